@@ -251,7 +251,8 @@ fn reaches_a_bot_with_a_dead_socket_through_its_journal_and_keeps_its_lock() {
     let other = UnixListener::bind(&socket).unwrap();
     folder.run(&["live", "--config", "bot.toml"]).fails(7, &["control.socket"]);
     let url = JournalUrl::from_path(&journal);
-    let holder = recording::block_on(async { Reader::open(&url).await.unwrap().holder().await.unwrap() });
+    let holder =
+        recording::block_on(async { Reader::open(&url).await.unwrap().current_lease().await.unwrap() });
     assert_eq!(holder, None, "a start that cannot listen must release the journal");
     drop(other);
     std::fs::remove_file(&socket).unwrap();

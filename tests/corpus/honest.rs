@@ -342,7 +342,7 @@ fn ten_minutes() -> Expiry {
 
 strategy!("t-own-expiry", OwnExpiry {}, 0, |this, candle| {
     let signal = follow(candle)?;
-    (minute(candle) % 4 == 0).then(|| signal.expiring(ten_minutes()))
+    (minute(candle) % 4 == 0).then(|| signal.with_expiry(ten_minutes()))
 }, also {
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![Some(ten_minutes())]

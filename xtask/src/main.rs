@@ -7,7 +7,7 @@ mod selftest;
 
 use anyhow::Context;
 use candlewick_app::bots::session_settings;
-use candlewick_app::configuration::Loaded;
+use candlewick_app::configuration::LoadedConfig;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::SessionSettings;
 use candlewick_history::{GenerateSettings, known_market};
@@ -72,7 +72,7 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
-    let loaded = Loaded::from_text(text)?;
+    let loaded = LoadedConfig::from_text(text)?;
     let session = SessionSettings { longer_share_percent: None, ..session_settings(&loaded) };
     let simulation = loaded.config.simulation;
     Ok(BacktestSettings { session, simulation, price_every_ms: Millis::from_seconds(5) })

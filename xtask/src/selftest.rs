@@ -158,7 +158,7 @@ impl TestMarket {
         let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
         let rows = finished.book.rows();
         let verdict = judge(rows, plan).verdict();
-        let refused: u64 = finished.book.refused().values().sum();
+        let refused: u64 = finished.book.refusal_counts().values().sum();
         // The last trade has no outcome if no later candle settles it.
         let count = |outcome| rows.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
         Ok(Counts {
@@ -203,8 +203,12 @@ impl TestMarket {
         let (name, count, bounds) = match self.kind {
             TestMarketKind::Null => ("edge shown at a rate of at most alpha", shown, at_most(plan.alpha())),
             TestMarketKind::Delta => ("no edge at a rate of at most beta", rejected, at_most(plan.beta())),
-            TestMarketKind::Edge => ("edge shown as often as simulated", shown, at_least(trial.shown())),
-            TestMarketKind::Worse => ("no edge as often as simulated", rejected, at_least(trial.rejected())),
+            TestMarketKind::Edge => {
+                ("edge shown as often as simulated", shown, at_least(trial.shown_share()))
+            }
+            TestMarketKind::Worse => {
+                ("no edge as often as simulated", rejected, at_least(trial.rejected_share()))
+            }
         };
         // Bots that trade in step share their outcomes.
         let reach = WIN_RATE_ERRORS * error(self.chance, counts.decided / self.bots as u64);

@@ -12,7 +12,8 @@ mod settings;
 
 pub use credentials::{Credentials, Secret, SecretError, TokenSource};
 pub use http::{
-    Body, Exchange, HttpBroker, HttpObserver, Purpose, RawAnswer, Transport, TransportError, prepare_tls,
+    Body, Exchange, HttpBroker, HttpObserver, Purpose, RawAnswer, Transport, TransportError,
+    install_tls_provider,
 };
 pub use model::parse_json;
 pub use settings::{OpenBody, Settings, TimestampFormat};

@@ -36,11 +36,11 @@ pub(crate) fn build_report(
         close_time: record.close_time,
         close_price: record.close_price,
         close_price_time: record.close_price_time,
-        impossible_payout: record.payout.filter(|_| payout.as_ref().is_some_and(Result::is_err)),
+        invalid_payout: record.payout.filter(|_| payout.as_ref().is_some_and(Result::is_err)),
         payout: payout.and_then(Result::ok),
         profit: record.pnl,
         is_reverted: record.reverted == Some(true),
-        is_by_status,
+        is_outcome_from_status: is_by_status,
     }
 }
 
@@ -53,7 +53,7 @@ fn read_progress(record: &TradeRecord) -> Progress {
         (Some(TradeResult::Unknown(text)), _) | (_, Some(TradeStatus::Unknown(text))) => {
             Progress::Unrecognised(text.clone())
         }
-        (None, Some(TradeStatus::Completed)) => Progress::OverUnreported,
+        (None, Some(TradeStatus::Completed)) => Progress::OverWithoutOutcome,
         _ => Progress::Running,
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         let unrecognised = |text: &str| Progress::Unrecognised(text.to_owned());
         for (status, result, expected) in [
             (json!("OPEN"), json!("PENDING"), Progress::Running),
-            (json!("COMPLETED"), Value::Null, Progress::OverUnreported),
+            (json!("COMPLETED"), Value::Null, Progress::OverWithoutOutcome),
             (json!("COMPLETED"), json!("REFUNDED"), unrecognised("REFUNDED")),
             (json!("COMPLETED"), json!("PENDING"), Progress::Running),
             (json!("COMPLETED"), json!("LOST"), Progress::Over(Outcome::Lost)),
@@ -199,7 +199,7 @@ mod tests {
         let unrecognised = UnrecognisedData::new();
         let record = read_record(json!({"id": "01JT", "payout": -5}), &unrecognised).unwrap();
         let report = build_report(record, None, &unrecognised);
-        assert_eq!((report.payout, report.impossible_payout), (None, Some((-5).into())));
+        assert_eq!((report.payout, report.invalid_payout), (None, Some((-5).into())));
         assert_eq!(unrecognised.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.payout unreadable"]);
     }
 

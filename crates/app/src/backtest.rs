@@ -2,23 +2,23 @@
 
 use crate::bots::{
     BotSet, build_strategies, locate_backtest_error, locate_search_error, session_problem, session_settings,
-    without_unused_share,
+    without_unused_longer_share,
 };
 use crate::candles::{CandleChoice, Candles, Fineness};
-use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
+use crate::configuration::{Base, Flag, LoadedConfig, Problems, RealMoney, signal_problems};
 use crate::error::{AppError, Result};
 use crate::inspection::estimate_ruin;
 use crate::lints::{self, LintInput, Stage};
 use crate::progress::Progress;
 use crate::signals::SignalList;
-use candlewick_backtest::{Backtest, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestResult, BacktestSettings};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::{BotSettings, Header, JournalHash, OutsideSignal, Recorder, check_stakes};
-use candlewick_journal::{FileJournal, NullJournal, Tee};
+use candlewick_journal::{FileJournal, NullJournal, TeeRecorder};
 use candlewick_records::Delays;
 use candlewick_sdk::{CandleSeries, Millis, Registry, Strategy};
 use candlewick_search::SearchError;
-use candlewick_search::sensitivity::Repeat;
+use candlewick_search::sensitivity::SensitivityAnalysis;
 use candlewick_simulator::{RecordedLatency, SimulationSettings};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -27,38 +27,38 @@ use std::time::Duration;
 pub type Strategies = Vec<Box<dyn Strategy>>;
 
 #[derive(Default)]
-pub struct BacktestTerms {
+pub struct BacktestOptions {
     pub candles: CandleChoice,
     pub stress: Option<f64>,
-    pub latency: Option<LatencyTerms>,
+    pub latency: Option<LatencyOptions>,
     pub signals: Option<PathBuf>,
 }
 
-pub struct LatencyTerms {
+pub struct LatencyOptions {
     pub delays: Delays,
     pub seed: u64,
     pub journal: String,
 }
 
 pub struct PreparedBacktest {
-    pub loaded: Loaded,
+    pub loaded: LoadedConfig,
     pub settings: BacktestSettings,
     pub header: Header,
     pub candles: Candles,
-    pub coarse: Option<String>,
-    pub seen_payout_percent: Option<f64>,
+    pub coarse_notice: Option<String>,
+    pub recorded_payout_percent: Option<f64>,
     pub has_simulated_latency: bool,
     pub wants_prices: Vec<bool>,
     pub signals: Vec<(Millis, OutsideSignal)>,
 }
 
 pub struct BacktestRun {
-    pub finished: Finished,
+    pub finished: BacktestResult,
     pub journal_hash: String,
     pub elapsed: Duration,
 }
 
-impl BacktestTerms {
+impl BacktestOptions {
     pub fn prepare(
         self,
         files: &[PathBuf],
@@ -68,16 +68,16 @@ impl BacktestTerms {
         let stress = Flag::new("--stress", "simulation", "stress", self.stress);
         let signals = Flag::new("--signals", "signals", "list", self.signals.as_ref());
         let flags = self.candles.flags().into_iter().chain(stress).chain(signals).collect();
-        self.prepare_loaded(Loaded::read(files, Base::Sandbox, flags)?, registry, progress)
+        self.prepare_loaded(LoadedConfig::read(files, Base::Sandbox, flags)?, registry, progress)
     }
 
     pub(crate) fn prepare_loaded(
         self,
-        loaded: Loaded,
+        loaded: LoadedConfig,
         registry: &Registry,
         progress: &dyn Progress,
     ) -> Result<(PreparedBacktest, Strategies)> {
-        loaded.check_mode(RealMoney::NotAsked)?;
+        loaded.check_mode(RealMoney::NotRequested)?;
         loaded.check_simulation()?;
         let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;
         let simulation = loaded.config.simulation.clone();
@@ -100,7 +100,7 @@ impl BacktestTerms {
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
         candles.notices.extend(ruin.stakes);
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
-        candles.notices.extend(lints::texts(&lint_input, Stage::Backtest));
+        candles.notices.extend(lints::run_to_texts(&lint_input, Stage::Backtest));
         let disjoint = disjoint_payout_choice_notice(&loaded, &candles.series)
             .or_else(|| disjoint_bot_notice(&loaded.config.bots, &candles.series));
         candles.notices.extend(disjoint);
@@ -113,15 +113,15 @@ impl BacktestTerms {
             candles.notices.push(format!("the signal list ({list}) has {count} signals for these candles"));
         }
         candles.notices.extend(contradictions);
-        settings.session = without_unused_share(settings.session, &strategies, Some(&candles.series));
+        settings.session = without_unused_longer_share(settings.session, &strategies, Some(&candles.series));
         let header = settings.header(versions, Some(candles.hash.clone()));
         let prepared = PreparedBacktest {
             loaded,
             settings,
             header,
             candles,
-            coarse,
-            seen_payout_percent,
+            coarse_notice: coarse,
+            recorded_payout_percent: seen_payout_percent,
             has_simulated_latency,
             wants_prices,
             signals,
@@ -134,7 +134,7 @@ pub(crate) fn threads_or_cores(threads: Option<NonZeroUsize>) -> NonZeroUsize {
     threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
-fn disjoint_payout_choice_notice(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
+fn disjoint_payout_choice_notice(loaded: &LoadedConfig, series: &[CandleSeries]) -> Option<String> {
     let names = &loaded.config.risk.best_payout_of;
     let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
     let spans: Vec<(Millis, Millis)> = chosen.map(|one| (one.start(), one.end())).collect();
@@ -159,10 +159,10 @@ fn disjoint_bot_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<
     })
 }
 
-impl LatencyTerms {
+impl LatencyOptions {
     /// Returns settings with the recorded latency, and the payout that the journal recorded, in percent.
     fn apply_to(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
-        let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
+        let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrival_delays() };
         if recorded.samples_ms.is_empty() {
             let problem = format!("--latency-from {}: the journal has no answered orders", self.journal);
             return Err(AppError::data(problem)
@@ -170,20 +170,20 @@ impl LatencyTerms {
         }
         let latency_ms = recorded.median();
         let simulation = SimulationSettings { latency_ms, recorded_latency: Some(recorded), ..simulation };
-        Ok((simulation, self.delays.payout_percent()))
+        Ok((simulation, self.delays.median_payout_percent()))
     }
 }
 
 impl PreparedBacktest {
-    /// Calls `act` with a [`Repeat`] that runs this backtest on up to `threads` threads, by default one per core.
-    pub fn repeat<T>(
+    /// Calls `act` with a [`SensitivityAnalysis`] that runs this backtest on up to `threads` threads, by default one per core.
+    pub fn with_repeat<T>(
         &self,
         registry: &Registry,
         threads: Option<NonZeroUsize>,
-        act: impl FnOnce(&Repeat<'_>) -> Result<T, SearchError>,
+        act: impl FnOnce(&SensitivityAnalysis<'_>) -> Result<T, SearchError>,
     ) -> Result<T> {
         let Self { loaded, settings, candles, wants_prices, .. } = self;
-        let repeat = Repeat {
+        let repeat = SensitivityAnalysis {
             settings,
             wants_prices,
             candles: &candles.series,
@@ -215,7 +215,7 @@ impl PreparedBacktest {
             Some(journal) => journal,
             None => &mut unrecorded,
         };
-        let mut recorder = Tee { first: &mut hash, second };
+        let mut recorder = TeeRecorder { first: &mut hash, second };
         let mut show = |done, total| bar.update(done, total);
         let finished = backtest.run(&self.header, &mut recorder, &mut show)?;
         if let Some(mut journal) = journal {

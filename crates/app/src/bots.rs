@@ -1,6 +1,6 @@
 //! Builds the strategies of the configured bots and checks their settings.
 
-use crate::configuration::{Loaded, Problem, ProblemKind, Problems};
+use crate::configuration::{LoadedConfig, Problem, ProblemKind, Problems};
 use crate::error::AppError;
 use crate::traded_symbols::TradedSymbols;
 use candlewick_backtest::BacktestError;
@@ -9,8 +9,8 @@ use candlewick_history::gaps;
 use candlewick_rules::indicator_names;
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{
-    AliasContext, BuildError, CandleSeries, CloseType, Counterpart, GateView, Payout, Registry, Strategy,
-    StrategyEntry, Symbol, TradingWeek, counterparts, nearest, suggest,
+    AliasContext, BuildError, CandleSeries, CloseType, Counterpart, GateSnapshot, Payout, Registry, Strategy,
+    StrategyEntry, Symbol, TradingWeek, counterparts, nearest_name, suggest,
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ pub struct BotSet {
     pub versions: Vec<(String, String)>,
 }
 
-fn unknown_symbol_problems(loaded: &Loaded) -> Vec<Problem> {
+fn unknown_symbol_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     let traded = TradedSymbols::new(&loaded.config.bots);
     let risk = &loaded.config.risk;
     let least = risk.min_payout_percent_by_symbol.keys();
@@ -36,7 +36,7 @@ fn unknown_symbol_problems(loaded: &Loaded) -> Vec<Problem> {
     problems.chain(unknown_blackout_problems(loaded, &traded)).collect()
 }
 
-fn unknown_blackout_problems(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
+fn unknown_blackout_problems(loaded: &LoadedConfig, traded: &TradedSymbols) -> Vec<Problem> {
     let blackouts = &loaded.config.risk.blackouts;
     let mut seen = BTreeSet::new();
     let spans = blackouts.spans.iter();
@@ -52,7 +52,7 @@ fn unknown_blackout_problems(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Pro
     unknown.take(MAX_REPORTED_BLACKOUTS).map(problem).collect()
 }
 
-pub(crate) fn untraded_simulation_symbols(loaded: &Loaded) -> Vec<(String, String)> {
+pub(crate) fn untraded_simulation_symbols(loaded: &LoadedConfig) -> Vec<(String, String)> {
     let simulation = &loaded.config.simulation;
     let payouts =
         simulation.payout_percent_by_symbol.keys().map(|symbol| ("payout_percent_by_symbol", symbol));
@@ -63,7 +63,7 @@ pub(crate) fn untraded_simulation_symbols(loaded: &Loaded) -> Vec<(String, Strin
 }
 
 impl BotSet {
-    pub fn build(loaded: &Loaded, registry: &Registry) -> Result<Self, Problems> {
+    pub fn build(loaded: &LoadedConfig, registry: &Registry) -> Result<Self, Problems> {
         let mut set = Self::default();
         let mut problems = Vec::new();
         for (index, bot) in loaded.config.bots.iter().enumerate() {
@@ -92,7 +92,7 @@ impl BotSet {
     }
 }
 
-fn payout_fraction_problems(loaded: &Loaded) -> Vec<Problem> {
+fn payout_fraction_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     let problem = |(key, share): (String, f64)| {
         let percent = Payout::percent_from_fraction(share)?;
         let problem = format!("payouts are in percent; did you mean {percent}?");
@@ -108,7 +108,7 @@ pub(crate) fn minimum_payouts(risk: &RiskSettings) -> impl Iterator<Item = (Stri
     std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent)).chain(by_symbol)
 }
 
-fn unknown_bot_problems(loaded: &Loaded) -> Vec<Problem> {
+fn unknown_bot_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     let bots: Vec<&str> = loaded.config.bots.iter().map(|bot| bot.name.as_str()).collect();
     let unknown = loaded.config.risk.bots.keys().filter(|name| !bots.contains(&name.as_str()));
     let problem = |name: &String| {
@@ -121,7 +121,7 @@ fn unknown_bot_problems(loaded: &Loaded) -> Vec<Problem> {
 fn build<'a>(
     index: usize,
     bot: &BotSettings,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     registry: &'a Registry,
 ) -> Result<(Cow<'a, StrategyEntry>, Box<dyn Strategy>), Problem> {
     let Some(entry) = registry.find(&bot.strategy) else {
@@ -166,7 +166,7 @@ fn find_unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Op
     // Only suggests parameters that the bot does not set.
     let free: Vec<&str> = known.iter().copied().filter(|name| !given.contains_key(*name)).collect();
     let only = if let [only] = free.as_slice() { Some(*only) } else { None };
-    let hint = match nearest(key, free.iter().copied()).or(only) {
+    let hint = match nearest_name(key, free.iter().copied()).or(only) {
         Some(name) => format!("did you mean \"{name}\"?"),
         None if known.is_empty() => "the strategy has no parameters;".to_owned(),
         None => format!("its parameters are {};", known.join(", ")),
@@ -216,7 +216,7 @@ pub(crate) fn declared_durations(bot: &BotSettings, entry: &StrategyEntry) -> Ve
     if durations == [bot.close_type] { Vec::new() } else { durations }
 }
 
-pub fn gate_views(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateView>> {
+pub fn gate_views(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateSnapshot>> {
     bots.iter().map(|bot| build_strategy(bot, registry)?.gate()).collect()
 }
 
@@ -232,7 +232,7 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     if suggested.ends_with('?') {
         return suggested;
     }
-    let near = nearest(name, indicator_names());
+    let near = nearest_name(name, indicator_names());
     if let Some(indicator) = near.filter(|_| registry.entries().iter().any(|entry| entry.name == "rules")) {
         return format!(
             "{indicator} is an indicator, not a strategy; use it in a rule with strategy = \"rules\", \
@@ -245,7 +245,7 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     )
 }
 
-pub fn session_settings(loaded: &Loaded) -> SessionSettings {
+pub fn session_settings(loaded: &LoadedConfig) -> SessionSettings {
     let config = &loaded.config;
     SessionSettings {
         money_scale: config.account.money_scale,
@@ -258,7 +258,7 @@ pub fn session_settings(loaded: &Loaded) -> SessionSettings {
 
 /// Clears `longer_share_percent` if no strategy reads longer candles, or only in markets that never close and
 /// whose candles have no gaps. `candles` is `None` for live runs.
-pub(crate) fn without_unused_share(
+pub(crate) fn without_unused_longer_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],
     candles: Option<&[CandleSeries]>,
@@ -274,7 +274,7 @@ pub(crate) fn without_unused_share(
     SessionSettings { longer_share_percent: share, ..settings }
 }
 
-pub fn session_problem(error: &EngineError, loaded: &Loaded) -> Problem {
+pub fn session_problem(error: &EngineError, loaded: &LoadedConfig) -> Problem {
     match error {
         EngineError::Setting { key, problem } => loaded.problem(key, problem.clone()),
         EngineError::Amount { key, source } => loaded.problem(key, source.to_string()),
@@ -284,14 +284,14 @@ pub fn session_problem(error: &EngineError, loaded: &Loaded) -> Problem {
     }
 }
 
-pub fn locate_search_error(error: SearchError, loaded: &Loaded) -> AppError {
+pub fn locate_search_error(error: SearchError, loaded: &LoadedConfig) -> AppError {
     match error {
         SearchError::Backtest(error) => locate_backtest_error(error, loaded),
         other => other.into(),
     }
 }
 
-pub fn locate_backtest_error(error: BacktestError, loaded: &Loaded) -> AppError {
+pub fn locate_backtest_error(error: BacktestError, loaded: &LoadedConfig) -> AppError {
     match error {
         BacktestError::Engine(error) => session_problem(&error, loaded).into(),
         BacktestError::Simulator(error) => error.into(),

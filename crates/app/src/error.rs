@@ -5,7 +5,7 @@ use crate::configuration::{Problem, Problems};
 use crate::journal::journals_in;
 use crate::live::WAITING_ADVICE;
 use candlewick_backtest::BacktestError;
-use candlewick_broker::{BrokerError, USUAL_INTERVALS};
+use candlewick_broker::{BrokerError, COMMON_INTERVALS};
 use candlewick_engine::EngineError;
 use candlewick_history::HistoryError;
 use candlewick_journal::JournalError;
@@ -222,7 +222,7 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         ),
         RuntimeError::UnsupportedInterval { .. } => Some(format!(
             "set the bot's interval to one of {}; only backtests resample longer candles",
-            USUAL_INTERVALS.join(", ")
+            COMMON_INTERVALS.join(", ")
         )),
         RuntimeError::UnknownSeries { .. } => Some(
             "check the bot's symbol and asset_type (crypto, forex, otc); `candlewick doctor` checks every bot's candles".to_owned(),

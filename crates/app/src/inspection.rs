@@ -3,7 +3,7 @@
 use crate::bots::{BotSet, session_problem, session_settings};
 use crate::candles::DataName;
 use crate::configuration::{
-    self, Config, Loaded, Mode, Problem, RealMoney, journal_url, monitoring_problems,
+    self, Config, LoadedConfig, Mode, Problem, RealMoney, journal_url, monitoring_problems,
 };
 use crate::notify::notify_problems;
 use crate::signals::check_signals;
@@ -11,11 +11,11 @@ use candlewick_api::{Credentials, HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::{EngineError, RuinReport, Session, TradeRecord, check_ruin, check_stakes};
-use candlewick_runtime::Demand;
+use candlewick_runtime::RequestDemand;
 use candlewick_sdk::{ExpirationType, Registry};
 use std::sync::Arc;
 
-pub fn find_problems(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
+pub fn find_problems(loaded: &LoadedConfig, real: RealMoney, registry: &Registry) -> Vec<Problem> {
     let config = &loaded.config;
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
     problems.extend(client_problem(loaded));
@@ -50,7 +50,7 @@ pub fn find_problems(loaded: &Loaded, real: RealMoney, registry: &Registry) -> V
     problems
 }
 
-pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
+pub fn short_body_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     let Config { broker, account, bots, .. } = &loaded.config;
     let (OpenBody::Short, Some(default)) = (broker.client.open_body, broker.client.short_close_type) else {
         return Vec::new();
@@ -76,25 +76,25 @@ pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
     problems
 }
 
-pub fn request_demand(loaded: &Loaded, registry: &Registry) -> Option<Demand> {
+pub fn estimate_request_demand(loaded: &LoadedConfig, registry: &Registry) -> Option<RequestDemand> {
     let bots = BotSet::build(loaded, registry).ok()?;
     let Config { runtime, risk, bots: settings, broker, .. } = &loaded.config;
-    Some(Demand::new(runtime, risk, settings, &bots.wants_prices).with_stream(broker.client.stream))
+    Some(RequestDemand::new(runtime, risk, settings, &bots.wants_prices).with_stream(broker.client.stream))
 }
 
-pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
+pub fn describe_ladders(loaded: &LoadedConfig) -> Vec<String> {
     let ladders = check_stakes(&session_settings(loaded)).unwrap_or_default();
     let ruin = estimate_ruin(loaded).unwrap_or_default();
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
 /// Describes the ruin risk of stakes without a ladder, and counts the bots likely to lose half the balance.
-pub fn describe_stake_ruin(loaded: &Loaded) -> (Vec<String>, usize) {
+pub fn describe_stake_ruin(loaded: &LoadedConfig) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = estimate_ruin(loaded).unwrap_or_default();
     (stakes, halved)
 }
 
-pub fn estimate_ruin(loaded: &Loaded) -> Result<RuinReport, EngineError> {
+pub fn estimate_ruin(loaded: &LoadedConfig) -> Result<RuinReport, EngineError> {
     let settings = session_settings(loaded);
     let balance = settings.money_scale.exact(settings.balance);
     let balance = balance
@@ -102,24 +102,24 @@ pub fn estimate_ruin(loaded: &Loaded) -> Result<RuinReport, EngineError> {
     check_ruin(&settings, balance, &assumed_payouts(loaded))
 }
 
-pub(crate) fn assumed_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
+pub(crate) fn assumed_payouts(loaded: &LoadedConfig) -> Vec<TradeRecord> {
     let Config { bots, simulation, .. } = &loaded.config;
     bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol))).collect()
 }
 
-fn client_problem(loaded: &Loaded) -> Option<Problem> {
+fn client_problem(loaded: &LoadedConfig) -> Option<Problem> {
     broker_problem(loaded, HttpBroker::check)
 }
 
 /// Checks whether the venue client can be created on this machine, without sending a request.
-pub fn network_problem(loaded: &Loaded) -> Option<Problem> {
+pub fn network_problem(loaded: &LoadedConfig) -> Option<Problem> {
     broker_problem(loaded, |settings, credentials, clock| {
         HttpBroker::new(settings, credentials, clock).map(|_| ())
     })
 }
 
 fn broker_problem(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     check: impl FnOnce(candlewick_api::Settings, Credentials, Arc<dyn Clock>) -> Result<(), BrokerError>,
 ) -> Option<Problem> {
     // Unreadable credentials are reported elsewhere.

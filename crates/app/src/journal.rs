@@ -1,8 +1,8 @@
 //! Lists the journals in a folder, and warns about journals that other users can read.
 
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use candlewick_journal::JournalUrl;
-use candlewick_sdk::visible;
+use candlewick_sdk::escape_hidden;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ const MAX_LISTED_JOURNALS: usize = 5;
 
 pub(crate) fn exposed_files_warning(url: &JournalUrl) -> Option<(String, String)> {
     let files: Vec<String> =
-        url.files_open_to_others().iter().map(|file| file.display().to_string()).collect();
+        url.files_accessible_to_others().iter().map(|file| file.display().to_string()).collect();
     if files.is_empty() {
         return None;
     }
@@ -21,7 +21,7 @@ pub(crate) fn exposed_files_warning(url: &JournalUrl) -> Option<(String, String)
     Some((problem, format!("chmod 600 {}", files.join(" "))))
 }
 
-pub fn default_journal_notice(loaded: &Loaded, url: &JournalUrl) -> Option<String> {
+pub fn default_journal_notice(loaded: &LoadedConfig, url: &JournalUrl) -> Option<String> {
     if loaded.is_set("journal.url") {
         return None;
     }
@@ -45,7 +45,7 @@ pub(crate) fn journals_in(folder: &Path) -> Vec<String> {
     let paths = files.map(|file| file.path());
     let databases = paths.filter(|path| path.extension().is_some_and(|end| end == "db") && is_database(path));
     let mut named: Vec<String> = databases
-        .filter_map(|path| Some(format!("--journal {}", visible(path.file_name()?.to_str()?))))
+        .filter_map(|path| Some(format!("--journal {}", escape_hidden(path.file_name()?.to_str()?))))
         .collect();
     named.sort_unstable();
     named.truncate(MAX_LISTED_JOURNALS);

@@ -8,7 +8,7 @@ mod tests;
 pub(crate) use setup::{idle_blackouts, unusual_spelling};
 
 use crate::bots::session_settings;
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use crate::inspection::assumed_payouts;
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{
@@ -29,7 +29,7 @@ pub enum Stage {
 
 #[derive(Clone, Copy)]
 pub struct LintInput<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a LoadedConfig,
     registry: &'a Registry,
     /// Candles of the command; `None` if the command reads no candles.
     candles: Option<&'a [CandleSeries]>,
@@ -37,7 +37,7 @@ pub struct LintInput<'a> {
 }
 
 impl<'a> LintInput<'a> {
-    pub fn new(loaded: &'a Loaded, registry: &'a Registry) -> Self {
+    pub fn new(loaded: &'a LoadedConfig, registry: &'a Registry) -> Self {
         Self { loaded, registry, candles: None, now: SystemClock::new().now() }
     }
 
@@ -129,7 +129,9 @@ const LINTS: [Lint; 28] = [
     Lint("refused_entries", &[], |input| {
         crate::signals::rejected_entries_notice(input.loaded).into_iter().collect()
     }),
-    Lint("unbound_signal", &[Stage::Start], |input| crate::signals::bypassed_parts_notices(input.loaded)),
+    Lint("unbound_signal", &[Stage::Start], |input| {
+        crate::signals::describe_bypassed_bot_settings(input.loaded)
+    }),
 ];
 
 pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {
@@ -139,7 +141,7 @@ pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {
     lints.flat_map(found).collect()
 }
 
-pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
+pub fn run_to_texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 

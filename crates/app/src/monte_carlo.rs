@@ -3,11 +3,11 @@
 use crate::backtest::{PreparedBacktest, threads_or_cores};
 use crate::bots::{build_strategies, locate_search_error};
 use crate::candles::CandleChoice;
-use crate::configuration::{Base, Loaded};
+use crate::configuration::{Base, LoadedConfig};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::search::{
-    OtherProgram, PlanDifferences, PlanPlace, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
+    OtherProgram, PlanDifferences, PlanLocation, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
 };
 use candlewick_sdk::{Money, Registry};
 use candlewick_search::monte_carlo::{
@@ -78,13 +78,13 @@ impl MonteCarloTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedMonteCarlo<'a>> {
-        let loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
+        let loaded = LoadedConfig::read(files, Base::Sandbox, self.candles.flags())?;
         self.prepare_loaded(loaded, registry, progress)
     }
 
     fn prepare_loaded<'a>(
         self,
-        loaded: Loaded,
+        loaded: LoadedConfig,
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedMonteCarlo<'a>> {
@@ -104,7 +104,7 @@ impl MonteCarloTerms {
         }
         let candles = prepare_resampling(prepared)?;
         let block = self.block.unwrap_or_else(|| match self.resampling {
-            Resampling::Candles => best_block_length(&candles.sizes()),
+            Resampling::Candles => best_block_length(&candles.move_sizes()),
             Resampling::Trades => best_block_length(&trade_returns(&trades)),
         });
         let (balance, scale) = (prepared.loaded.initial_balance()?, finished.money_scale);
@@ -157,17 +157,19 @@ impl PreparedMonteCarlo<'_> {
         let monte_carlo = MonteCarlo {
             bootstrap: bootstrap.map_err(|error| AppError::invalid(error.to_string()))?,
             balance: loaded.initial_balance()?,
-            least_stake: least_stake(&self.trades),
+            min_stake: least_stake(&self.trades),
             scale: settings.session.money_scale,
             threads: threads_or_cores(self.terms.threads),
         };
         match self.terms.resampling {
-            Resampling::Trades => monte_carlo.trades((&self.trades, paths), watcher).map_err(to_error),
+            Resampling::Trades => {
+                monte_carlo.resample_trades((&self.trades, paths), watcher).map_err(to_error)
+            }
             Resampling::Candles => {
                 let candles = prepare_resampling(self.backtest())?;
                 let build = || build_strategies(&settings.session, self.basis.registry);
                 let terms = (settings, &wants_prices[..], &build as _);
-                monte_carlo.candles((&candles, paths), terms, watcher).map_err(to_error)
+                monte_carlo.resample_candles((&candles, paths), terms, watcher).map_err(to_error)
             }
         }
     }
@@ -199,7 +201,7 @@ impl PreparedMonteCarlo<'_> {
 impl MonteCarloPlan {
     pub fn prepare<'a>(
         &self,
-        (path, place): (&Path, PlanPlace),
+        (path, place): (&Path, PlanLocation),
         others: OtherProgram,
         registry: &'a Registry,
         progress: &dyn Progress,
@@ -207,7 +209,7 @@ impl MonteCarloPlan {
         let found = self.check_program(others)?;
         let threads = place.threads;
         let (candles, loaded) = self.loaded(path, place)?;
-        let PlannedPaths { resampling, block, seed } = *self.own();
+        let PlannedPaths { resampling, block, seed } = *self.own_arguments();
         let terms = MonteCarloTerms { resampling, paths: self.sets, block, seed, threads, candles };
         let prepared = terms.prepare_loaded(loaded, registry, progress)?;
         self.check((&prepared.basis, &prepared.identity), "resampled")?;

@@ -36,7 +36,11 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
         let contents = JournalContents::from_folded(FoldedJournal {
             session,
             is_halted: past.is_halted(),
-            decided: past.decided().iter().map(|(id, at)| (*id, at.run, at.seq, at.bot, at.at)).collect(),
+            decided_intents: past
+                .decided()
+                .iter()
+                .map(|(id, at)| (*id, at.run, at.seq, at.bot, at.at))
+                .collect(),
             book: past.into_book(),
             lines,
             last,

@@ -2,14 +2,14 @@
 
 use crate::backtest::PreparedBacktest;
 use crate::candles::CandleChoice;
-use crate::configuration::{Base, Loaded};
+use crate::configuration::{Base, LoadedConfig};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::search::{
-    OtherProgram, PlanDifferences, PlanPlace, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
+    OtherProgram, PlanDifferences, PlanLocation, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
 };
 use candlewick_sdk::Registry;
-use candlewick_search::sensitivity::{RepeatWatcher, SensitivityRow};
+use candlewick_search::sensitivity::{SensitivityRow, SensitivityWatcher};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
@@ -36,19 +36,19 @@ impl SensitivityTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSensitivity<'a>> {
-        let loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
+        let loaded = LoadedConfig::read(files, Base::Sandbox, self.candles.flags())?;
         self.prepare_loaded(loaded, registry, progress)
     }
 
     fn prepare_loaded<'a>(
         self,
-        loaded: Loaded,
+        loaded: LoadedConfig,
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSensitivity<'a>> {
         // Each run builds its own strategies.
         let (basis, _) = RowPlanBasis::prepare(self.candles, loaded, registry, progress)?;
-        let runs = basis.prepared.repeat(registry, self.threads, |repeat| Ok(repeat.runs()))?;
+        let runs = basis.prepared.with_repeat(registry, self.threads, |repeat| Ok(repeat.run_count()))?;
         let identity = basis.identity(json!({ "runs": runs }))?;
         Ok(PreparedSensitivity { basis, threads: self.threads, runs, identity })
     }
@@ -59,9 +59,9 @@ impl PreparedSensitivity<'_> {
         &self.basis.prepared
     }
 
-    pub fn run(&self, runs: Range<u64>, watcher: &RepeatWatcher<'_>) -> Result<Vec<SensitivityRow>> {
+    pub fn run(&self, runs: Range<u64>, watcher: &SensitivityWatcher<'_>) -> Result<Vec<SensitivityRow>> {
         let RowPlanBasis { prepared, registry, .. } = &self.basis;
-        prepared.repeat(registry, self.threads, |repeat| repeat.run(runs, watcher))
+        prepared.with_repeat(registry, self.threads, |repeat| repeat.run(runs, watcher))
     }
 
     pub fn plan(&self, shards: u64) -> Result<SensitivityPlan> {
@@ -84,7 +84,7 @@ impl PlannedRow for SensitivityRow {
 impl SensitivityPlan {
     pub fn prepare<'a>(
         &self,
-        (path, place): (&Path, PlanPlace),
+        (path, place): (&Path, PlanLocation),
         others: OtherProgram,
         registry: &'a Registry,
         progress: &dyn Progress,

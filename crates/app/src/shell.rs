@@ -1,10 +1,10 @@
 //! Building blocks of hints: similar file names and shell quoting.
 
-use candlewick_sdk::{nearest, visible};
+use candlewick_sdk::{escape_hidden, nearest_name};
 use std::borrow::Cow;
 use std::path::Path;
 
-pub fn shell_word(text: &str) -> Cow<'_, str> {
+pub fn quote_for_shell(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=@%:,./".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         Cow::Borrowed(text)
@@ -17,7 +17,7 @@ const MAX_SCANNED_FILES: usize = 1_000;
 const MAX_LISTED_FILES: usize = 5;
 
 /// Builds the first part of a hint about a missing file: a similar name, or the files in the folder.
-pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
+pub(crate) fn suggest_nearby_files(missing: &Path, extensions: &[&str]) -> String {
     let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         return format!("the folder {} does not exist;", folder.display());
@@ -31,10 +31,10 @@ pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_SCANNED_FILES);
     let files = entries.map(|entry| entry.path()).filter(|path| is_meant(path) && path.is_file());
     let mut names: Vec<String> =
-        files.filter_map(|path| Some(visible(path.file_name()?.to_str()?).into_owned())).collect();
+        files.filter_map(|path| Some(escape_hidden(path.file_name()?.to_str()?).into_owned())).collect();
     names.sort_unstable();
     let missing = missing.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if let Some(near) = nearest(missing, names.iter().map(String::as_str)) {
+    if let Some(near) = nearest_name(missing, names.iter().map(String::as_str)) {
         let near = if folder == Path::new(".") { near.into() } else { folder.join(near) };
         return format!("did you mean {}?", near.display());
     }
@@ -60,7 +60,7 @@ mod tests {
             ("o'clock", r"'o'\''clock'"),
             ("", "''"),
         ] {
-            assert_eq!(shell_word(text), expected);
+            assert_eq!(quote_for_shell(text), expected);
         }
     }
 
@@ -68,7 +68,7 @@ mod tests {
     fn lists_files_by_extension_and_suggests_a_similar_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        assert!(describe_nearby(&path("my.toml"), &["toml"]).ends_with(" has no toml file;"));
+        assert!(suggest_nearby_files(&path("my.toml"), &["toml"]).ends_with(" has no toml file;"));
         for name in ["demo.toml", "bots.toml", "BTCUSDT_1m.csv"] {
             std::fs::write(path(name), "").unwrap();
         }
@@ -79,7 +79,7 @@ mod tests {
             ("btcusdt_1m.csv", &["csv", "parquet"], format!("did you mean {here}/BTCUSDT_1m.csv?")),
             ("none/x.toml", &["toml"], format!("the folder {here}/none does not exist;")),
         ] {
-            assert_eq!(describe_nearby(&path(missing), extensions), expected, "{missing}");
+            assert_eq!(suggest_nearby_files(&path(missing), extensions), expected, "{missing}");
         }
     }
 }

@@ -1,24 +1,24 @@
 //! Status of a journal and its bot: money, trades, unknown orders, verdicts and blocking rules.
 
-use crate::configuration::{Loaded, control_paths};
+use crate::configuration::{LoadedConfig, control_paths};
 use crate::control::describe_phase;
 use crate::error::Result;
 use crate::live::lost_with_venue;
 use crate::recent::read_recent_trades;
 use candlewick_engine::{
-    BotVerdict, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState, Reloaded, RunningEdge,
-    Session, VenueId,
+    BotVerdict, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState, RunningEdge, Session,
+    SettingsReload, VenueId,
 };
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{
     EdgeIntervals, ForeignTrade, JournalContents, LimitLine, LimitReached, TradingMode, VerdictLine,
-    describe_halt, read_refusal, table, utc,
+    describe_halt, parse_refusal, table, utc,
 };
 use candlewick_runtime::control::{
     ApiState, Blockage, ControlAnswer, ControlOrder, MarketState, Phase, RunState, SignalTally, send_order,
 };
 use candlewick_runtime::{ClockEstimate, OldTrade};
-use candlewick_sdk::{Millis, Money, group_thousands, visible};
+use candlewick_sdk::{Millis, Money, escape_hidden, group_thousands};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +55,7 @@ pub struct Status {
     /// Limit that ended the last run and must be lifted manually; `None` while a bot runs.
     pub ended_by: Option<LimitReached>,
     /// Last reload of the settings; `None` if there was none.
-    pub reloaded: Option<Reloaded>,
+    pub reloaded: Option<SettingsReload>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
     /// Risk rules that reject every signal of some bots. Only money and count rules if no bot is running.
@@ -77,9 +77,9 @@ pub struct Status {
 }
 
 impl Status {
-    pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self> {
+    pub async fn read(loaded: &LoadedConfig, url: &JournalUrl) -> Result<Self> {
         let mut reader = Reader::open(url).await?;
-        let holder = reader.holder().await?.map(HolderLine::from_lease);
+        let holder = reader.current_lease().await?.map(HolderLine::from_lease);
         // Queries the bot before the slow journal read, so that the times of the bot do not look stale.
         let bot = query_bot(loaded).await?;
         let (contents, old) = read_recent_trades(&mut reader).await?;
@@ -110,9 +110,9 @@ impl Status {
             balance: scale.to_f64(ledger.free()),
             equity: scale.to_f64(ledger.equity()),
             open_stakes: scale.to_f64(ledger.open_stakes()),
-            wallet: ledger.wallet().map(|wallet| scale.to_f64(wallet)),
-            wallet_difference: (ledger.difference() != Money::ZERO)
-                .then(|| scale.to_f64(ledger.difference())),
+            wallet: ledger.wallet_balance().map(|wallet| scale.to_f64(wallet)),
+            wallet_difference: (ledger.wallet_difference() != Money::ZERO)
+                .then(|| scale.to_f64(ledger.wallet_difference())),
             profit_today: scale.to_f64(ledger.day_profit()),
             loss_streak: ledger.loss_streak(),
             open: in_state(IntentState::Open),
@@ -121,7 +121,7 @@ impl Status {
             lost_with_venue: lost.into_iter().map(IntentId::number).collect(),
             strange_trades: foreign_trades(&contents, &old),
             // A paper wallet belongs to the run and is read only once.
-            wallet_read: contents.wallet_read().filter(|_| trading != Some(TradingMode::Paper)),
+            wallet_read: contents.wallet_read_time().filter(|_| trading != Some(TradingMode::Paper)),
             settled: count_settled(&contents, &old),
             settled_by_person: manually_settled_trades(&contents, &old),
             halted: contents.is_halted,
@@ -130,7 +130,7 @@ impl Status {
             reloaded: contents.reloaded()?,
             verdicts: collect_verdicts(&contents, &old),
             limits: LimitLine::from_session(&contents.session, now),
-            all_blocked: Blockage::stop_all(&blocked, contents.session.bots().len()),
+            all_blocked: Blockage::block_all(&blocked, contents.session.bot_names().len()),
             blocked,
             pauses: PauseLine::from_session(&contents.session, now),
             ladders: LadderLine::from_session(&contents.session, now),
@@ -207,8 +207,8 @@ impl fmt::Display for Status {
         let slowest = market.and_then(|market| market.slowest_candle);
         let tally = bot.and_then(|bot| bot.signals.as_deref());
         let next = tally.and_then(|tally| tally.next.as_ref());
-        let next =
-            next.map(|next| format!("{} of {} at {}", next.direction, visible(&next.bot), utc(next.at)));
+        let next = next
+            .map(|next| format!("{} of {} at {}", next.direction, escape_hidden(&next.bot), utc(next.at)));
         let passed_over = tally.and_then(|tally| tally.passed_over.as_deref());
         let gates = bot.into_iter().filter_map(|bot| bot.gates.as_deref()).flatten();
         let manual = Some(&self.settled_by_person).filter(|manual| !manual.is_empty());
@@ -232,7 +232,7 @@ impl fmt::Display for Status {
             ("slowest candle", or_dash(slowest.map(|slowest| slowest.to_string()))),
             ("streamed prices", or_dash(stream_text(market))),
             ("next scheduled signal", or_dash(next)),
-            ("skipped", passed_over.map(|words| visible(words).into_owned()).into_iter().collect()),
+            ("skipped", passed_over.map(|words| escape_hidden(words).into_owned()).into_iter().collect()),
             ("external signals", or(signals, "none")),
             ("problems", one(self.problems_text())),
             ("profit today", one(format!("{:+.*}", self.decimals, self.profit_today))),
@@ -246,7 +246,7 @@ impl fmt::Display for Status {
             ("settings", one(settings)),
             ("pauses", self.pauses.iter().map(PauseLine::describe).collect()),
             ("ladders", self.ladders.iter().map(|ladder| ladder.describe(self.decimals)).collect()),
-            ("gates", gates.map(|(name, words)| format!("{}: {words}", visible(name))).collect()),
+            ("gates", gates.map(|(name, words)| format!("{}: {words}", escape_hidden(name))).collect()),
             ("active limits", or(limits, "none on money, losses or trade counts")),
             ("verdicts", self.verdicts.iter().map(VerdictLine::describe).collect()),
             ("audit findings", one(describe_findings(&self.audit_findings))),
@@ -288,9 +288,9 @@ fn describe_staleness(age: Millis, limit: Millis) -> String {
     if age > limit { format!(", STALE: {} s old", age.get() / 1_000) } else { String::new() }
 }
 
-fn describe_reload(reloaded: &Reloaded) -> String {
-    let Reloaded { at, by, changes, .. } = reloaded;
-    let changes = changes.iter().map(|change| visible(change).into_owned());
+fn describe_reload(reloaded: &SettingsReload) -> String {
+    let SettingsReload { at, by, changes, .. } = reloaded;
+    let changes = changes.iter().map(|change| escape_hidden(change).into_owned());
     let changes = join_or(changes, "; ", "no changes");
     format!("reloaded {} by {by}: {changes}", utc(*at))
 }
@@ -326,7 +326,7 @@ impl Status {
     pub fn describe_new_trades(&self) -> String {
         let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
         if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
-            return format!("suspended: {}", visible(reason));
+            return format!("suspended: {}", escape_hidden(reason));
         }
         if let (Some(ended), false) = (&self.ended_by, self.halted) {
             return ended.describe();
@@ -347,7 +347,7 @@ impl Status {
     }
 }
 
-async fn query_bot(loaded: &Loaded) -> Result<Option<RunState>> {
+async fn query_bot(loaded: &LoadedConfig) -> Result<Option<RunState>> {
     let paths = control_paths(loaded)?;
     Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Some(*state),
@@ -369,7 +369,7 @@ async fn query_bot(loaded: &Loaded) -> Result<Option<RunState>> {
 
 /// Counts signals and decisions from journal line `begun` on. `None` if there are no signals.
 async fn count_signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>> {
-    let lines = reader.outside_signals_from(begun).await?;
+    let lines = reader.external_signals_from(begun).await?;
     let mut tally = SignalTally::default();
     let mut rest = &lines[..];
     while let [first, behind @ ..] = rest {
@@ -380,7 +380,7 @@ async fn count_signals_since(reader: &mut Reader, begun: u64) -> Result<Option<S
             numbered.take_while(|(seq, next)| next.seq == *seq && next.line.kind == LineKind::Action);
         let mut decided = None;
         for (_, answer) in answers {
-            decided = match read_refusal(answer)? {
+            decided = match parse_refusal(answer)? {
                 Some(refused) => Some(Err(refused.rule)),
                 None if answer.line.intent.is_some() => Some(Ok(())),
                 None => decided,
@@ -417,7 +417,7 @@ fn foreign_trades(contents: &JournalContents, old: &[OldTrade]) -> Vec<ForeignTr
     let mut trades = contents.foreign_trades();
     trades.retain(|trade| {
         let id = VenueId::truncated(&trade.venue_id);
-        !old.iter().any(|old| old.is_trade(id.as_str()))
+        !old.iter().any(|old| old.has_venue_id(id.as_str()))
     });
     trades
 }
@@ -446,10 +446,10 @@ fn collect_verdicts(
         own.rows.push(edge);
         own.manual += u64::from(is_manual);
     }
-    let lines = session.bots().iter().zip(verdicts).zip(bots);
+    let lines = session.bot_names().iter().zip(verdicts).zip(bots);
     let line = |((bot, verdict), own): ((&String, &BotVerdict), BotTrades)| {
-        let intervals = EdgeIntervals::from_sequence(RunningEdge::after(&own.rows).sequence());
-        VerdictLine::with(bot, verdict, (own.manual, intervals))
+        let intervals = EdgeIntervals::from_sequence(RunningEdge::from_rows(&own.rows).sequence());
+        VerdictLine::from_verdict(bot, verdict, (own.manual, intervals))
     };
     lines.map(line).collect()
 }
@@ -471,7 +471,7 @@ pub struct HolderLine {
 impl HolderLine {
     fn from_lease(lease: Lease) -> Self {
         let judge = Holder::current_process("candlewick");
-        let alive = !LeaseTerms::default().is_over(&lease, &judge);
+        let alive = !LeaseTerms::default().may_take_over(&lease, &judge);
         let Lease { holder, since, heartbeat, silence, .. } = lease;
         let read = heartbeat + silence;
         Self { program: holder.program, pid: holder.pid, host: holder.host, alive, since, heartbeat, read }
@@ -522,7 +522,8 @@ impl PauseLine {
     }
 
     fn describe(&self) -> String {
-        let whose = self.whose.as_deref().map(|whose| format!("{} ", visible(whose))).unwrap_or_default();
+        let whose =
+            self.whose.as_deref().map(|whose| format!("{} ", escape_hidden(whose))).unwrap_or_default();
         format!("{whose}paused until {} ({})", utc(self.until), self.after)
     }
 }
@@ -531,7 +532,7 @@ impl LadderLine {
     fn from_session(session: &Session, now: Millis) -> Vec<Self> {
         let scale = session.money_scale();
         let line = |ladder: candlewick_engine::LadderLevel| {
-            let bot = session.bots().get(ladder.bot.index())?.clone();
+            let bot = session.bot_names().get(ladder.bot.index())?.clone();
             let (level, levels) = (ladder.level, ladder.levels);
             Some(Self { bot, next_stake: scale.to_f64(ladder.stake), level, levels })
         };
@@ -540,7 +541,7 @@ impl LadderLine {
 
     fn describe(&self, decimals: usize) -> String {
         let Self { bot, next_stake, level, levels } = self;
-        format!("{}: next stake {next_stake:.decimals$} (level {level} of {levels})", visible(bot))
+        format!("{}: next stake {next_stake:.decimals$} (level {level} of {levels})", escape_hidden(bot))
     }
 }
 

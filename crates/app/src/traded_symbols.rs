@@ -3,9 +3,9 @@
 use crate::configuration::Config;
 use crate::signals::signal_bots;
 use candlewick_engine::{Blackout, BotSettings};
-use candlewick_history::{AssetType, currency_pair, expected_asset_type, is_currency_pair, is_pair_code};
+use candlewick_history::{AssetType, currency_pair, expected_asset_type, is_asset_code, is_currency_pair};
 use candlewick_runtime::control::SignalBots;
-use candlewick_sdk::{Symbol, nearest};
+use candlewick_sdk::{Symbol, nearest_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 const CHART_SUFFIXES: [&str; 2] = ["=X", ".FX"];
@@ -36,14 +36,14 @@ impl TradedSymbols {
             currency_pair(*symbol).is_some_and(|(base, quote)| [base, quote].contains(&code))
         };
         let pairs: Vec<Symbol> = self.symbols.iter().copied().filter(is_part).collect();
-        (!pairs.is_empty() || is_pair_code(&code)).then_some(pairs)
+        (!pairs.is_empty() || is_asset_code(&code)).then_some(pairs)
     }
 
     pub(crate) fn describe_unknown(&self, written: &str) -> String {
         let names = || self.symbols.iter().map(Symbol::as_str);
         // A currency pair is not a misspelling of another pair.
         let is_other_pair = Symbol::new(written).is_ok_and(is_currency_pair);
-        match nearest(written, names()).filter(|_| !is_other_pair) {
+        match nearest_name(written, names()).filter(|_| !is_other_pair) {
             Some(meant) => format!("no bot trades {written}; did you mean {meant}?"),
             None => {
                 format!("no bot trades {written}; the bots trade {}", names().collect::<Vec<_>>().join(", "))
@@ -86,7 +86,7 @@ pub(crate) fn resolve_symbols(config: &mut Config) -> Result<(), (String, String
     Ok(())
 }
 
-pub(crate) fn resolve_spans(spans: &mut [Blackout], bots: &[BotSettings]) {
+pub(crate) fn resolve_blackout_symbols(spans: &mut [Blackout], bots: &[BotSettings]) {
     let traded = TradedSymbols::new(bots);
     for span in spans {
         let mut symbols: Vec<Symbol> = Vec::with_capacity(span.symbols.len());
@@ -123,7 +123,7 @@ fn rename_keys<K: Ord + Clone + ToString, V>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::Loaded;
+    use crate::configuration::LoadedConfig;
     use crate::error::Result;
     use crate::tests::bot;
 
@@ -169,13 +169,13 @@ mod tests {
         }
     }
 
-    fn load(settings: &str) -> Result<Loaded> {
+    fn load(settings: &str) -> Result<LoadedConfig> {
         let bot = |symbol: &str| {
             format!(
                 "[[bots]]\nname = \"{symbol}\"\nsymbol = \"{symbol}\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"01:00\"\n"
             )
         };
-        Loaded::from_text(&format!("{settings}\n{}{}", bot("EURUSD"), bot("BTCUSDT")))
+        LoadedConfig::from_text(&format!("{settings}\n{}{}", bot("EURUSD"), bot("BTCUSDT")))
     }
 
     #[test]

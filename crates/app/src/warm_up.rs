@@ -37,7 +37,7 @@ impl WarmUp {
         }
     }
 
-    pub(crate) fn describe_long(&self) -> Option<String> {
+    pub(crate) fn describe_long_warm_up(&self) -> Option<String> {
         let Self { candles, interval, .. } = self;
         (*candles > LONG_WARM_UP_CANDLES).then(|| {
             let length = describe_span(*interval, *candles);
@@ -49,7 +49,7 @@ impl WarmUp {
         })
     }
 
-    pub fn describe_share(&self, count: usize, scope: &str) -> Option<String> {
+    pub fn describe_warm_up_share(&self, count: usize, scope: &str) -> Option<String> {
         // The last warm-up candle can already produce a signal.
         let silent = self.candles.saturating_sub(1).min(count);
         let percent = silent as f64 / count.max(1) as f64 * 100.0;
@@ -109,11 +109,11 @@ mod tests {
             (1, 1, None),
             (10, 0, None),
         ] {
-            let text = warm_up(needed, 0).describe_share(candles, "");
+            let text = warm_up(needed, 0).describe_warm_up_share(candles, "");
             assert_eq!(text.is_some(), expected.is_some(), "{needed} of {candles}: {text:?}");
             assert!(text.unwrap_or_default().contains(expected.unwrap_or_default()), "{needed} of {candles}");
         }
-        let text = warm_up(794, 500).describe_share(2_880, "").unwrap();
+        let text = warm_up(794, 500).describe_warm_up_share(2_880, "").unwrap();
         assert!(text.contains("the first 793 of 2880 candles (28 %)"), "{text}");
         assert!(text.ends_with("; the gate needs 500 of these candles"), "{text}");
     }

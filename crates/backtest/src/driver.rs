@@ -83,7 +83,7 @@ pub struct Backtest {
     actions: Vec<Action>,
 }
 
-pub struct Finished {
+pub struct BacktestResult {
     pub book: TradeBook,
     pub candles: u64,
     /// Final free balance, including refunded stakes of unsettled trades.
@@ -91,7 +91,7 @@ pub struct Finished {
     /// Total stake of trades that expire after the end of the data.
     pub unsettled_stakes: Money,
     /// Number of longer candles that were not built, because too many of their shorter candles are missing.
-    pub longer_not_built: u64,
+    pub unbuilt_longer_candles: u64,
     pub longer_staleness: Vec<LongerStaleness>,
     pub money_scale: MoneyScale,
     /// Edge verdicts in bot order.
@@ -162,7 +162,7 @@ impl Backtest {
         header: &Header,
         recorder: &mut dyn Recorder,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Finished, BacktestError> {
+    ) -> Result<BacktestResult, BacktestError> {
         recorder.record(Entry::Header(header))?;
         let candles = std::mem::take(&mut self.candles);
         let prices = std::mem::take(&mut self.prices);
@@ -176,11 +176,11 @@ impl Backtest {
         };
         progress(total, total);
         let unsettled_stakes = self.session.ledger().open_stakes();
-        let bots = (0..self.session.bots().len()).filter_map(BotId::new);
-        Ok(Finished {
+        let bots = (0..self.session.bot_names().len()).filter_map(BotId::new);
+        Ok(BacktestResult {
             final_balance: self.session.ledger().free() + unsettled_stakes,
             unsettled_stakes,
-            longer_not_built: self.session.longer_not_built(),
+            unbuilt_longer_candles: self.session.unbuilt_longer_candles(),
             longer_staleness: self.session.longer_staleness(),
             money_scale: self.session.money_scale(),
             verdicts: self.session.verdicts().cloned().collect(),
@@ -235,7 +235,7 @@ impl Backtest {
         let priced: Vec<SymbolId> = prices.iter().map(|(symbol, _)| *symbol).collect();
         let series = candles.iter().map(CandleSeries::candles).collect();
         let mut stored = StoredCandles::new(&self.session, series, &priced);
-        let total = stored.total() + feed.len() as u64;
+        let total = stored.candle_count() + feed.len() as u64;
         let (mut prices_done, mut reported) = (0, 0);
         // As in a live run, events caused by the candles and prices of an instant come after all of these.
         let mut instant_end = Millis::new(i64::MIN);
@@ -256,7 +256,7 @@ impl Backtest {
                 }
                 BatchEnd::Reached => self.handle_venue_events(venue_due, recorder)?,
             }
-            let done = stored.shown() + prices_done;
+            let done = stored.shown_candle_count() + prices_done;
             if done - reported >= EVENTS_PER_PROGRESS_CALL {
                 reported = done;
                 progress(done, total);
@@ -356,7 +356,7 @@ impl Backtest {
                     direction: approved.direction(),
                     stake: approved.stake(),
                     expiry: approved.expiry(),
-                    time: self.session.departure(approved.terms()),
+                    time: self.session.order_time(approved.terms()),
                 });
             }
         }

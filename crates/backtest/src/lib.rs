@@ -11,6 +11,6 @@ mod run_totals;
 mod summary;
 pub mod translation;
 
-pub use driver::{Backtest, BacktestError, BacktestSettings, Finished, NullRecorder};
-pub use run_totals::{Evidence, RunTotals, SettledFigures};
+pub use driver::{Backtest, BacktestError, BacktestResult, BacktestSettings, NullRecorder};
+pub use run_totals::{RunTotals, SettledTradeFigures, WinRateEvidence};
 pub use summary::Summary;

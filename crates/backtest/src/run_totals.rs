@@ -1,6 +1,6 @@
 //! Running totals of settled trades, from which all figures of a run are computed.
 
-use crate::metric::{DailyProfits, DrawdownFold};
+use crate::metric::{DailyProfits, DrawdownTracker};
 use candlewick_engine::{IntentRow, IntentState, to_trade_outcome};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::{StreakTracker, Streaks, WinRate, binomial_p_value, break_even};
@@ -16,14 +16,14 @@ pub struct RunTotals {
     cancelled: u64,
     staked: Money,
     start: Money,
-    drawdowns: DrawdownFold,
+    drawdowns: DrawdownTracker,
     streaks: StreakTracker,
     payouts: PayoutMix,
     days: Option<DailyProfits>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SettledFigures {
+pub struct SettledTradeFigures {
     pub settled_at: Option<Millis>,
     pub outcome: Outcome,
     pub stake: Money,
@@ -39,14 +39,14 @@ pub(crate) enum PayoutMix {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Evidence {
+pub struct WinRateEvidence {
     /// Win rate at which the trades break even with equal stakes; `None` without a won or lost trade.
     pub break_even: Option<f64>,
     /// Probability of at least as many wins at the break-even rate. Assumes independent trades.
     pub p_value: Option<f64>,
 }
 
-impl SettledFigures {
+impl SettledTradeFigures {
     #[inline]
     pub fn from_row(row: &IntentRow) -> Option<Self> {
         let outcome = row.outcome.filter(|_| row.state == IntentState::Settled)?;
@@ -64,7 +64,7 @@ impl RunTotals {
             cancelled: 0,
             staked: Money::ZERO,
             start: balance,
-            drawdowns: DrawdownFold::new(balance),
+            drawdowns: DrawdownTracker::new(balance),
             streaks: StreakTracker::NEW,
             payouts: PayoutMix::NoneYet,
             days: None,
@@ -72,15 +72,15 @@ impl RunTotals {
     }
 
     #[must_use]
-    pub fn by_day(self, span: &Range<Millis>) -> Self {
+    pub fn with_daily_profits(self, span: &Range<Millis>) -> Self {
         Self { days: Some(DailyProfits::new(span)), ..self }
     }
 
     // Does not branch on the outcome; see docs/performance.md.
     #[allow(clippy::inline_always, reason = "it is short, and a call would be a third of its cost")]
     #[inline(always)]
-    pub fn settle(&mut self, trade: &SettledFigures) {
-        let SettledFigures { settled_at, outcome, stake, profit, payout } = *trade;
+    pub fn settle(&mut self, trade: &SettledTradeFigures) {
+        let SettledTradeFigures { settled_at, outcome, stake, profit, payout } = *trade;
         self.won += u64::from(outcome == Outcome::Won);
         self.lost += u64::from(outcome == Outcome::Lost);
         self.staked += stake;
@@ -145,7 +145,7 @@ impl RunTotals {
         self.staked.is_positive().then(|| self.pnl().minor() as f64 / self.staked.minor() as f64)
     }
 
-    pub const fn drawdowns(&self) -> &DrawdownFold {
+    pub const fn drawdowns(&self) -> &DrawdownTracker {
         &self.drawdowns
     }
 
@@ -166,11 +166,11 @@ impl RunTotals {
         self.payouts
     }
 
-    pub fn evidence_at(&self, payout: Payout) -> Evidence {
-        let Some(rate) = self.win_rate() else { return Evidence::default() };
+    pub fn evidence_at(&self, payout: Payout) -> WinRateEvidence {
+        let Some(rate) = self.win_rate() else { return WinRateEvidence::default() };
         let fraction = payout.to_fraction();
         let p_value = binomial_p_value(rate, 1.0 / (1.0 + fraction)).ok();
-        Evidence { break_even: break_even(fraction).ok(), p_value }
+        WinRateEvidence { break_even: break_even(fraction).ok(), p_value }
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
 
     const START: Money = Money::from_minor(10_000);
 
-    fn trades() -> impl Strategy<Value = Vec<SettledFigures>> {
+    fn trades() -> impl Strategy<Value = Vec<SettledTradeFigures>> {
         let outcome = prop::sample::select(Outcome::ALL.to_vec());
         let trade = (0_i64..40, outcome, 1_i64..900, 70_u32..72);
         prop::collection::vec(trade, 0..60).prop_map(|drawn| {
@@ -193,7 +193,7 @@ mod tests {
                     Outcome::Lost => -stake,
                     Outcome::Draw | Outcome::Cancelled => 0,
                 };
-                SettledFigures {
+                SettledTradeFigures {
                     settled_at: Some(now),
                     outcome,
                     stake: Money::from_minor(stake),
@@ -205,7 +205,7 @@ mod tests {
         })
     }
 
-    fn longest_row(trades: &[SettledFigures], of: Outcome, other: Outcome) -> u32 {
+    fn longest_row(trades: &[SettledTradeFigures], of: Outcome, other: Outcome) -> u32 {
         let stretches = trades.split(|trade| trade.outcome == other);
         stretches
             .map(|stretch| stretch.iter().filter(|trade| trade.outcome == of).count() as u32)
@@ -217,7 +217,7 @@ mod tests {
         #[test]
         fn running_totals_match_totals_of_the_list(trades in trades()) {
             let span = Millis::ZERO..Millis::DAY * 3;
-            let mut totals = RunTotals::new(START).by_day(&span);
+            let mut totals = RunTotals::new(START).with_daily_profits(&span);
             for trade in &trades {
                 totals.settle(trade);
             }

@@ -1,7 +1,7 @@
 //! Summary of a run, computed from its trade book. Backtests and live sessions share this code.
 
 use crate::metric::Drawdown;
-use crate::run_totals::{Evidence, PayoutMix, RunTotals, SettledFigures};
+use crate::run_totals::{PayoutMix, RunTotals, SettledTradeFigures, WinRateEvidence};
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, Outcome, prefetch};
 use candlewick_statistics::{MeanBreakEven, PaidStake, WinRate, mixed_break_even, poisson_binomial_p_value};
@@ -71,7 +71,7 @@ impl BookTotals {
                         return None;
                     }
                     last = Some(rank);
-                    if let Some(trade) = SettledFigures::from_row(row) {
+                    if let Some(trade) = SettledTradeFigures::from_row(row) {
                         added.totals.settle(&trade);
                     }
                 }
@@ -85,8 +85,8 @@ impl BookTotals {
     fn finish<'a>(self, rows: impl Iterator<Item = &'a IntentRow>, book: &TradeBook) -> (Summary, RunTotals) {
         let Self { totals, unsettled } = self;
         let rate = totals.win_rate();
-        let (Evidence { break_even, p_value }, break_even_by_money) = match totals.payout_mix() {
-            PayoutMix::NoneYet => (Evidence::default(), None),
+        let (WinRateEvidence { break_even, p_value }, break_even_by_money) = match totals.payout_mix() {
+            PayoutMix::NoneYet => (WinRateEvidence::default(), None),
             PayoutMix::Uniform(payout) => {
                 let evidence = totals.evidence_at(payout);
                 (evidence, evidence.break_even)
@@ -101,7 +101,7 @@ impl BookTotals {
             draw: totals.draw(),
             cancelled: totals.cancelled(),
             unsettled,
-            refused: book.refused(),
+            refused: book.refusal_counts(),
             pnl: totals.pnl(),
             win_rate: rate.map(WinRate::to_fraction),
             break_even,
@@ -135,7 +135,10 @@ fn settlement_order(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentI
 
 /// Returns the evidence from trades with different payouts, and their stake-weighted break-even rate.
 /// The p-value is `None` unless all payouts are known.
-fn evaluate<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> (Evidence, Option<f64>) {
+fn evaluate<'a>(
+    rows: impl Iterator<Item = &'a IntentRow>,
+    rate: Option<WinRate>,
+) -> (WinRateEvidence, Option<f64>) {
     let decided = |row: &&IntentRow| {
         row.state == IntentState::Settled && matches!(row.outcome, Some(Outcome::Won | Outcome::Lost))
     };
@@ -152,5 +155,5 @@ fn evaluate<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>
         let nulls: Vec<f64> = stakes.iter().map(|paid| 1.0 / (1.0 + paid.payout_fraction)).collect();
         poisson_binomial_p_value(rate.won(), &nulls).ok()
     });
-    (Evidence { break_even, p_value }, mixed_break_even(&stakes).ok())
+    (WinRateEvidence { break_even, p_value }, mixed_break_even(&stakes).ok())
 }

@@ -1,12 +1,12 @@
 //! Conversion of simulator results into session events.
 
-use candlewick_engine::{IntentId, Opened, Rejection, Settled};
+use candlewick_engine::{IntentId, OpenedTrade, Rejection, TradeSettlement};
 use candlewick_sdk::{Payout, Text};
 use candlewick_simulator::{Opening, Refusal, SettledTrade};
 
 #[inline]
-pub fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
-    Opened {
+pub fn to_opened(intent: IntentId, opening: &Opening) -> OpenedTrade {
+    OpenedTrade {
         intent,
         venue_id: None,
         open_time: Some(opening.open_time),
@@ -19,8 +19,8 @@ pub fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
 
 /// Converts a settled trade. `payout` comes from the opening, because a settlement does not contain the payout.
 #[inline]
-pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settled {
-    Settled {
+pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> TradeSettlement {
+    TradeSettlement {
         intent: IntentId::new(trade.number),
         outcome: trade.outcome,
         profit: trade.profit,

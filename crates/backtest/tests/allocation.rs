@@ -6,7 +6,7 @@
 #[path = "backtest/stage.rs"]
 mod stage;
 
-use candlewick_backtest::{Backtest, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestResult, BacktestSettings};
 use candlewick_engine::{BotSettings, CooldownScope, Entry, JournalHash, Recorder, RiskSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
@@ -76,7 +76,7 @@ fn asked_on_the_way(
     settings: &BacktestSettings,
     candles: &[CandleSeries],
     recorder: &mut dyn Recorder,
-) -> (Finished, Vec<u64>) {
+) -> (BacktestResult, Vec<u64>) {
     let bots = settings.session.bots.len();
     let strategy = |_| -> Box<dyn Strategy> { Box::new(Extremes::over(14)) };
     let strategies = (0..bots).map(strategy).collect();
@@ -140,7 +140,7 @@ fn loop_allocates_only_to_grow_the_trade_book() {
     let settings = settings(btc.series());
     let (finished, asked) = asked_on_the_way(&settings, &[btc], &mut Everything(JournalHash::new()));
     let rows = finished.book.rows().len();
-    let refusals: u64 = finished.book.refused().values().sum();
+    let refusals: u64 = finished.book.refusal_counts().values().sum();
     assert!(rows > BOOK && refusals > 10_000, "{rows} rows and {refusals} refusals are too few to show it");
     let doublings = rows.div_ceil(BOOK).next_power_of_two().ilog2();
     assert_eq!(asked.iter().sum::<u64>(), u64::from(doublings), "{asked:?}");

@@ -11,17 +11,17 @@ pub struct TokenState {
 
 impl TokenState {
     /// Returns the venue's message while the token is rejected, otherwise `None`.
-    pub fn refused(&self) -> Option<String> {
+    pub fn rejection(&self) -> Option<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Records that the venue rejects the token. `text` must not contain the token.
-    pub fn refuse(&self, text: impl Into<String>) {
+    pub fn record_rejection(&self, text: impl Into<String>) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.into());
     }
 
     /// Records that the venue accepts the token, or that a new one is in use.
-    pub fn accept(&self) {
+    pub fn clear_rejection(&self) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -4,7 +4,7 @@ use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
 use std::collections::BTreeSet;
 
 /// Intervals that most venues offer. A venue may offer others.
-pub const USUAL_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
+pub const COMMON_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
 
 /// Request for the candles that open at or after `start` and close by `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +34,11 @@ pub struct Candles {
     /// Closed candles of the requested window, ascending, one per open time.
     pub candles: Vec<Candle>,
     /// Number of rows that are unreadable or that [`Candle::new`] rejects. Each leaves a gap.
-    pub unusable: usize,
+    pub unusable_rows: usize,
     /// Open times of the unusable rows, where known.
-    pub unsound: Vec<Millis>,
+    pub unusable_times: Vec<Millis>,
     /// Number of omitted candles that had not closed yet.
-    pub forming: usize,
+    pub forming_rows: usize,
     /// Closed candles outside the window, sorted by time. Many such candles show that the venue ignores the window.
     pub outside: Vec<Candle>,
 }
@@ -86,12 +86,12 @@ impl Candles {
                 Ok(candle) => closed.push(candle),
                 Err(error) => {
                     tracing::warn!(time = row.time.get(), %error, "the venue sent an invalid candle");
-                    found.unusable += 1;
-                    found.unsound.push(row.time);
+                    found.unusable_rows += 1;
+                    found.unusable_times.push(row.time);
                 }
             }
         }
-        found.forming = forming.len();
+        found.forming_rows = forming.len();
         closed.reverse();
         closed.sort_by_key(Candle::time); // stable: of equal times, the last received comes first
         closed.dedup_by_key(|candle| candle.time());
@@ -105,9 +105,9 @@ impl Candles {
     pub fn merge(mut self, other: Self) -> Self {
         self.candles.extend(other.candles);
         self.candles.sort_by_key(Candle::time);
-        self.unusable += other.unusable;
-        self.unsound.extend(other.unsound);
-        self.forming += other.forming;
+        self.unusable_rows += other.unusable_rows;
+        self.unusable_times.extend(other.unusable_times);
+        self.forming_rows += other.forming_rows;
         self.outside.extend(other.outside);
         self
     }
@@ -129,7 +129,10 @@ mod tests {
         let found = Candles::from_rows(rows, &query, Millis::new(now));
         let candles: Vec<_> =
             found.candles.iter().map(|candle| (candle.time().get() / 60_000, candle.close())).collect();
-        assert_eq!((candles.as_slice(), found.unusable, found.forming), (expected, unusable, forming));
+        assert_eq!(
+            (candles.as_slice(), found.unusable_rows, found.forming_rows),
+            (expected, unusable, forming)
+        );
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub use adapter_state::{TokenState, UnrecognisedData};
 #[cfg(any(test, feature = "mock"))]
 pub use broker::MockBroker;
 pub use broker::{Broker, Detail};
-pub use candles::{CandleQuery, CandleRow, Candles, USUAL_INTERVALS, detect_interval};
+pub use candles::{COMMON_INTERVALS, CandleQuery, CandleRow, Candles, detect_interval};
 pub use download::{Download, DownloadSettings, DownloadedWindow};
 pub use error::BrokerError;
 #[cfg(any(test, feature = "mock"))]
@@ -88,4 +88,4 @@ pub use order::{OpenOrder, OpenOutcome, Rejection, RejectionReason};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
 pub use recorder::{PolledCandles, PriceRecorder};
 pub use report::{Funding, Progress, Reported, TradeListing, TradeReport};
-pub use request::{Priority, Reply, Skew, at_priority, current_intent, current_priority, for_intent};
+pub use request::{Priority, Reply, Skew, current_intent, current_priority, with_intent, with_priority};

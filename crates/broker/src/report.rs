@@ -47,13 +47,13 @@ pub struct TradeReport {
     /// Payout of a win.
     pub payout: Option<Payout>,
     /// Reported payout in percent if it is invalid: zero, negative or out of range.
-    pub impossible_payout: Option<Decimal>,
+    pub invalid_payout: Option<Decimal>,
     /// Net profit of a closed trade; negative for a loss.
     pub profit: Option<Decimal>,
     /// Whether the venue marks the trade as reverted.
     pub is_reverted: bool,
     /// Whether the outcome is derived from the status because the record has no result.
-    pub is_by_status: bool,
+    pub is_outcome_from_status: bool,
     /// Payment of the stake.
     pub funding: Funding,
 }
@@ -89,7 +89,7 @@ pub enum Progress {
     /// The trade is over with this outcome.
     Over(Outcome),
     /// The trade is over, but its outcome is not reported (yet).
-    OverUnreported,
+    OverWithoutOutcome,
     /// The venue reports an unknown state. The trade counts as neither over nor running.
     Unrecognised(String),
 }
@@ -99,7 +99,7 @@ impl Progress {
     pub const fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::Over(outcome) => Some(*outcome),
-            Self::Running | Self::OverUnreported | Self::Unrecognised(_) => None,
+            Self::Running | Self::OverWithoutOutcome | Self::Unrecognised(_) => None,
         }
     }
 }

@@ -22,7 +22,7 @@ pub enum Priority {
 }
 
 /// Runs a future and assigns a priority to all of its requests.
-pub async fn at_priority<F: Future>(priority: Priority, future: F) -> F::Output {
+pub async fn with_priority<F: Future>(priority: Priority, future: F) -> F::Output {
     PRIORITY.scope(priority, future).await
 }
 
@@ -32,7 +32,7 @@ pub fn current_priority() -> Priority {
 }
 
 /// Runs a future and assigns all of its requests to an intent (a numbered trade decision).
-pub async fn for_intent<F: Future>(number: u64, future: F) -> F::Output {
+pub async fn with_intent<F: Future>(number: u64, future: F) -> F::Output {
     INTENT.scope(number, future).await
 }
 
@@ -83,7 +83,7 @@ impl<T> Reply<T> {
 
 impl Skew {
     /// Returns the smallest skew within the bounds; 0 if the clocks may agree.
-    pub fn certain(self) -> Millis {
+    pub fn min_skew(self) -> Millis {
         if self.low > Millis::ZERO {
             self.low
         } else if self.high < Millis::ZERO {
@@ -101,7 +101,7 @@ mod tests {
     #[tokio::test]
     async fn priority_and_intent_end_with_their_future() {
         let current = async { (current_priority(), current_intent()) };
-        let seen = for_intent(7, at_priority(Priority::Display, current)).await;
+        let seen = with_intent(7, with_priority(Priority::Display, current)).await;
         assert_eq!(seen, (Priority::Display, Some(7)));
         assert_eq!((current_priority(), current_intent()), (Priority::Trades, None));
     }
@@ -109,7 +109,7 @@ mod tests {
     fn check(date: i64, sent: i64, received: i64, expected: (i64, i64, i64)) {
         let (date, sent, received) = (Some(Millis::new(date)), Millis::new(sent), Millis::new(received));
         let skew = Reply { value: (), date, sent, received }.skew().unwrap();
-        assert_eq!((skew.low.get(), skew.high.get(), skew.certain().get()), expected);
+        assert_eq!((skew.low.get(), skew.high.get(), skew.min_skew().get()), expected);
     }
 
     #[test]

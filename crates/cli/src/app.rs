@@ -4,12 +4,12 @@ use crate::arguments::GlobalArguments;
 use crate::command::{self, Command};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::host::{Host, HostedAnswer, HostedFailure, HostedOutput, with_host};
+use crate::host::{Host, HostedFailure, HostedOutput, HostedResult, with_host};
 use crate::log::start_log;
 use crate::output::fit_tables_to_terminal;
 use crate::terminal::{sanitize_coloured_lines, sanitize_lines};
 use candlewick_app::configuration::Config;
-use candlewick_app::live::{OwnBrokers, VenuePorts};
+use candlewick_app::live::{CustomBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
 use candlewick_sdk::{
     AliasContext, Counterpart, Registry, RegistryError, StrategyEntry, StrategyFactory, counterparts,
@@ -69,13 +69,13 @@ pub(crate) struct Arguments {
 pub struct App {
     /// Registered strategies, or the first registration error, which [`App::run`] reports.
     registry: Result<Registry, RegistryError>,
-    brokers: OwnBrokers,
+    brokers: CustomBrokers,
     package_folder: Option<&'static str>,
 }
 
 impl Default for App {
     fn default() -> Self {
-        Self { registry: Ok(Registry::default()), brokers: OwnBrokers::default(), package_folder: None }
+        Self { registry: Ok(Registry::default()), brokers: CustomBrokers::default(), package_folder: None }
     }
 }
 
@@ -164,7 +164,7 @@ impl App {
         arguments: impl IntoIterator<Item = OsString>,
         host: Arc<dyn Host>,
         output: HostedOutput,
-    ) -> HostedAnswer {
+    ) -> HostedResult {
         let named = std::iter::once(OsString::from("candlewick")).chain(arguments);
         let arguments = match Arguments::try_parse_from(named) {
             Ok(arguments) => arguments,
@@ -180,7 +180,7 @@ impl App {
         };
         let (code, output) = with_host(host, output, || self.run_command(&arguments, &note));
         let code = code.unwrap_or(Ending::Interrupted.code());
-        HostedAnswer { code, output, failure: failed.into_inner() }
+        HostedResult { code, output, failure: failed.into_inner() }
     }
 
     fn run_command(&self, arguments: &Arguments, report: &dyn Fn(&Failure, bool)) -> u8 {
@@ -229,7 +229,7 @@ fn usage_exit_code(error: &clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-fn hosted_usage_answer(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
+fn hosted_usage_answer(error: &clap::Error, output: HostedOutput) -> HostedResult {
     let code = usage_exit_code(error);
     if output == HostedOutput::Printed {
         print_usage(error);
@@ -239,7 +239,7 @@ fn hosted_usage_answer(error: &clap::Error, output: HostedOutput) -> HostedAnswe
         0 => (text, None),
         _ => (String::new(), Some(HostedFailure { message: text.trim_end().to_owned(), help: None })),
     };
-    HostedAnswer { code, output, failure }
+    HostedResult { code, output, failure }
 }
 
 fn with_counterpart_hint(mut error: clap::Error) -> clap::Error {

@@ -3,13 +3,13 @@
 use crate::context::Context;
 use crate::failure::Failure;
 use candlewick_app::bots::{self, locate_backtest_error};
-use candlewick_app::configuration::Loaded;
+use candlewick_app::configuration::LoadedConfig;
 use candlewick_engine::{BotSettings, EngineError, LadderEntry, StakeSettings};
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::run::GateLine;
 use candlewick_rules::combine::{self, GateReplay, ReplayedSignal, replay_gate};
 use candlewick_rules::{ConditionCount, condition_counts, count_fitted_numbers};
-use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, GateView, Registry};
+use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, GateSnapshot, Registry};
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{GatedTrade, TradeOutcome};
 use serde_json::Value;
@@ -25,8 +25,8 @@ pub(crate) fn describe_combinations(bots: &[BotSettings], registry: &Registry) -
 
 pub(crate) fn describe_gates(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
     let gates = bots.iter().zip(bots::gate_views(bots, registry));
-    let describe = |(bot, gate): (&BotSettings, Option<GateView>)| {
-        let GateView { rule, history, .. } = gate?;
+    let describe = |(bot, gate): (&BotSettings, Option<GateSnapshot>)| {
+        let GateSnapshot { rule, history, .. } = gate?;
         let continues = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
         let ladder = if continues { "; the stake ladder continues while the gate is closed" } else { "" };
         let warmup = format!("; the {history} candles before the first signal set the initial gate state");
@@ -37,7 +37,7 @@ pub(crate) fn describe_gates(bots: &[BotSettings], registry: &Registry) -> Vec<S
 }
 
 pub(crate) fn count_bot_conditions(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     series: &[CandleSeries],
     context: &Context<'_>,
 ) -> Result<Vec<ConditionLine>, Failure> {
@@ -57,7 +57,7 @@ pub(crate) fn count_bot_conditions(
     Ok(lines)
 }
 
-pub(crate) fn rule_numbers_per_bot(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
+pub(crate) fn rule_numbers_per_bot(loaded: &LoadedConfig, registry: &Registry) -> Vec<usize> {
     let of_bot =
         |bot: &BotSettings| count_fitted_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
     loaded.config.bots.iter().map(of_bot).collect()
@@ -72,21 +72,21 @@ pub(crate) fn count_conditions(
     let counted = condition_counts(registry, strategy, bot, candles)?;
     let line = |one: ConditionCount| ConditionLine {
         bot: bot.bot.clone(),
-        stopped: one.counts_signals().then(|| one.candles - one.held),
+        stopped: one.counts_signals().then(|| one.candles - one.true_candles),
         part: one.part,
         side: one.side.key(),
         depth: one.depth,
         condition: one.text,
         candles: one.candles,
-        held: one.held,
-        unknown: one.unknown,
-        beside_buy: one.beside_buy,
+        held: one.true_candles,
+        unknown: one.unknown_candles,
+        beside_buy: one.candles_with_buy,
     };
     Ok(counted.into_iter().map(line).collect())
 }
 
 pub(crate) fn replay_gates(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     series: &[CandleSeries],
     simulation: &SimulationSettings,
     context: &Context<'_>,
@@ -113,5 +113,10 @@ fn to_gated_trade(signal: &ReplayedSignal, payout_fraction: f64) -> GatedTrade {
         TradeOutcome::Lost => -1.0,
         TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
     };
-    GatedTrade { decided: signal.decided.get(), known: signal.known.get(), day: signal.day, unit_return }
+    GatedTrade {
+        decided_at: signal.decided_at.get(),
+        known_at: signal.settled_at.get(),
+        day: signal.day,
+        unit_return,
+    }
 }

@@ -4,10 +4,12 @@ use crate::arguments::{GlobalArguments, parse_journal};
 use crate::failure::{Ending, Failure};
 use crate::log::LogWriter;
 use crate::terminal::{terminal_columns, wrap};
-use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
+use candlewick_app::configuration::{
+    Base, Flag, LoadedConfig, LogFormat, LogSettings, Problems, journal_url,
+};
 use candlewick_app::control::find_running_bot;
 use candlewick_app::journal::default_journal_notice;
-use candlewick_app::live::OwnBrokers;
+use candlewick_app::live::CustomBrokers;
 use candlewick_journal::JournalUrl;
 use candlewick_sdk::Registry;
 use clap::Args;
@@ -20,7 +22,7 @@ use tokio::runtime::Runtime;
 
 pub(crate) struct Context<'a> {
     pub(crate) registry: &'a Registry,
-    pub(crate) brokers: &'a OwnBrokers,
+    pub(crate) brokers: &'a CustomBrokers,
     pub(crate) global: &'a GlobalArguments,
     pub(crate) log: &'a LogWriter,
 }
@@ -56,9 +58,9 @@ pub(crate) struct JournalArguments {
 }
 
 impl JournalArguments {
-    pub(crate) fn load(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
+    pub(crate) fn load(&self, context: &Context<'_>) -> Result<(LoadedConfig, JournalUrl), Failure> {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
-        let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
+        let loaded = LoadedConfig::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
         let notice = default_journal_notice(&loaded, &url);
         context.print_notes(notice.filter(|_| url.file().is_some_and(Path::exists)));
@@ -66,7 +68,7 @@ impl JournalArguments {
     }
 
     /// Like [`Self::load`], but without `--journal`, finds the running bot. Fails if several bots are running.
-    pub(crate) fn load_running(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
+    pub(crate) fn load_running(&self, context: &Context<'_>) -> Result<(LoadedConfig, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {
             return Ok((loaded, url));

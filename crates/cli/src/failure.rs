@@ -16,7 +16,7 @@ use candlewick_report::ReportError;
 use candlewick_runtime::RuntimeError;
 use candlewick_runtime::control::ControlError;
 use candlewick_sandbox::SandboxError;
-use candlewick_sdk::{BuildError, visible};
+use candlewick_sdk::{BuildError, escape_hidden};
 use candlewick_search::SearchError;
 use candlewick_simulator::SimulatorError;
 use candlewick_statistics::StatisticsError;
@@ -127,7 +127,7 @@ impl Failure {
 
 /// Escapes line breaks in quoted text, so that the text cannot imitate indented lines of this program.
 fn escape_quoted_lines(text: &str) -> String {
-    text.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
+    text.split("\n  ").map(escape_hidden).collect::<Vec<_>>().join("\n  ")
 }
 
 /// Prints all failures but the last, and returns the last one as the error.

@@ -12,16 +12,16 @@ use std::sync::{Arc, OnceLock};
 pub trait Host: Send + Sync {
     fn on_begin(&self, kind: CommandKind);
 
-    fn progress(&self, work: &str, done: u64, total: u64);
+    fn on_progress(&self, work: &str, done: u64, total: u64);
 
     fn is_stopped(&self) -> bool;
 
     /// Returns the command that starts a `strategy decide` process, `None` to use this program.
     fn this_program(&self) -> Option<ThisProgram>;
 
-    fn candles(&self, series: &[CandleSeries]);
+    fn on_candles(&self, series: &[CandleSeries]);
 
-    fn trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale);
+    fn on_trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale);
 }
 
 /// Kind of command. It decides how the host reacts to a panic in a strategy.
@@ -40,7 +40,7 @@ pub enum HostedOutput {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostedAnswer {
+pub struct HostedResult {
     pub code: u8,
     pub output: String,
     /// Failure of the command, `None` if the command succeeded or was stopped.
@@ -89,7 +89,7 @@ pub(crate) fn host() -> Option<Arc<dyn Host>> {
 
 pub(crate) fn report_candles(series: &[CandleSeries]) {
     if let Some(host) = host() {
-        host.candles(series);
+        host.on_candles(series);
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn session() -> Option<HostSession> {
 impl HostSession {
     /// Reports progress. On a stop request, sets the stop flag; without a flag, unwinds the command.
     pub(crate) fn report_progress(&self, work: &str, done: u64, total: u64) {
-        self.host.progress(work, done, total);
+        self.host.on_progress(work, done, total);
         if !self.host.is_stopped() {
             return;
         }

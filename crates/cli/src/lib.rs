@@ -48,4 +48,4 @@ pub use candlewick_app::configuration::{
 pub use candlewick_app::live::VenuePorts;
 pub use candlewick_app::validation::ThisProgram;
 pub use candlewick_sdk::testkit::CountingAllocator;
-pub use host::{CommandKind, Host, HostedAnswer, HostedFailure, HostedOutput};
+pub use host::{CommandKind, Host, HostedFailure, HostedOutput, HostedResult};

@@ -4,7 +4,7 @@ use crate::arguments::GlobalArguments;
 use crate::host::{HostSession, session};
 use candlewick_app as app;
 use candlewick_broker::clock::Stopwatch;
-use candlewick_sdk::visible;
+use candlewick_sdk::escape_hidden;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -24,7 +24,7 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new(what: impl Into<String>, global: &GlobalArguments) -> Self {
         Self {
-            what: visible(&what.into()).into_owned(),
+            what: escape_hidden(&what.into()).into_owned(),
             watch: Stopwatch::start(),
             visible: is_visible(global),
             bar: None,
@@ -46,7 +46,7 @@ impl Progress {
 
     pub(crate) fn set_detail(&self, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!("{}, {}", self.what, visible(text)));
+            bar.set_message(format!("{}, {}", self.what, escape_hidden(text)));
         }
     }
 }
@@ -85,7 +85,7 @@ impl app::ProgressBar for Progress {
             spinner.enable_steady_tick(FRAME_INTERVAL);
             spinner
         });
-        spinner.set_message(visible(&text).into_owned());
+        spinner.set_message(escape_hidden(&text).into_owned());
     }
 }
 
@@ -100,7 +100,7 @@ impl Spinner {
             return Self { _done: None };
         }
         let (done, is_done) = mpsc::channel::<()>();
-        let what = visible(what).into_owned();
+        let what = escape_hidden(what).into_owned();
         std::thread::spawn(move || {
             if is_done.recv_timeout(SHOW_DELAY) == Err(RecvTimeoutError::Timeout) {
                 let spinner = ProgressBar::new_spinner().with_message(what);

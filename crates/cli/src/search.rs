@@ -8,7 +8,7 @@ use crate::interrupt;
 use crate::output::show_as;
 use candlewick_app::AppError;
 use candlewick_app::search::{
-    LayoutTerms, OtherProgram, PLAN_FILE, PlanPlace, PlannedCommand, PlannedRow, ResultFolder, RowPlan,
+    LayoutTerms, OtherProgram, PLAN_FILE, PlanLocation, PlannedCommand, PlannedRow, ResultFolder, RowPlan,
     SearchPlan, SearchTerms,
 };
 use candlewick_sdk::Millis;
@@ -147,8 +147,8 @@ impl PlannedArguments {
         Ok((path, folder, others))
     }
 
-    pub(crate) fn to_plan_place(&self) -> PlanPlace {
-        PlanPlace { data: self.data.clone(), catalog: self.catalog.clone(), threads: self.threads }
+    pub(crate) fn to_plan_place(&self) -> PlanLocation {
+        PlanLocation { data: self.data.clone(), catalog: self.catalog.clone(), threads: self.threads }
     }
 }
 

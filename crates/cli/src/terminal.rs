@@ -1,6 +1,6 @@
 //! Terminal text: escapes control and bidirectional characters, and wraps lines.
 
-use candlewick_sdk::{is_hidden, visible};
+use candlewick_sdk::{escape_hidden, is_hidden};
 use console::{Term, measure_text_width};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -53,7 +53,7 @@ fn sanitize(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
         let (taken, length) = match kept(hidden) {
             0 => {
                 let length = hidden.chars().next().map_or(0, char::len_utf8);
-                (visible(&hidden[..length]), length)
+                (escape_hidden(&hidden[..length]), length)
             }
             length => (Cow::Borrowed(&hidden[..length]), length),
         };

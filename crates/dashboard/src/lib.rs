@@ -10,7 +10,7 @@ mod server;
 mod view;
 mod watch;
 
-pub use server::{Dashboard, Link};
+pub use server::{Dashboard, SignInLink};
 
 use candlewick_app::ErrorKind;
 use candlewick_journal::JournalUrl;
@@ -67,7 +67,7 @@ impl DashboardSettings {
     }
 }
 
-pub struct Watched {
+pub struct WatchedBot {
     /// Journal that the page shows. The journal may be created later.
     pub journal: JournalUrl,
     pub paths: ControlPaths,

@@ -4,7 +4,7 @@ mod follow;
 
 pub(crate) use follow::follow_journal;
 
-use crate::Watched;
+use crate::WatchedBot;
 use crate::model::{Model, NewLines};
 use crate::view::{Clock, State, build_state};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
@@ -18,7 +18,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1_500);
 const POLL_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct SharedState {
-    pub(crate) watched: Watched,
+    pub(crate) watched: WatchedBot,
     /// Random id of this server process. Event ids from another process are invalid.
     pub(crate) generation: String,
     pub(crate) read_only: bool,
@@ -42,7 +42,7 @@ pub(crate) struct KnownState {
 }
 
 impl SharedState {
-    pub(crate) fn new(watched: Watched, generation: String, read_only: bool) -> Arc<Self> {
+    pub(crate) fn new(watched: WatchedBot, generation: String, read_only: bool) -> Arc<Self> {
         Arc::new(Self {
             watched,
             generation,

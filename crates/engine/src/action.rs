@@ -1,6 +1,6 @@
 //! Actions that a Session returns for an event.
 
-use crate::{Approved, BotId, Edge, Rule};
+use crate::{ApprovedTrade, BotId, Edge, Rule};
 use candlewick_sdk::{Direction, Millis, Money, Reason};
 use serde::Serialize;
 
@@ -9,9 +9,9 @@ use serde::Serialize;
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
     /// Order to open a trade. Trades are opened only through this action.
-    Open(Approved),
+    Open(ApprovedTrade),
     /// Rejection of a signal.
-    Refuse(Refused),
+    Refuse(RefusedSignal),
     /// Start of a new day.
     DayOpened {
         /// Start of the day.
@@ -48,7 +48,7 @@ pub struct Judgement {
 
 /// A rejected signal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Refused {
+pub struct RefusedSignal {
     /// Bot that gave the signal.
     pub bot: BotId,
     /// Time of the signal.

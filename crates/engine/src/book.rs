@@ -3,8 +3,8 @@
 use crate::reasons::{ReasonKey, Reasons};
 use crate::refusal_count::RefusalCount;
 use crate::{
-    Action, Approved, Event, EventKind, IntentId, Opened, OrderTerms, Recorded, Rejection, Rule, Settled,
-    VenueId, VenueSymbol, VenueTerms,
+    Action, ApprovedTrade, Event, EventKind, IntentId, OpenedTrade, OrderTerms, RecordedEntry, Rejection,
+    Rule, TradeSettlement, VenueId, VenueSymbol, VenueTerms,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
@@ -80,9 +80,9 @@ impl EventSequence {
     }
 
     /// Builds a sequence from recorded update numbers and payouts.
-    /// The numbers are in the order of [`Self::numbers`], 0 if missing. The payouts are those of the reply and the
+    /// The numbers are in the order of [`Self::update_numbers`], 0 if missing. The payouts are those of the reply and the
     /// settlement.
-    pub const fn recorded(
+    pub const fn from_recorded(
         [decided, answered, left_out, settled]: [u32; 4],
         [answered_payout, settled_payout]: [Option<Payout>; 2],
     ) -> Self {
@@ -95,7 +95,7 @@ impl EventSequence {
     }
 
     /// Returns the update numbers of the decision, the reply, the exclusion and the settlement, 0 if missing.
-    pub const fn numbers(self) -> [u32; 4] {
+    pub const fn update_numbers(self) -> [u32; 4] {
         [self.decided, self.answered, self.left_out, self.settled]
     }
 }
@@ -125,7 +125,7 @@ pub struct CorrectedResult {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
     /// Approved terms of the order.
-    /// If the venue accepted different terms, direction and stake are those of the venue. See [`TradeBook::departure`].
+    /// If the venue accepted different terms, direction and stake are those of the venue. See [`TradeBook::original_order`].
     pub approved: OrderTerms,
     /// State of the intent.
     pub state: IntentState,
@@ -197,7 +197,7 @@ impl IntentRow {
     }
 
     /// Returns whether the intent is finished and can no longer change.
-    pub const fn is_over(&self) -> bool {
+    pub const fn is_finished(&self) -> bool {
         match self.state {
             IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::NotOpened => {
                 false
@@ -256,13 +256,13 @@ impl TradeBook {
             EventKind::Settled(settled) => self.record_settled(settled, event.at),
             EventKind::SettledByPerson { intent, outcome, profit } => {
                 let number = self.update_count + 1;
-                if let Some(row) = self.row_mut(*intent).filter(|row| !row.is_over()) {
+                if let Some(row) = self.row_mut(*intent).filter(|row| !row.is_finished()) {
                     if row.sequence.left_out == 0 {
                         row.sequence.left_out = number;
                     }
                     self.settled_by_operator.insert(*intent);
                 }
-                self.record_settled(&Settled::by_operator(*intent, *outcome, *profit), event.at);
+                self.record_settled(&TradeSettlement::by_operator(*intent, *outcome, *profit), event.at);
             }
             EventKind::Correction { intent, outcome, profit } => {
                 self.record_correction(*intent, (*outcome, *profit), event.at);
@@ -294,7 +294,7 @@ impl TradeBook {
     }
 
     #[inline]
-    fn record_open(&mut self, approved: &Approved) {
+    fn record_open(&mut self, approved: &ApprovedTrade) {
         self.update_count += 1;
         let reason = self.reasons.put(approved.reason());
         // Constructed in place: copying a row right after writing it field by field stalls.
@@ -305,11 +305,11 @@ impl TradeBook {
     }
 
     /// Records a journal entry of an earlier run.
-    pub fn recall(&mut self, recorded: &Recorded) {
+    pub fn recall(&mut self, recorded: &RecordedEntry) {
         match recorded {
-            Recorded::Event(event) => self.record_event(event),
-            Recorded::Open(approved) => self.record_open(approved),
-            Recorded::Refuse | Recorded::DayOpened { .. } | Recorded::Verdict => {}
+            RecordedEntry::Event(event) => self.record_event(event),
+            RecordedEntry::Open(approved) => self.record_open(approved),
+            RecordedEntry::Refuse | RecordedEntry::DayOpened { .. } | RecordedEntry::Verdict => {}
         }
     }
 
@@ -356,7 +356,7 @@ impl TradeBook {
 
     /// Returns the number of refusals by name, without names that did not occur.
     /// A name is that of a [`Rule`], or `NoPrice`, `Rejected` or `NotSent` for approved orders that failed.
-    pub fn refused(&self) -> BTreeMap<&'static str, u64> {
+    pub fn refusal_counts(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
         self.refused.counts().chain(venue).filter(|(_, count)| *count > 0).collect()
     }
@@ -365,9 +365,9 @@ impl TradeBook {
         self.rows.last().map(|row| row.approved.intent())
     }
 
-    fn record_opened(&mut self, opened: &Opened, at: Millis) {
+    fn record_opened(&mut self, opened: &OpenedTrade, at: Millis) {
         let number = self.update_count + 1;
-        if self.row(opened.intent).is_none_or(IntentRow::is_over) {
+        if self.row(opened.intent).is_none_or(IntentRow::is_finished) {
             return;
         }
         let known = self.row(opened.intent).and_then(|row| self.venue_id(row));
@@ -394,9 +394,9 @@ impl TradeBook {
         self.update_count = number;
     }
 
-    fn record_settled(&mut self, settled: &Settled, at: Millis) {
+    fn record_settled(&mut self, settled: &TradeSettlement, at: Millis) {
         let number = self.update_count + 1;
-        let Some(row) = self.row_mut(settled.intent).filter(|row| !row.is_over()) else { return };
+        let Some(row) = self.row_mut(settled.intent).filter(|row| !row.is_finished()) else { return };
         row.state = IntentState::Settled;
         row.sequence.settled = number;
         row.sequence.settled_payout = settled.payout;
@@ -466,14 +466,14 @@ impl TradeBook {
 
     /// Returns the original order of an intent, `None` if the venue accepted the order unchanged.
     /// The row of the intent has the terms that the venue accepted.
-    pub fn departure(&self, intent: IntentId) -> Option<&OriginalOrder> {
+    pub fn original_order(&self, intent: IntentId) -> Option<&OriginalOrder> {
         self.original_orders.get(&intent)
     }
 
     fn record_venue_terms(&mut self, intent: IntentId, taken: &VenueTerms, number: u32) {
         let Some(row) = self.row_mut(intent) else { return };
         let before = row.approved;
-        if taken.is_another_bet(before.direction()) && row.sequence.left_out == 0 {
+        if taken.is_different_bet(before.direction()) && row.sequence.left_out == 0 {
             row.sequence.left_out = number;
         }
         row.approved = before.with_venue_terms(taken);

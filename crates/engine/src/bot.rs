@@ -23,7 +23,7 @@ pub(crate) struct Bot {
     pub(crate) verdict: Box<BotVerdict>,
     pub(crate) last_close: Millis,
     pub(crate) strategy: Box<dyn Strategy>,
-    pub(crate) longer: LongerCandles,
+    pub(crate) longer_candles: LongerCandles,
     cold: usize,
     pub(crate) if_refused: IfRefused,
 }
@@ -50,7 +50,7 @@ impl Bot {
             verdict,
             last_close,
             strategy,
-            longer,
+            longer_candles: longer,
             cold,
             if_refused: IfRefused::Wait,
         }
@@ -63,8 +63,8 @@ impl Bot {
     }
 
     /// Returns how many of the last `candles` the warm-up needs, `None` if there are too few candles.
-    pub(crate) fn history(&self, candles: &[Candle]) -> Option<usize> {
-        self.longer.history(self.strategy.warmup(), candles)
+    pub(crate) fn required_history(&self, candles: &[Candle]) -> Option<usize> {
+        self.longer_candles.required_history(self.strategy.warmup(), candles)
     }
 
     /// Passes candles to the strategy up to the first signal after [warm-up](Self::is_warm).
@@ -72,8 +72,8 @@ impl Bot {
     #[inline]
     pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         let enters_again = self.is_reentry_due();
-        let fed = if self.longer.is_empty() && !enters_again {
-            self.strategy.on_candles(candles, self.cold.saturating_sub(1), signal).count
+        let fed = if self.longer_candles.is_empty() && !enters_again {
+            self.strategy.feed_until_signal(candles, self.cold.saturating_sub(1), signal).count
         } else {
             self.on_candle_with_longer(candles, signal)
         };
@@ -94,8 +94,8 @@ impl Bot {
         max_answers: usize,
         answers: &mut CandleAnswers,
     ) -> usize {
-        if self.is_warm() && self.longer.is_empty() && self.reentry.is_none() {
-            let fed = self.strategy.on_candles_ahead(candles, max_answers, answers);
+        if self.is_warm() && self.longer_candles.is_empty() && self.reentry.is_none() {
+            let fed = self.strategy.feed_until_limit(candles, max_answers, answers);
             self.update_last_close(&candles[..fed]);
             return fed;
         }
@@ -112,13 +112,15 @@ impl Bot {
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
         let mut signal = None;
-        while !rest.is_empty() && (!self.is_warm() || !self.longer.is_empty() || self.is_reentry_due()) {
+        while !rest.is_empty()
+            && (!self.is_warm() || !self.longer_candles.is_empty() || self.is_reentry_due())
+        {
             let fed = self.on_candles(rest, &mut signal);
             suppressed += u64::from(signal.is_some() && self.is_warm());
             rest = &rest[fed..];
         }
         self.update_last_close(rest);
-        suppressed + self.strategy.on_candles(rest, rest.len(), &mut signal).suppressed
+        suppressed + self.strategy.feed_until_signal(rest, rest.len(), &mut signal).suppressed
     }
 
     /// Passes the candles after a trade to a strategy whose warm-up is over.
@@ -131,8 +133,8 @@ impl Bot {
         candles: &[Candle],
         signal: &mut Option<Signal>,
     ) -> (usize, u64) {
-        if !self.waits_for_settlements() && self.longer.is_empty() {
-            let FedCandles { count, suppressed } = self.strategy.on_candles(candles, suppress, signal);
+        if !self.waits_for_settlements() && self.longer_candles.is_empty() {
+            let FedCandles { count, suppressed } = self.strategy.feed_until_signal(candles, suppress, signal);
             self.update_last_close(&candles[..count]);
             return (count, suppressed);
         }
@@ -168,17 +170,17 @@ impl Bot {
     /// The lower bound of the win rate covers all trades, so it can stay above break-even long after an edge is lost.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
-        self.stake.is_by_edge() && self.verdict.edge() == Edge::NoLongerHeld
+        self.stake.depends_on_win_rate() && self.verdict.edge() == Edge::NoLongerHeld
     }
 
-    pub(crate) fn gives_up_from(&self) -> Option<Millis> {
+    pub(crate) fn ladder_missed_from(&self) -> Option<Millis> {
         let reentry = self.reentry.as_ref().filter(|_| self.if_refused == IfRefused::Reset)?;
         reentry.missed_from(self.interval)
     }
 
     #[inline]
     pub(crate) fn has_missed_level(&self, at: Millis) -> bool {
-        self.gives_up_from().is_some_and(|from| at >= from)
+        self.ladder_missed_from().is_some_and(|from| at >= from)
     }
 
     #[inline]
@@ -220,7 +222,7 @@ impl Bot {
     fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
         let Some(candle) = candles.first() else { return 0 };
-        *signal = self.longer.feed_candle(candle, &mut *self.strategy);
+        *signal = self.longer_candles.feed_candle(candle, &mut *self.strategy);
         1
     }
 

@@ -29,8 +29,8 @@ impl BotVerdict {
     }
 
     /// Builds the verdict from the rows of a bot, starting with a new test.
-    pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
-        let judge = Judge::after(rows, plan);
+    pub fn from_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
+        let judge = Judge::from_rows(rows, plan);
         let edge = to_edge(&judge);
         Self { judge, edge, ..Self::new(plan) }
     }

@@ -65,15 +65,15 @@ impl EdgeRow {
 
 impl RunningEdge {
     /// Builds the sequence from all updates to the intents in `rows`.
-    pub fn after(rows: &[EdgeRow]) -> Self {
+    pub fn from_rows(rows: &[EdgeRow]) -> Self {
         let mut running = Self::default();
-        running.take(rows, (0, u32::MAX));
+        running.add_updates(rows, (0, u32::MAX));
         running
     }
 
     /// Adds the updates to the intents in `rows` whose numbers are in `[from, before)`.
     /// All updates added earlier must have smaller numbers.
-    pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
+    pub fn add_updates(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
         let is_in_range = |number: u32| number > 0 && from <= number && number < before;
         let decisions = rows.iter().map(|row| (row.decided, UpdateKind::Decided, row));
         let ends = rows.iter().map(|row| (row.ended, UpdateKind::Ended, row));
@@ -125,7 +125,7 @@ impl RunningEdge {
     }
 
     /// Replaces the outcome of a settled trade, as if `right` had been reported at first.
-    pub fn correct(&mut self, intent: IntentId, right: Outcome) {
+    pub fn correct_outcome(&mut self, intent: IntentId, right: Outcome) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in &mut steps {
             if let SequenceStep::Ended(ended, outcome, _) = step
@@ -235,7 +235,7 @@ mod tests {
         for (first, right) in [(Won, Lost), (Cancelled, Won), (Lost, Draw)] {
             let (mut corrected, expected) = (after(first), after(right));
             assert_ne!(corrected.sequence().edge(0.95), expected.sequence().edge(0.95));
-            corrected.correct(IntentId::new(3), right);
+            corrected.correct_outcome(IntentId::new(3), right);
             assert_eq!(corrected.sequence().edge(0.95), expected.sequence().edge(0.95), "{first} {right}");
             assert_eq!(corrected.sequence().win_rate(0.95), expected.sequence().win_rate(0.95));
             assert_eq!(corrected.sequence().settled(), expected.sequence().settled());

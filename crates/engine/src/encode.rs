@@ -6,8 +6,8 @@
 
 use crate::reasons::ReasonShapes;
 use crate::{
-    Action, Entry, Event, EventKind, Header, Judgement, Opened, OrderTerms, OutsideSignal, Refused,
-    Rejection, SecondTrade, Settled, VenueTerms,
+    Action, Entry, Event, EventKind, Header, Judgement, OpenedTrade, OrderTerms, OutsideSignal,
+    RefusedSignal, Rejection, SecondTrade, TradeSettlement, VenueTerms,
 };
 use candlewick_sdk::{Candle, Expiry, Millis, Money, Payout, Reason};
 
@@ -181,8 +181,8 @@ fn put_head(event: &Event, kind: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&encode_head::<18>(event, kind).bytes);
 }
 
-fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
-    let Opened { intent, venue_id, open_time, open_price, close_time, payout, taken } = opened;
+fn encode_opened(event: &Event, kind: u8, opened: &OpenedTrade, out: &mut Vec<u8>) {
+    let OpenedTrade { intent, venue_id, open_time, open_price, close_time, payout, taken } = opened;
     let known = [
         venue_id.is_some(),
         open_time.is_some(),
@@ -217,8 +217,9 @@ fn encode_venue_terms(taken: &VenueTerms, out: &mut Vec<u8>) {
     }
 }
 
-fn encode_settled(event: &Event, settled: &Settled, out: &mut Vec<u8>) {
-    let Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout } = settled;
+fn encode_settled(event: &Event, settled: &TradeSettlement, out: &mut Vec<u8>) {
+    let TradeSettlement { intent, outcome, profit, open_time, open_price, close_time, close_price, payout } =
+        settled;
     let known = [
         open_time.is_some(),
         open_price.is_some(),
@@ -285,12 +286,12 @@ fn encode_terms(terms: &OrderTerms, out: &mut Vec<u8>) {
     out.extend_from_slice(&buffer.bytes);
 }
 
-fn encode_refused(refused: &Refused, out: &mut Vec<u8>) {
+fn encode_refused(refused: &RefusedSignal, out: &mut Vec<u8>) {
     let mut buffer = FixedBuffer::<16>::new();
     buffer
         .put(*b"AR")
         .put((refused.bot.index() as u32).to_le_bytes())
-        .put([refused.direction as u8, refused.rule.hashed()])
+        .put([refused.direction as u8, refused.rule.hash_number()])
         .put(time_bytes(refused.decision_time));
     out.extend_from_slice(&buffer.bytes);
 }

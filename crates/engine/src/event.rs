@@ -44,7 +44,7 @@ pub enum EventKind {
         price: Price,
     },
     /// Acceptance of an order by the venue, or further details about an accepted trade.
-    Opened(Opened),
+    Opened(OpenedTrade),
     /// Rejection of an order by the venue. The reserved stake is released.
     Rejected {
         /// Rejected intent.
@@ -63,7 +63,7 @@ pub enum EventKind {
         intent: IntentId,
     },
     /// Discovery of a venue trade that belongs to an intent in doubt or marked as not opened. The intent becomes open.
-    Adopted(Opened),
+    Adopted(OpenedTrade),
     /// Lookup that found no trade for an intent in doubt.
     /// The stake stays reserved for now, because the trade may still appear.
     NotOpened {
@@ -77,7 +77,7 @@ pub enum EventKind {
     /// such intents.
     Reinstated(OrderTerms),
     /// Final outcome of a trade.
-    Settled(Settled),
+    Settled(TradeSettlement),
     /// Result reported by the operator, for a trade that the venue no longer shows.
     SettledByPerson {
         /// Intent of the trade.
@@ -174,7 +174,7 @@ pub enum Origin {
 
 /// An accepted trade. Fields missing from the reply are `None` and may follow in a later event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Opened {
+pub struct OpenedTrade {
     /// Accepted intent.
     pub intent: IntentId,
     /// Venue's id of the trade, `None` in simulations.
@@ -205,7 +205,7 @@ pub struct SecondTrade {
 
 /// The settlement of a trade. Fields missing from the venue's report are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct TradeSettlement {
     /// Settled intent.
     pub intent: IntentId,
     /// Outcome of the trade.
@@ -224,7 +224,7 @@ pub struct Settled {
     pub payout: Option<Payout>,
 }
 
-impl Settled {
+impl TradeSettlement {
     /// Creates a settlement reported by an operator, without times and prices.
     pub const fn by_operator(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
         Self {
@@ -336,7 +336,7 @@ pub struct VenueTerms {
 
 impl VenueTerms {
     /// Returns whether symbol or direction differ from the order. Such a trade is not evidence about the strategy.
-    pub(crate) fn is_another_bet(&self, direction: Direction) -> bool {
+    pub(crate) fn is_different_bet(&self, direction: Direction) -> bool {
         self.symbol.is_some() || self.direction != direction
     }
 }
@@ -384,7 +384,7 @@ impl RefusalReason {
     ];
 
     /// Returns whether the reason applies to the whole account rather than one symbol.
-    pub const fn concerns_account(self) -> bool {
+    pub const fn applies_to_account(self) -> bool {
         matches!(
             self,
             Self::TradesPerMinute

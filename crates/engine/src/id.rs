@@ -90,12 +90,12 @@ pub struct Renumbering {
 
 impl SessionNames {
     /// Returns whether every bot and symbol has the same number in `other`.
-    pub fn are_numbered_as(&self, other: &Self) -> bool {
+    pub fn assigns_same_numbers(&self, other: &Self) -> bool {
         other.bots.starts_with(&self.bots) && other.symbols.starts_with(&self.symbols)
     }
 
     /// Builds the mapping to the numbers of `other`, `None` if `other` lacks one of the names.
-    pub fn to(&self, other: &Self) -> Option<Renumbering> {
+    pub fn renumbering_to(&self, other: &Self) -> Option<Renumbering> {
         let bot = |name: &String| other.bots.iter().position(|known| known == name).and_then(BotId::new);
         let symbol =
             |own: &Symbol| other.symbols.iter().position(|known| known == own).and_then(SymbolId::new);
@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn appending_names_keeps_the_numbers() {
         let own = names(&["a"], &["X"]);
-        assert!(own.are_numbered_as(&own) && own.are_numbered_as(&names(&["a", "b"], &["X", "Y"])));
-        assert!(!own.are_numbered_as(&names(&["b", "a"], &["X"])));
-        assert!(!own.are_numbered_as(&names(&["a"], &["Y", "X"])));
+        assert!(own.assigns_same_numbers(&own) && own.assigns_same_numbers(&names(&["a", "b"], &["X", "Y"])));
+        assert!(!own.assigns_same_numbers(&names(&["b", "a"], &["X"])));
+        assert!(!own.assigns_same_numbers(&names(&["a"], &["Y", "X"])));
     }
 }

@@ -7,7 +7,7 @@ use std::{iter, mem};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Stage {
+pub(crate) enum IntentStage {
     InFlight,
     InDoubt,
     Open,
@@ -23,7 +23,7 @@ pub(crate) struct Intent {
     pub(crate) decision_time: Millis,
     /// Expected close time, computed from the decision time and the expiry.
     pub(crate) nominal_close: Millis,
-    pub(crate) stage: Stage,
+    pub(crate) stage: IntentStage,
     pub(crate) payout_known: bool,
 }
 
@@ -50,7 +50,7 @@ struct UnopenedIntent {
 pub(crate) struct ReinstatedIntent {
     pub(crate) bot: BotId,
     pub(crate) decision_time: Millis,
-    pub(crate) released: Money,
+    pub(crate) stake_to_reserve: Money,
 }
 
 /// Maximum time after a decision at which a missing trade may still appear.
@@ -63,7 +63,7 @@ impl Intent {
         (direction, stake): (Direction, Money),
         (decision_time, nominal_close): (Millis, Millis),
     ) -> Self {
-        let stage = Stage::InFlight;
+        let stage = IntentStage::InFlight;
         Self { id, bot, symbol, direction, stake, decision_time, nominal_close, stage, payout_known: false }
     }
 }
@@ -99,11 +99,11 @@ impl Intents {
         id
     }
 
-    pub(crate) fn open(&mut self, id: IntentId) -> Option<&Intent> {
+    pub(crate) fn mark_open(&mut self, id: IntentId) -> Option<&Intent> {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id)?;
-        let before = mem::replace(&mut intent.stage, Stage::Open);
+        let before = mem::replace(&mut intent.stage, IntentStage::Open);
         if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
-            counts.change_stage(before, Stage::Open);
+            counts.change_stage(before, IntentStage::Open);
         }
         Some(intent)
     }
@@ -125,43 +125,43 @@ impl Intents {
     }
 
     /// Marks an intent as in doubt. Open trades stay open, because the venue has already accepted them.
-    pub(crate) fn doubt(&mut self, id: IntentId) {
-        let unanswered = |intent: &&mut Intent| intent.id == id && intent.stage == Stage::InFlight;
+    pub(crate) fn mark_in_doubt(&mut self, id: IntentId) {
+        let unanswered = |intent: &&mut Intent| intent.id == id && intent.stage == IntentStage::InFlight;
         if let Some(intent) = self.unfinished.iter_mut().find(unanswered) {
-            intent.stage = Stage::InDoubt;
+            intent.stage = IntentStage::InDoubt;
             if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
-                counts.change_stage(Stage::InFlight, Stage::InDoubt);
+                counts.change_stage(IntentStage::InFlight, IntentStage::InDoubt);
             }
         }
     }
 
     /// Removes an intent that did not become a trade.
     /// Returns `None` for unknown or finished intents, and for open trades, which stay until they settle.
-    pub(crate) fn refuse(&mut self, id: IntentId) -> Option<Intent> {
-        self.remove_where(|intent| intent.id == id && intent.stage != Stage::Open)
+    pub(crate) fn remove_refused(&mut self, id: IntentId) -> Option<Intent> {
+        self.remove_where(|intent| intent.id == id && intent.stage != IntentStage::Open)
     }
 
-    pub(crate) fn settle(&mut self, id: IntentId) -> Option<Intent> {
+    pub(crate) fn remove_settled(&mut self, id: IntentId) -> Option<Intent> {
         self.remove_where(|intent| intent.id == id)
     }
 
     /// Gives up an intent in doubt. The stake stays reserved, but the symbol is no longer blocked.
-    pub(crate) fn give_up(&mut self, id: IntentId, reserved_until: Millis) -> Option<Intent> {
-        let intent = self.remove_where(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
+    pub(crate) fn mark_unopened(&mut self, id: IntentId, reserved_until: Millis) -> Option<Intent> {
+        let intent = self.remove_where(|intent| intent.id == id && intent.stage == IntentStage::InDoubt)?;
         self.unopened.push(UnopenedIntent { intent, reserved_until, is_reserved: true });
         Some(intent)
     }
 
-    pub(crate) fn begin_second(&mut self, id: IntentId) {
+    pub(crate) fn begin_duplicate(&mut self, id: IntentId) {
         let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
         let first = self.unfinished.iter().chain(unopened).find(|intent| intent.id == id);
-        if let Some(second) = first.map(|first| Intent { stage: Stage::Open, ..*first }) {
+        if let Some(second) = first.map(|first| Intent { stage: IntentStage::Open, ..*first }) {
             self.add_to_counts(&second);
             self.seconds.push(second);
         }
     }
 
-    pub(crate) fn end_second(&mut self, id: IntentId) -> Option<BotId> {
+    pub(crate) fn end_duplicate(&mut self, id: IntentId) -> Option<BotId> {
         let place = self.seconds.iter().position(|second| second.id == id)?;
         let second = self.seconds.remove(place);
         if let Some(counts) = self.counts.get_mut(second.symbol.index()) {
@@ -171,15 +171,15 @@ impl Intents {
     }
 
     #[inline]
-    pub(crate) fn trades(&self) -> usize {
+    pub(crate) fn trade_count(&self) -> usize {
         self.unfinished.len() + self.seconds.len()
     }
 
     pub(crate) fn max_count_on_symbol(&self) -> usize {
-        self.counts.iter().map(|counts| counts.all() as usize).max().unwrap_or_default()
+        self.counts.iter().map(|counts| counts.total() as usize).max().unwrap_or_default()
     }
 
-    pub(crate) fn trades_of(&self, bot: BotId) -> usize {
+    pub(crate) fn trade_count_of(&self, bot: BotId) -> usize {
         self.unfinished.iter().chain(&self.seconds).filter(|intent| intent.bot == bot).count()
     }
 
@@ -200,7 +200,7 @@ impl Intents {
         if self.unfinished.iter().chain(unopened).any(|known| known.id == intent.id) {
             return false;
         }
-        let intent = Intent { stage: Stage::InDoubt, ..intent };
+        let intent = Intent { stage: IntentStage::InDoubt, ..intent };
         self.add_to_counts(&intent);
         self.unfinished.push(intent);
         true
@@ -212,7 +212,11 @@ impl Intents {
         self.add_to_counts(&intent);
         self.unfinished.push(intent);
         let released = if is_reserved { Money::ZERO } else { intent.stake };
-        Some(ReinstatedIntent { bot: intent.bot, decision_time: intent.decision_time, released })
+        Some(ReinstatedIntent {
+            bot: intent.bot,
+            decision_time: intent.decision_time,
+            stake_to_reserve: released,
+        })
     }
 
     pub(crate) fn with_numbers(mut self, numbers: &Renumbering, own_symbols: usize) -> Self {
@@ -222,7 +226,7 @@ impl Intents {
         }
         let counts = std::mem::replace(&mut self.counts, vec![IntentCounts::NONE; own_symbols]);
         for (symbol, counts) in numbers.symbols().iter().zip(counts) {
-            if counts.all() > 0 {
+            if counts.total() > 0 {
                 self.make_room_for(*symbol);
                 self.counts[symbol.index()] = counts;
             }
@@ -242,18 +246,18 @@ impl Intents {
         self.unfinished.iter().chain(&self.seconds).chain(unopened).map(|intent| intent.bot)
     }
 
-    pub(crate) fn next_release(&self) -> Millis {
+    pub(crate) fn next_release_time(&self) -> Millis {
         let reserved = self.unopened.iter().filter(|unopened| unopened.is_reserved);
         reserved.map(|unopened| unopened.reserved_until).min().unwrap_or(Millis::MAX)
     }
 
-    pub(crate) fn reserved(&self) -> impl Iterator<Item = IntentId> {
-        let in_doubt = self.unfinished.iter().filter(|intent| intent.stage == Stage::InDoubt);
+    pub(crate) fn reserved_intents(&self) -> impl Iterator<Item = IntentId> {
+        let in_doubt = self.unfinished.iter().filter(|intent| intent.stage == IntentStage::InDoubt);
         let unopened = self.unopened.iter().filter(|unopened| unopened.is_reserved);
         in_doubt.map(|intent| intent.id).chain(unopened.map(|unopened| unopened.intent.id))
     }
 
-    pub(crate) fn release_until(&mut self, now: Millis) -> Money {
+    pub(crate) fn release_expired(&mut self, now: Millis) -> Money {
         let mut released = Money::ZERO;
         for unopened in &mut self.unopened {
             if unopened.is_reserved && unopened.reserved_until <= now {
@@ -316,7 +320,7 @@ impl IntentCounts {
     const NONE: Self = Self { by_direction: [0; 2], by_stage: [0; 3], latest_close: Millis::new(i64::MIN) };
 
     #[inline]
-    pub(crate) const fn all(&self) -> u32 {
+    pub(crate) const fn total(&self) -> u32 {
         self.by_direction[0] + self.by_direction[1]
     }
 
@@ -326,7 +330,7 @@ impl IntentCounts {
     }
 
     #[inline]
-    pub(crate) const fn at_stage(&self, stage: Stage) -> u32 {
+    pub(crate) const fn at_stage(&self, stage: IntentStage) -> u32 {
         self.by_stage[stage as usize]
     }
 
@@ -350,7 +354,7 @@ impl IntentCounts {
     }
 
     #[inline]
-    const fn change_stage(&mut self, from: Stage, to: Stage) {
+    const fn change_stage(&mut self, from: IntentStage, to: IntentStage) {
         self.by_stage[from as usize] -= 1;
         self.by_stage[to as usize] += 1;
     }
@@ -376,7 +380,7 @@ mod tests {
         IntentCounts {
             by_direction: [Direction::Buy, Direction::Sell]
                 .map(|direction| count(&|intent| intent.direction == direction)),
-            by_stage: [Stage::InFlight, Stage::InDoubt, Stage::Open]
+            by_stage: [IntentStage::InFlight, IntentStage::InDoubt, IntentStage::Open]
                 .map(|stage| count(&|intent| intent.stage == stage)),
             latest_close: intents.counts(symbol).latest_close,
         }
@@ -390,21 +394,21 @@ mod tests {
                 let id = IntentId::new(number);
                 match step {
                     0 | 1 => intents.push(intent(intents.next.number(), symbol)),
-                    2 => { intents.open(id); }
-                    3 => intents.doubt(id),
-                    4 => { intents.refuse(id); }
-                    5 => { intents.give_up(id, Millis::HOUR); }
+                    2 => { intents.mark_open(id); }
+                    3 => intents.mark_in_doubt(id),
+                    4 => { intents.remove_refused(id); }
+                    5 => { intents.mark_unopened(id, Millis::HOUR); }
                     6 => {
                         let taken = VenueTerms { symbol: None, direction: Direction::Sell, stake: Money::from_minor(7) };
                         intents.apply_venue_terms(id, &taken);
                     }
-                    7 => intents.begin_second(id),
-                    8 => { intents.end_second(id); }
-                    _ => { if intents.reinstate(id).is_none() { intents.settle(id); } }
+                    7 => intents.begin_duplicate(id),
+                    8 => { intents.end_duplicate(id); }
+                    _ => { if intents.reinstate(id).is_none() { intents.remove_settled(id); } }
                 }
                 for symbol in (0..SYMBOLS).filter_map(SymbolId::new) {
                     prop_assert_eq!(*intents.counts(symbol), counted(&intents, symbol));
-                    prop_assert_eq!(intents.counts(symbol).all() as usize, intents.on_symbol(symbol).count());
+                    prop_assert_eq!(intents.counts(symbol).total() as usize, intents.on_symbol(symbol).count());
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! ledger, limits, ladders and intents in doubt. Strategies start fresh and see no entries. A replay feeds the events
 //! of one run to a Session and compares the resulting actions with the recorded actions.
 
-use crate::{Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
+use crate::{ApprovedTrade, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,11 @@ use std::fmt;
 
 /// A decoded journal entry.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Recorded {
+pub enum RecordedEntry {
     /// An event that the Session handled.
     Event(Event),
     /// A trade that the Session approved.
-    Open(Approved),
+    Open(ApprovedTrade),
     /// A rejected signal. It carries no data, because rejections change no state.
     Refuse,
     /// Start of a new day.
@@ -85,7 +85,7 @@ struct ReasonWording {
 impl JournalDecoder {
     /// Creates a decoder for a replay of a run with the same bots as the Session.
     pub fn for_replay(session: &Session) -> Self {
-        let bots = (0..session.bots().len()).filter_map(BotId::new).collect();
+        let bots = (0..session.bot_names().len()).filter_map(BotId::new).collect();
         let symbols = (0..session.symbols().len()).filter_map(SymbolId::new).collect();
         Self { bots, symbols, templates: BTreeMap::new() }
     }
@@ -124,7 +124,7 @@ impl JournalDecoder {
     }
 
     /// Parses an event. Fails with [`DecodeError::InvalidEntry`] if `body` is not an event.
-    pub fn read_event(&self, body: &str) -> Result<Recorded, DecodeError> {
+    pub fn read_event(&self, body: &str) -> Result<RecordedEntry, DecodeError> {
         let mut event: Event = serde_json::from_str(body)?;
         match &mut event.kind {
             EventKind::OutsideSignal(signal) => signal.bot = self.map_bot(signal.bot),
@@ -133,17 +133,17 @@ impl JournalDecoder {
             }
             _ => {}
         }
-        Ok(Recorded::Event(event))
+        Ok(RecordedEntry::Event(event))
     }
 
     /// Parses an action. Fails with [`DecodeError::InvalidEntry`] if `body` is not an action.
-    pub fn read_action(&mut self, body: &str) -> Result<Recorded, DecodeError> {
+    pub fn read_action(&mut self, body: &str) -> Result<RecordedEntry, DecodeError> {
         Ok(match serde_json::from_str(body)? {
-            RecordedAction::Refuse {} => Recorded::Refuse,
-            RecordedAction::Verdict {} => Recorded::Verdict,
-            RecordedAction::DayOpened { start } => Recorded::DayOpened { start },
+            RecordedAction::Refuse {} => RecordedEntry::Refuse,
+            RecordedAction::Verdict {} => RecordedEntry::Verdict,
+            RecordedAction::DayOpened { start } => RecordedEntry::DayOpened { start },
             RecordedAction::Open { intent, bot, symbol, direction, expiry, stake, decision_time, reason } => {
-                Recorded::Open(Approved::recorded(
+                RecordedEntry::Open(ApprovedTrade::recorded(
                     intent,
                     (self.map_bot(bot), self.map_symbol(symbol)),
                     (direction, expiry, stake),

@@ -17,7 +17,7 @@ const TYPICAL_OPEN_TRADES: usize = 16;
 /// A running verdict on an edge, updated by decisions, replies and settlements.
 ///
 /// The accounts bet at the decision and use the latest known payout of the symbol, because later information, including
-/// the reply, may depend on the trade itself. A trade counts with any payout ([`EdgeTest::on_settled_paying`]). An
+/// the reply, may depend on the trade itself. A trade counts with any payout ([`EdgeTest::on_settled_with_payout`]). An
 /// intent that never became a trade does not count. A trade with an unknown end counts as lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judge {
@@ -40,7 +40,7 @@ struct PlacedBet {
 impl Judge {
     /// Builds the verdict on a completed run from its rows, in the order of the book.
     /// Only updates to pending trades are buffered, because sorting all updates would dominate the run time.
-    pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
+    pub fn from_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
         let mut waiting: VecDeque<PendingUpdate> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
         for (place, row) in rows.into_iter().enumerate() {
@@ -218,7 +218,7 @@ pub(crate) type TimelineEntry = (Option<u32>, Millis, UpdateKind, usize);
 /// Computes the verdict of the Session from the rows of its book.
 /// `test` is a plan, or a test with its share of the error rate alpha.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> EdgeTest {
-    Judge::after(rows, test).test
+    Judge::from_rows(rows, test).test
 }
 
 /// Computes the verdict like [`judge`], but for trades from any source.
@@ -296,7 +296,7 @@ pub struct EdgeDetection {
     /// Number of won, lost and drawn trades up to and including the deciding trade.
     pub after_trades: u64,
     /// Trades that ended after the deciding trade, in the order in which they ended.
-    pub since: Vec<JudgedTrade>,
+    pub later_trades: Vec<JudgedTrade>,
 }
 
 impl EdgeDetection {
@@ -314,7 +314,7 @@ impl EdgeDetection {
         (test.verdict() == Verdict::EdgeShown).then(|| Self {
             at: known[last].1,
             after_trades: test.settled(),
-            since: rest.map(|(.., place)| trades[*place]).collect(),
+            later_trades: rest.map(|(.., place)| trades[*place]).collect(),
         })
     }
 }
@@ -352,7 +352,7 @@ impl EdgeWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, Approved, BotId, Event, EventKind, Opened, Settled, TradeBook};
+    use crate::{Action, ApprovedTrade, BotId, Event, EventKind, OpenedTrade, TradeBook, TradeSettlement};
     use candlewick_sdk::{Direction, ExpirationType, Expiry, Money, Reason};
     use proptest::prelude::*;
 
@@ -373,8 +373,8 @@ mod tests {
             let payout = Payout::from_percent(percent.into()).ok();
             let kind = match kind {
                 0 => {
-                    let settled = Settled::by_operator(intent, outcome, Money::ZERO);
-                    EventKind::Settled(Settled { payout, ..settled })
+                    let settled = TradeSettlement::by_operator(intent, outcome, Money::ZERO);
+                    EventKind::Settled(TradeSettlement { payout, ..settled })
                 }
                 1 => EventKind::Opened(opened(intent, payout)),
                 _ => {
@@ -387,16 +387,16 @@ mod tests {
         book
     }
 
-    fn approved(intent: IntentId, at: Millis) -> Approved {
+    fn approved(intent: IntentId, at: Millis) -> ApprovedTrade {
         let expiry =
             Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
         let terms = (Direction::Buy, expiry, Money::from_minor(100));
-        Approved::recorded(intent, (BotId::FIRST, SymbolId::FIRST), terms, at, Reason::new("r"))
+        ApprovedTrade::recorded(intent, (BotId::FIRST, SymbolId::FIRST), terms, at, Reason::new("r"))
     }
 
-    fn opened(intent: IntentId, payout: Option<Payout>) -> Opened {
+    fn opened(intent: IntentId, payout: Option<Payout>) -> OpenedTrade {
         let (venue_id, open_time, open_price, close_time, taken) = (None, None, None, None, None);
-        Opened { intent, venue_id, open_time, open_price, close_time, payout, taken }
+        OpenedTrade { intent, venue_id, open_time, open_price, close_time, payout, taken }
     }
 
     proptest! {
@@ -460,7 +460,7 @@ mod tests {
         let first = (1..=trades.len()).find(|count| verdict(*count) == Verdict::EdgeShown).unwrap();
         assert_eq!(found.after_trades, first as u64 - 1, "one was cancelled");
         assert_eq!(found.at, trades[first - 1].ended.unwrap().0);
-        assert_eq!(found.since, trades[first..]);
+        assert_eq!(found.later_trades, trades[first..]);
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl StoredRow {
     }
 
     /// Returns whether the venue accepted terms that differ from the order.
-    pub const fn is_departure(&self) -> bool {
+    pub const fn has_changed_terms(&self) -> bool {
         self.ordered.is_some()
     }
 
@@ -76,7 +76,7 @@ impl TradeBook {
             text: reason.text().to_owned(),
             numbers: reason.numbers().map(|(name, value)| (name.to_owned(), finite(value))).collect(),
             venue_id: self.venue_id(row),
-            ordered: self.departure(intent).copied(),
+            ordered: self.original_order(intent).copied(),
             by_person: self.is_settled_by_operator(intent),
             corrected: self.correction(intent),
         })
@@ -119,7 +119,7 @@ impl TradeBook {
     }
 
     /// Restores stored counts. Returns `false` if the stored counts do not match the rules of this version.
-    pub fn count_from(&mut self, totals: BookTotals) -> bool {
+    pub fn restore_totals(&mut self, totals: BookTotals) -> bool {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
         let Some(refused) = RefusalCount::from_totals(refused) else { return false };
         (self.refused, self.no_price, self.rejected, self.not_sent) = (refused, no_price, rejected, not_sent);
@@ -166,7 +166,7 @@ impl TradeBook {
 
     /// Restarts the counts for a run that begins with intent `first`.
     /// Later replies to intents of earlier runs are not counted.
-    pub fn count_from_intent(&mut self, first: IntentId) {
+    pub fn restart_counts_at(&mut self, first: IntentId) {
         self.refused = RefusalCount::default();
         (self.no_price, self.rejected, self.not_sent) = (0, 0, 0);
         self.counted_from = Some(first);
@@ -189,7 +189,7 @@ impl TradeBook {
         let intent = row.approved.intent();
         let reason = self.reasons.put(&book.reason(&row));
         let venue_id = book.venue_id(&row).and_then(|id| self.push_venue_id(id));
-        self.original_orders.extend(book.departure(original).map(|departure| (intent, *departure)));
+        self.original_orders.extend(book.original_order(original).map(|departure| (intent, *departure)));
         if book.is_settled_by_operator(original) {
             self.settled_by_operator.insert(intent);
         }

@@ -45,7 +45,7 @@ impl Ledger {
     }
 
     /// Returns the wallet balance minus the expected balance: negative for a shortage, usually zero.
-    pub const fn difference(&self) -> Money {
+    pub const fn wallet_difference(&self) -> Money {
         self.difference
     }
 
@@ -107,7 +107,7 @@ impl Ledger {
     }
 
     /// Returns the latest reading of the wallet balance, `None` before the first reading.
-    pub const fn wallet(&self) -> Option<Money> {
+    pub const fn wallet_balance(&self) -> Option<Money> {
         self.wallet
     }
 
@@ -139,11 +139,11 @@ impl Ledger {
 
     pub(crate) fn settle(&mut self, stake: Money, profit: Money) {
         self.release(stake);
-        self.earn(profit);
+        self.add_profit(profit);
     }
 
     #[inline]
-    pub(crate) fn earn(&mut self, profit: Money) {
+    pub(crate) fn add_profit(&mut self, profit: Money) {
         self.free += profit;
         self.day_profit += profit;
         self.peak = self.peak.max(self.covered_equity());
@@ -157,7 +157,7 @@ impl Ledger {
     }
 
     pub(crate) const fn count_outcome(&mut self, outcome: Outcome) {
-        self.losses = losses_after(self.losses, outcome);
+        self.losses = loss_streak_after(self.losses, outcome);
     }
 
     pub(crate) fn record_wallet(&mut self, amount: Money) {
@@ -180,7 +180,7 @@ impl Ledger {
         (self.difference, self.shortage_before) = (Money::ZERO, Money::ZERO);
     }
 
-    pub(crate) fn rebase(&mut self) {
+    pub(crate) fn reset_peak_and_streak(&mut self) {
         self.accept_difference();
         self.peak = self.equity();
         self.losses = 0;
@@ -188,6 +188,6 @@ impl Ledger {
 }
 
 #[inline]
-pub(crate) const fn losses_after(losses: u32, outcome: Outcome) -> u32 {
+pub(crate) const fn loss_streak_after(losses: u32, outcome: Outcome) -> u32 {
     Streaks { won: 0, lost: losses }.after(to_trade_outcome(outcome)).lost
 }

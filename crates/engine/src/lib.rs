@@ -2,7 +2,7 @@
 //!
 //! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s without any I/O, and never
 //! reads the clock, a price or the wallet. Backtests, paper runs and live runs are drivers of this function, and a
-//! journal is the list of its events. Only an [`Approved`] trade can be opened, and only the risk rules ([`Rule`]) can
+//! journal is the list of its events. Only an [`ApprovedTrade`] trade can be opened, and only the risk rules ([`Rule`]) can
 //! approve a trade.
 #![warn(missing_docs)]
 
@@ -38,35 +38,35 @@ mod stake_notices;
 #[path = "tests/testing.rs"]
 mod testing;
 
-pub use action::{Action, Judgement, Refused};
+pub use action::{Action, Judgement, RefusedSignal};
 pub use book::{CorrectedResult, EventSequence, IntentRow, IntentState, OriginalOrder, TradeBook};
 pub use bot_verdict::BotVerdict;
 pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, trades_edge_sequence};
 pub use event::{
-    Control, Edge, Event, EventKind, Halt, Opened, Origin, RefusalReason, Rejection, SecondTrade, Settled,
-    VenueId, VenueSymbol, VenueTerms,
+    Control, Edge, Event, EventKind, Halt, OpenedTrade, Origin, RefusalReason, Rejection, SecondTrade,
+    TradeSettlement, VenueId, VenueSymbol, VenueTerms,
 };
 pub use id::{BotId, IntentId, Renumbering, SeriesId, SessionNames, SymbolId};
-pub use journal_decoder::{DecodeError, JournalDecoder, Recorded};
+pub use journal_decoder::{DecodeError, JournalDecoder, RecordedEntry};
 pub use judge::{EdgeDetection, Judge, JudgedTrade, evaluate_trades, judge, judge_trades, to_trade_outcome};
 pub use kept_rows::{BookTotals, StoredRow};
 pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use record::{Entry, Header, Interest, JournalHash, Recorder};
-pub use reload::{ReloadNote, Reloaded, ReloadedBy, SettingChange, changes_between};
+pub use reload::{ReloadNote, ReloadedBy, SettingChange, SettingsReload, changes_between};
 pub use risk::{
-    Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours, LambdaRule,
-    Lateness, LimitUse, LocalClock, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity,
-    RefusalPause, RiskSettings, Rule, RunningPause, SessionLimitSettings, SessionSpan, VenueAnswer,
-    VerdictSettings, Weekday, Window, missing_dst_note, offset_zone, pause_after, refusal_pause_after,
-    time_zone, time_zone_help, zone_note,
+    ApprovedTrade, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours,
+    LambdaRule, Lateness, LimitUse, LocalClock, OrderReply, OrderTerms, PauseCause, PauseScope,
+    PauseSettings, Quantity, RefusalPause, RiskSettings, Rule, RunningPause, SessionLimitSettings,
+    SessionSpan, VerdictSettings, Weekday, Window, invalid_time_zone_hint, misleading_zone_note,
+    missing_dst_note, parse_time_zone, parse_utc_offset, pause_after, refusal_pause_after,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
     BatchEnd, BookedTrade, LadderLevel, LongerStaleness, Obstacle, PrecomputedOutcome, RestoreError, Session,
-    SessionSnapshot, SettingsBefore, StakeBound, StakeTrouble, StoredCandles, TrialBatch, TrialSession,
+    SessionSnapshot, SnapshotOrigin, StakeBound, StakeViolation, StoredCandles, TrialBatch, TrialSession,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::{IfRefused, KellyBound, LadderEntry, StakeSettings};
-pub use stake_checks::{LadderInDay, LadderNotice, check_first_stakes, check_stakes};
+pub use stake_checks::{DailyLadderLimit, LadderNotice, check_first_stakes, check_stakes};
 pub use stake_notices::{outgrown_stakes, payout_probe_counts, payout_probe_notices, unprofitable_levels};

@@ -55,7 +55,7 @@ impl KnownSignals {
         self.insert((signal.bot, signal.source, signal.id))
     }
 
-    pub(crate) fn knows(&self, signal: &OutsideSignal) -> bool {
+    pub(crate) fn contains(&self, signal: &OutsideSignal) -> bool {
         self.names.contains(&(signal.bot, signal.source, signal.id))
     }
 
@@ -146,10 +146,10 @@ mod tests {
         assert!(known.remember(&OutsideSignal { source: Text::new("list").unwrap(), ..signal(0, "") }));
         let kept = serde_json::to_string(&known).unwrap();
         let mut known: KnownSignals = serde_json::from_str(&kept).unwrap();
-        assert!(known.knows(&signal(0, "")));
+        assert!(known.contains(&signal(0, "")));
         assert!((1..=MAX_SIGNALS).all(|number| known.remember(&signal(number, ""))));
-        assert!(!known.knows(&signal(0, "")));
-        assert!(known.knows(&signal(1, "")));
+        assert!(!known.contains(&signal(0, "")));
+        assert!(known.contains(&signal(1, "")));
         assert_eq!(known.names.len(), MAX_SIGNALS);
     }
 

@@ -48,7 +48,7 @@ impl Display for SettingChange {
 
 /// A reload of the settings during a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reloaded {
+pub struct SettingsReload {
     /// Venue time from which the settings apply.
     pub at: Millis,
     /// Trigger of the reload.
@@ -64,7 +64,7 @@ pub struct Reloaded {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReloadNote {
     /// Time, trigger and changes.
-    pub reloaded: Reloaded,
+    pub reloaded: SettingsReload,
     /// New limits.
     pub risk: RiskSettings,
     /// New polling and timeout settings.
@@ -87,7 +87,7 @@ impl ReloadNote {
             changes.push(format!("and {} more", all.len() - MAX_LISTED_CHANGES));
         }
         let hash = blake3::hash(after.to_string().as_bytes()).to_hex().to_string();
-        Ok(Self { reloaded: Reloaded { at, by, hash, changes }, risk, runtime })
+        Ok(Self { reloaded: SettingsReload { at, by, hash, changes }, risk, runtime })
     }
 
     /// Parses a journal note, `None` if the note is not about a reload.

@@ -12,8 +12,8 @@ mod tournament;
 mod trial;
 mod verdicts;
 
-pub use obstacles::{LadderLevel, Obstacle, StakeBound, StakeTrouble};
-pub use snapshot::{RestoreError, SessionSnapshot, SettingsBefore};
+pub use obstacles::{LadderLevel, Obstacle, StakeBound, StakeViolation};
+pub use snapshot::{RestoreError, SessionSnapshot, SnapshotOrigin};
 pub use stretch::{BatchEnd, StoredCandles};
 pub use trial::{BookedTrade, PrecomputedOutcome, TrialBatch, TrialSession};
 
@@ -21,11 +21,12 @@ use crate::bot::Bot;
 use crate::intent::{Intent, Intents};
 use crate::nominal::nominal_close;
 use crate::outside_signal::KnownSignals;
-use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
+use crate::risk::{self, Limits, PayoutProbe, Proposal, RiskState, RiskView};
 use crate::stake::Stake;
 use crate::{
-    Action, Approved, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, OrderTerms, Origin,
-    OutsideSignal, Refused, Rule, SecondTrade, SeriesId, SessionSettings, Settled, SymbolId, VenueId,
+    Action, ApprovedTrade, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, OrderTerms,
+    Origin, OutsideSignal, RefusedSignal, Rule, SecondTrade, SeriesId, SessionSettings, SymbolId,
+    TradeSettlement, VenueId,
 };
 use candlewick_sdk::{
     Candle, Expiry, Interval, LongerCandles, LongerRule, Millis, Money, MoneyScale, Price, Series, Signal,
@@ -164,7 +165,7 @@ impl Session {
             EventKind::Opened(opened) => self.on_opened(opened, event.at),
             EventKind::Rejected { intent, rejection } => self.on_rejected(*intent, rejection, event.at),
             EventKind::NotSent { intent } => self.on_refused(*intent),
-            EventKind::InDoubt { intent } => self.intents.doubt(*intent),
+            EventKind::InDoubt { intent } => self.intents.mark_in_doubt(*intent),
             EventKind::Adopted(opened) => self.on_adopted(opened, event.at),
             EventKind::Reinstated(terms) => self.on_reinstated(terms),
             EventKind::NotOpened { intent, reserved_until } => self.on_not_opened(*intent, *reserved_until),
@@ -172,7 +173,7 @@ impl Session {
             EventKind::Settled(settled) => self.end_trade(settled, event.at, actions),
             EventKind::SettledByPerson { intent, outcome, profit } => {
                 self.exclude_by_id(*intent);
-                self.end_trade(&Settled::by_operator(*intent, *outcome, *profit), event.at, actions);
+                self.end_trade(&TradeSettlement::by_operator(*intent, *outcome, *profit), event.at, actions);
             }
             EventKind::Correction { intent, outcome, profit } => {
                 self.on_correction(*intent, (*outcome, *profit), event.at, actions);
@@ -189,7 +190,7 @@ impl Session {
             EventKind::Control { control: Control::Continue } => self.state.suspended = false,
             EventKind::Control { control: Control::Resume } => {
                 self.state.resume();
-                self.ledger.rebase();
+                self.ledger.reset_peak_and_streak();
                 self.resume_session();
             }
             EventKind::Control { control: Control::Reload } => self.reload(),
@@ -204,7 +205,7 @@ impl Session {
     /// Returns the intents without a known trade whose stakes are still reserved.
     /// Each of these intents is in doubt or marked as not opened.
     pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
-        self.intents.reserved()
+        self.intents.reserved_intents()
     }
 
     /// Returns the ledger.
@@ -228,7 +229,7 @@ impl Session {
     }
 
     /// Returns the names of the bots, in bot order.
-    pub fn bots(&self) -> &[String] {
+    pub fn bot_names(&self) -> &[String] {
         &self.names
     }
 
@@ -273,7 +274,7 @@ impl Session {
         match self.propose(id, signal, moment, actions) {
             Ok(()) => true,
             Err(rule) => {
-                let refused = || Refused {
+                let refused = || RefusedSignal {
                     bot: id,
                     decision_time: moment.at,
                     direction: signal.direction,
@@ -302,9 +303,9 @@ impl Session {
     }
 
     #[inline]
-    fn proposal<'a>(&self, id: BotId, signal: &'a Signal, moment: Moment) -> (Proposal<'a>, Probe) {
+    fn proposal<'a>(&self, id: BotId, signal: &'a Signal, moment: Moment) -> (Proposal<'a>, PayoutProbe) {
         let bot = &self.bots[id.index()];
-        let probe = Probe::for_symbol(&self.limits, &self.state, bot.symbol, moment.at);
+        let probe = PayoutProbe::for_symbol(&self.limits, &self.state, bot.symbol, moment.at);
         let expiry = signal.expiry.unwrap_or(bot.expiry);
         let proposal = Proposal {
             bot: id,
@@ -326,13 +327,13 @@ impl Session {
     }
 
     #[inline]
-    fn view(&self, symbol: SymbolId) -> View<'_> {
+    fn view(&self, symbol: SymbolId) -> RiskView<'_> {
         let Self { limits, state, ledger, intents, .. } = self;
-        View { limits, state, ledger, intents, counts: intents.counts(symbol) }
+        RiskView { limits, state, ledger, intents, counts: intents.counts(symbol) }
     }
 
     #[inline]
-    fn begin(&mut self, proposal: &Proposal<'_>, probe: Probe) {
+    fn begin(&mut self, proposal: &Proposal<'_>, probe: PayoutProbe) {
         let id = self.intents.next;
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let times = (decision_time, nominal_close);
@@ -343,7 +344,7 @@ impl Session {
     }
 
     #[inline]
-    fn count_trade(&mut self, proposal: &Proposal<'_>, id: IntentId, probe: Probe) {
+    fn count_trade(&mut self, proposal: &Proposal<'_>, id: IntentId, probe: PayoutProbe) {
         let Proposal { bot, symbol, expiry, at, .. } = *proposal;
         let own = &mut self.bots[bot.index()];
         own.verdict.on_decided(id, symbol, at);
@@ -352,7 +353,7 @@ impl Session {
         own.on_decided(expiry);
         self.state.count_trade(&self.limits, at);
         self.state.count_bot_trade(bot);
-        if probe == Probe::Needed {
+        if probe == PayoutProbe::Needed {
             self.begin_probe((bot, symbol, id), proposal.stake);
         } else {
             self.round_ladder(bot);
@@ -367,16 +368,16 @@ impl Session {
 
     /// Returns the time to send the order of an approved trade: decision time plus entry delay.
     #[inline]
-    pub fn departure(&self, terms: &OrderTerms) -> Millis {
+    pub fn order_time(&self, terms: &OrderTerms) -> Millis {
         terms.decision_time() + self.entry_delay(terms.bot())
     }
 
     /// Returns the latest time to send the order of an approved trade.
     /// After this time, the signal counts as late, whatever the cause of the delay.
-    pub fn latest_departure(&self, approved: &Approved) -> Millis {
+    pub fn latest_departure(&self, approved: &ApprovedTrade) -> Millis {
         let bot = self.bots.get(approved.bot().index());
         bot.map_or(Millis::MAX, |bot| {
-            risk::latest_departure(&self.limits, bot.interval, self.departure(approved.terms()))
+            risk::send_deadline(&self.limits, bot.interval, self.order_time(approved.terms()))
         })
     }
 
@@ -389,13 +390,13 @@ impl Session {
     }
 
     /// Returns the number of longer candles that were not built because shorter candles were missing.
-    pub fn longer_not_built(&self) -> u64 {
-        self.bots.iter().map(|bot| bot.longer.not_built()).sum()
+    pub fn unbuilt_longer_candles(&self) -> u64 {
+        self.bots.iter().map(|bot| bot.longer_candles.not_built()).sum()
     }
 
     /// Returns the staleness of each bot's longer candles, in the order of the bots.
     pub fn longer_staleness(&self) -> Vec<LongerStaleness> {
-        self.bots.iter().map(|bot| bot.longer.staleness()).collect()
+        self.bots.iter().map(|bot| bot.longer_candles.worst_staleness()).collect()
     }
 
     /// Returns the longest warm-up of any bot on the series, in candles.
@@ -406,13 +407,13 @@ impl Session {
 
     /// Returns how many of the last `candles` the bots of a series need before the start.
     /// The number exceeds the warm-up if gaps in `candles` affect longer candles. `None` if there are too few candles.
-    pub fn history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
+    pub fn required_history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
         let mut bots = self.listeners.get(series.index()).into_iter().flatten();
-        bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].history(candles)?.max(most)))
+        bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].required_history(candles)?.max(most)))
     }
 
     /// Returns the duplicate trades of which no settlement is known yet.
-    pub fn second_trades(&self) -> &[SecondTrade] {
+    pub fn duplicate_trades(&self) -> &[SecondTrade] {
         &self.second_trades
     }
 
@@ -420,7 +421,7 @@ impl Session {
         if self.second_trades.iter().all(|known| known.venue_id != trade.venue_id) {
             self.second_trades.push(*trade);
             self.ledger.reserve(trade.stake);
-            self.intents.begin_second(trade.intent);
+            self.intents.begin_duplicate(trade.intent);
         }
     }
 
@@ -428,7 +429,7 @@ impl Session {
         if let Some(place) = self.second_trades.iter().position(|known| known.venue_id == *venue_id) {
             let trade = self.second_trades.remove(place);
             self.ledger.settle(trade.stake, profit);
-            let bot = self.intents.end_second(trade.intent);
+            let bot = self.intents.end_duplicate(trade.intent);
             self.add_session_profit(bot.unwrap_or(BotId::RETIRED), profit);
             if let Some(bot) = bot {
                 self.state.add_bot_profit(bot, profit);
@@ -438,7 +439,7 @@ impl Session {
 
     /// Returns whether a signal with the same bot, source and id was received before. Such a duplicate is dropped.
     pub fn knows_signal(&self, signal: &OutsideSignal) -> bool {
-        self.outside.as_ref().is_some_and(|known| known.knows(signal))
+        self.outside.as_ref().is_some_and(|known| known.contains(signal))
     }
 
     /// Returns the symbol of a bot.

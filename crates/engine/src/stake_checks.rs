@@ -20,19 +20,19 @@ pub struct LadderNotice {
     /// Full text of the notice.
     pub text: String,
     /// Daily loss limit that may interrupt the ladder, `None` if there is no such limit.
-    pub day: Option<LadderInDay>,
+    pub daily_limit: Option<DailyLadderLimit>,
 }
 
 /// A daily loss limit that may interrupt a ladder.
 /// If the loss of the day exceeds `room` when the ladder starts, the full ladder would exceed the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LadderInDay {
+pub struct DailyLadderLimit {
     /// Setting and amount of the limit.
     pub limit: String,
     /// Total stakes of a full ladder, with the decimals of the wallet.
     pub cost: String,
     /// Maximum loss of the day before the ladder starts: the limit minus the cost.
-    pub room: String,
+    pub max_earlier_loss: String,
     /// Whether the limit only counts losses of the same bot.
     pub is_own: bool,
 }
@@ -71,7 +71,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             )
         };
         let text = format!("bot \"{bot}\": the ladder costs {cost} if every level loses {each}");
-        notices.push(LadderNotice { bot, cost, largest, text, day });
+        notices.push(LadderNotice { bot, cost, largest, text, daily_limit: day });
     }
     let bounds = [
         ("account.initial_balance", Some(balance)),
@@ -79,7 +79,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         ("risk.daily_loss_limit_percent", limits.daily_loss_limit.share_of(balance)),
         ("risk.session.loss_limit", limits.session.loss_limit.amount()),
         ("risk.session.loss_limit_percent", limits.session.loss_limit.share_of(balance)),
-        ("risk.max_drawdown_percent", limits.drawdown_below(balance)),
+        ("risk.max_drawdown_percent", limits.max_drawdown_amount(balance)),
     ];
     if let Some((key, bound)) = find_first_bound_below(&bounds, total) {
         let (total, bound) = (scale.format(total), scale.format(bound));
@@ -158,7 +158,7 @@ fn daily_limit_notice(
     cost: Money,
     balance: Money,
     (limits, settings): (&Limits, &SessionSettings),
-) -> Option<LadderInDay> {
+) -> Option<DailyLadderLimit> {
     let (risk, scale) = (&settings.risk, settings.money_scale);
     let of_all = &limits.daily_loss_limit;
     let percent = risk.daily_loss_limit_percent;
@@ -184,10 +184,10 @@ fn daily_limit_notice(
     let is_usual = key == "risk.daily_loss_limit"
         && risk.daily_loss_limit == RiskSettings::default().daily_loss_limit
         && cost.times(2) <= most;
-    (!is_usual).then(|| LadderInDay {
+    (!is_usual).then(|| DailyLadderLimit {
         limit: format!("{key} ({})", scale.format(most)),
         cost: scale.format(cost),
-        room: scale.format(most - cost),
+        max_earlier_loss: scale.format(most - cost),
         is_own,
     })
 }
@@ -225,7 +225,7 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
         let key = format!("bots[{index}].stake");
         let stake = Stake::new(&bot.stake, scale, &key)?;
         let context = StakeContext { free: balance, minimum: limits.minimum_stake, max_open_trades: 1 };
-        let first = limits.step_down(stake.next(context));
+        let first = limits.round_down_to_step(stake.next(context));
         let cap = limits.stake_cap(balance).filter(|_| limits.cap_stakes);
         let first = cap.map_or(first, |most| first.min(most));
         let broken = broken_limit(first, balance, &limits, scale);
@@ -274,7 +274,7 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
         ),
         ("risk.session.loss_limit", limits.session.loss_limit.at(balance), true),
         ("account.initial_balance", Some(balance), true),
-        ("risk.max_drawdown_percent of account.initial_balance", limits.drawdown_below(balance), true),
+        ("risk.max_drawdown_percent of account.initial_balance", limits.max_drawdown_amount(balance), true),
     ];
     bounds.into_iter().find_map(|(limit, bound, uses_balance)| {
         let bound = bound.filter(|bound| stake > *bound)?;

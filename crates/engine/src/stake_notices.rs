@@ -103,10 +103,10 @@ pub fn outgrown_stakes(
     let bots = settings.bots.iter().zip(records);
     let described = bots.filter_map(|(bot, record)| match bot.stake {
         StakeSettings::Soros { amount, wins, if_refused: IfRefused::Wait } => {
-            let base = limits.step_down(scale.exact(amount).ok()?);
+            let base = limits.round_down_to_step(scale.exact(amount).ok()?);
             let payout = least_payout(record.payout, bot, settings);
             let (wins, stake) =
-                find_first_stake_above(most, (base, wins), payout, |stake| limits.step_down(stake))?;
+                find_first_stake_above(most, (base, wins), payout, |stake| limits.round_down_to_step(stake))?;
             Some(describe_soros(bot, (wins, stake, most), payout, scale))
         }
         StakeSettings::Share { percent } => {
@@ -179,7 +179,7 @@ pub fn unprofitable_levels(
     let mut lines = Vec::new();
     for (index, (bot, record)) in settings.bots.iter().zip(records).enumerate() {
         let StakeSettings::Martingale { factor, .. } = bot.stake else { continue };
-        let stakes = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?.levels();
+        let stakes = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?.level_stakes();
         let payout = least_payout(record.payout, bot, settings);
         let left = results_of_a_win(&stakes, payout).into_iter().enumerate();
         let short: Vec<(usize, Money)> = left.filter(|(_, left)| *left < Money::ZERO).collect();

@@ -24,9 +24,9 @@ pub use catalog::{
 };
 #[cfg(feature = "import")]
 pub use check::{
-    CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, Fixed, MarketHours,
-    ParseMarketHoursError, Remedy, WeeklyHours, check_bytes, check_file, check_in_step, check_series,
-    closed_candles, missing_candles,
+    CheckSettings, CheckedSeries, ConflictChoice, Finding, FindingKind, Findings, MarketHours,
+    ParseMarketHoursError, Remedy, RepairedSeries, WeeklyHours, check_bytes, check_file, check_series,
+    check_series_agreement, count_candles_in_closed_hours, count_missing_candles,
 };
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use disk::{remove_partial_files, write_whole_file};
@@ -39,13 +39,13 @@ pub use hash::{HashedSeries, combine_series_hashes, data_hash, series_hash};
 #[cfg(feature = "import")]
 pub use import::{
     BarTime, ClockChange, ColumnRoles, DateOrder, DecimalMark, Delimiter, DetectedFrom, ImportFormat,
-    ImportSettings, Imported, ParseTableOptionError, ParseZoneError, TableSettings, Zone, import_bytes,
+    ImportSettings, ImportedSeries, ParseTableOptionError, ParseZoneError, TableSettings, Zone, import_bytes,
     import_file,
 };
 pub use in_step::{MismatchKind, SeriesMismatch, series_mismatches};
 pub use market::{
-    AssetType, KnownMarket, currency_pair, expected_asset_type, is_currency_pair, is_pair_code, known_market,
+    AssetType, KnownMarket, currency_pair, expected_asset_type, is_asset_code, is_currency_pair, known_market,
 };
 pub use parquet::{read_parquet, read_parquet_file, write_parquet_file};
-pub use resample::{ResampledSeries, count_longer, resample, resample_by};
+pub use resample::{ResampledSeries, count_resampled, resample, resample_with_coverage};
 pub use source::{CandleFile, CandleFormat};

@@ -17,13 +17,13 @@ const USUAL_INTERVALS: [Millis; 5] = [
     Millis::DAY,
 ];
 
-/// Resamples a series to a longer interval with [`LongerRule::DEFAULT_PERCENT`] as required coverage.
+/// Resamples a series to a longer interval with [`LongerRule::DEFAULT_SHARE_PERCENT`] as required coverage.
 pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
-    Ok(resample_by(series, interval, LongerRule::DEFAULT_PERCENT)?.candles)
+    Ok(resample_with_coverage(series, interval, LongerRule::DEFAULT_SHARE_PERCENT)?.candles)
 }
 
 /// Resamples a series. Each long candle needs data for `percent` of its open hours ([`LongerRule::Share`]).
-pub fn resample_by(
+pub fn resample_with_coverage(
     series: &CandleSeries,
     interval: Interval,
     percent: f64,
@@ -44,7 +44,7 @@ pub fn resample_by(
     Ok(ResampledSeries { candles, counts: resampler.counts() })
 }
 
-pub fn count_longer(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {
+pub fn count_resampled(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {
     let rule = LongerRule::for_symbol(series.symbol(), Some(percent));
     let resampler = |length: Millis| {
         let interval = Interval::from_seconds(length.get() / 1_000).ok()?;

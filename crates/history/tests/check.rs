@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 use candlewick_history::{
-    Catalog, CheckSettings, Checked, FindingKind, GenerateSettings, HistoryError, ImportSettings,
+    Catalog, CheckSettings, CheckedSeries, FindingKind, GenerateSettings, HistoryError, ImportSettings,
     MarketHours, Origin, check_file, check_series, generate, known_market, no_progress, read_csv, write_csv,
 };
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
@@ -29,7 +29,7 @@ fn file(lines: &[(usize, &str)]) -> String {
     text
 }
 
-fn checked(text: &str, symbol: &str, settings: &CheckSettings) -> Checked {
+fn checked(text: &str, symbol: &str, settings: &CheckSettings) -> CheckedSeries {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(format!("{symbol}_1m.csv"));
     std::fs::write(&path, text).unwrap();
@@ -40,7 +40,7 @@ fn checked(text: &str, symbol: &str, settings: &CheckSettings) -> Checked {
 
 type Row<'a> = (FindingKind, Option<u64>, Option<i64>, u64, &'a str);
 
-fn assert_found(checked: &Checked, expected: &[Row<'_>]) {
+fn assert_found(checked: &CheckedSeries, expected: &[Row<'_>]) {
     let found = checked.findings.list();
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for (finding, (kind, row, minute, count, part)) in found.iter().zip(expected) {
@@ -175,7 +175,7 @@ fn repair_removes_certain_errors_and_requested_kinds() {
     assert_eq!(also.removed, 4);
     let found: Vec<i64> = also.candles.unwrap().candles().iter().map(|candle| candle.time().get()).collect();
     assert_eq!(found, times(&|minute| ![3, 5, 7].contains(&minute)));
-    assert!(!check_series(&candles, &[], &CheckSettings::default()).fix(&[]).is_change());
+    assert!(!check_series(&candles, &[], &CheckSettings::default()).fix(&[]).has_changes());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn reports_revised_candle_and_repairs_it_on_request() {
     let candles = catalog.read(series).unwrap().into_candles();
     let checked = check_series(&candles, &catalog.revisions(series).unwrap(), &CheckSettings::default());
     assert_found(&checked, &[(FindingKind::Revised, None, Some(3), 1, "close 99.95 instead of 100")]);
-    assert!(!checked.fix(&[]).is_change());
+    assert!(!checked.fix(&[]).has_changes());
     let fixed = checked.fix(&[FindingKind::Revised]);
     assert_eq!((fixed.removed, fixed.replaced), (0, 1));
     let candles = fixed.candles.unwrap();

@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use candlewick_history::{ImportFormat, Imported, TableSettings};
+use candlewick_history::{ImportFormat, ImportedSeries, TableSettings};
 use fixture::{DAY, HOUR, MINUTE, Row, TEN_PM, collect_rows, import, settings, zip};
 
 /// 2024-01-02 00:00 UTC.
@@ -35,7 +35,13 @@ fn utf16(text: &str) -> Vec<u8> {
     [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
 }
 
-fn read(name: &str, content: impl AsRef<[u8]>, options: &str, series: &str, expected: &[Row]) -> Imported {
+fn read(
+    name: &str,
+    content: impl AsRef<[u8]>,
+    options: &str,
+    series: &str,
+    expected: &[Row],
+) -> ImportedSeries {
     let imported = import(name, content, options).unwrap_or_else(|error| panic!("{name}: {error}"));
     let found = (collect_rows(&imported), imported.candles.series().to_string());
     assert_eq!(found, (expected.to_vec(), series.to_owned()), "{name}");
@@ -48,7 +54,7 @@ fn check(name: &str, content: impl AsRef<[u8]>, options: &str, expected: &[Row])
 
 fn check_table(name: &str, content: &str, options: &str, series: &str, expected: &[Row]) {
     let imported = read(name, content, options, series, expected);
-    assert!(imported.format == ImportFormat::Table && imported.reading.is_some(), "{content}");
+    assert!(imported.format == ImportFormat::Table && imported.table_layout.is_some(), "{content}");
 }
 
 fn check_euro(name: &str, content: &str, options: &str) {
@@ -106,7 +112,7 @@ fn charting_sites() {
     let mut rows = ROWS;
     rows[2].1[4] = 0.0;
     check_table("FX_EURUSD, 1.csv", &seconds, "", "EURUSD 1m", &rows);
-    let reading = import("FX_EURUSD, 1.csv", seconds, "").unwrap().reading.unwrap();
+    let reading = import("FX_EURUSD, 1.csv", seconds, "").unwrap().table_layout.unwrap();
     let expected = "time \"time\", open \"open\", high \"high\", low \"low\", close \"close\", volume \"Volume\"; ignored \"MA\"; \
                     separated by commas, decimal points; times in seconds since 1970";
     assert_eq!(reading, expected);
@@ -227,7 +233,7 @@ fn spreadsheets_and_files_named_like_them() {
     check("EURUSD_1m.csv", format!("\u{feff}{german}"), &said, &ROWS);
     let english = german.replace(head, "Date;Open;High;Low;Close;Volume").replace("02.01.2024", "2024-01-02");
     check_euro("EURUSD_1m.csv", &english, "timezone=Europe/Berlin");
-    let reading = import("EURUSD_1m.csv", &english, "timezone=UTC").unwrap().reading.unwrap();
+    let reading = import("EURUSD_1m.csv", &english, "timezone=UTC").unwrap().table_layout.unwrap();
     assert!(reading.ends_with("separated by semicolons, decimal commas; times without a zone"), "{reading}");
     let one_country: Vec<u8> = german.chars().map(|letter| letter as u8).collect();
     check_refused("EURUSD_1m.csv", one_country, "", "save it as UTF-8");

@@ -4,7 +4,7 @@
 mod fixture;
 
 use candlewick_history::{
-    ClockChange, DetectedFrom, ImportFormat, ImportSettings, Imported, import_file, no_progress,
+    ClockChange, DetectedFrom, ImportFormat, ImportSettings, ImportedSeries, import_file, no_progress,
 };
 use candlewick_sdk::{Candle, Interval};
 use fixture::{MINUTE, Row, TEN_PM, collect_rows, gzip, import, settings, zip};
@@ -31,7 +31,7 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-fn read(name: &str, options: &str) -> Result<Imported, String> {
+fn read(name: &str, options: &str) -> Result<ImportedSeries, String> {
     import_file(&fixture(name), &settings(options), &mut no_progress).map_err(|error| {
         let folder = fixture("").display().to_string();
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -141,7 +141,7 @@ fn rejects_malformed_files_with_their_line() {
 
 #[test]
 fn rejects_ambiguous_files_and_names_the_option_to_use() {
-    let ends = |error: Result<Imported, String>, expected: &str| {
+    let ends = |error: Result<ImportedSeries, String>, expected: &str| {
         let error = error.map(|_| ()).unwrap_err();
         assert!(error.ends_with(expected), "{error}");
     };

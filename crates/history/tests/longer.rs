@@ -1,7 +1,7 @@
 //! Longer forex candles compared with a minute-by-minute computation from the definition (`domain 3`).
 #![allow(clippy::unwrap_used, reason = "a date that does not exist fails its test")]
 
-use candlewick_history::{ResampledSeries, count_longer, resample_by};
+use candlewick_history::{ResampledSeries, count_resampled, resample_with_coverage};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series, TradingWeek};
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Timelike, Utc, Weekday};
 use chrono_tz::America::New_York;
@@ -85,7 +85,7 @@ fn check(minutes: &[i64]) -> Vec<String> {
     for percent in [50, 90, 100] {
         for interval in INTERVALS {
             let expected = reckoned(minutes, interval, percent);
-            let made = resample_by(&series, interval.parse().unwrap(), percent as f64);
+            let made = resample_with_coverage(&series, interval.parse().unwrap(), percent as f64);
             let made: Vec<Row> =
                 made.map_or_else(|_| Vec::new(), |made| made.candles.candles().iter().map(row).collect());
             assert_eq!(made, expected, "{interval} of {percent} %");
@@ -136,11 +136,12 @@ fn missing_minutes_do_not_remove_longer_candles() {
         let missing = (whole.len() - thin.len()) as f64 / whole.len() as f64;
         assert!((0.04..0.06).contains(&missing), "{missing}");
         assert_eq!(check(&thin).len(), 5);
-        let hours =
-            count_longer(&series(&thin), 50.0).into_iter().find(|(interval, _)| interval.to_string() == "1h");
+        let hours = count_resampled(&series(&thin), 50.0)
+            .into_iter()
+            .find(|(interval, _)| interval.to_string() == "1h");
         let (_, counts) = hours.unwrap();
         assert_eq!(counts.not_built, 0);
-        assert!(counts.in_parts > 100, "{counts:?}");
+        assert!(counts.built_with_gaps > 100, "{counts:?}");
     }
 }
 
@@ -154,8 +155,11 @@ fn counts_stretch_without_minutes() {
         .map(|(_, time)| *time)
         .collect();
     let ResampledSeries { candles, counts } =
-        resample_by(&series(&thin), "1h".parse().unwrap(), 50.0).unwrap();
-    assert_eq!((candles.candles().len(), counts.built, counts.in_parts, counts.not_built), (23, 23, 1, 1));
+        resample_with_coverage(&series(&thin), "1h".parse().unwrap(), 50.0).unwrap();
+    assert_eq!(
+        (candles.candles().len(), counts.built, counts.built_with_gaps, counts.not_built),
+        (23, 23, 1, 1)
+    );
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 mod fixture;
 
-use candlewick_history::{CheckSettings, Checked, ConflictChoice, FindingKind, Imported, check_bytes};
+use candlewick_history::{
+    CheckSettings, CheckedSeries, ConflictChoice, FindingKind, ImportedSeries, check_bytes,
+};
 use fixture::{DAY, HOUR, MINUTE, import, settings};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +13,7 @@ use std::path::Path;
 /// 2026-01-05 09:00 UTC, a Monday.
 const NINE: i64 = 1_767_603_600_000;
 
-fn check(name: &str, content: &str, options: &str) -> Result<Checked, String> {
+fn check(name: &str, content: &str, options: &str) -> Result<CheckedSeries, String> {
     check_bytes(content.as_bytes(), Path::new(name), &settings(options), &CheckSettings::default())
         .map_err(|error| error.to_string())
 }
@@ -24,11 +26,11 @@ fn check_refused(name: &str, content: &str, options: &str, expected: &str) {
     assert_eq!(checked.unwrap_err(), error, "{name}");
 }
 
-fn times(imported: &Imported) -> Vec<i64> {
+fn times(imported: &ImportedSeries) -> Vec<i64> {
     imported.candles.candles().iter().map(|candle| candle.time().get()).collect()
 }
 
-fn minutes(imported: &Imported) -> Vec<i64> {
+fn minutes(imported: &ImportedSeries) -> Vec<i64> {
     times(imported).into_iter().map(|time| (time - NINE) / MINUTE).collect()
 }
 
@@ -247,7 +249,7 @@ fn repair_prefers_complete_candle_and_asks_about_conflicts() {
     assert_eq!((counts[&FindingKind::Conflict], counts[&FindingKind::Duplicate]), (1, 1));
     assert_eq!(conflict.conflicts(), 1);
     for (choice, volume) in [("first", 12.0), ("last", 12.0), ("larger", 40.0)] {
-        let resolved = conflict.choose(choice.parse::<ConflictChoice>().unwrap());
+        let resolved = conflict.resolve_conflicts(choice.parse::<ConflictChoice>().unwrap());
         let fixed = resolved.fix(&[]).candles.unwrap();
         assert_eq!((fixed.candles().len(), fixed.candles()[2].volume()), (4, volume), "{choice}");
     }

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::private_file::NewFile;
 use crate::reader::EXCHANGES_MIN_SCHEMA;
 use crate::{
-    Head, Holder, JournalError, JournalUrl, Line, LineKind, Reader, Store, StoredLine, Verified, exchange,
-    is_snapshot, lease,
+    Head, Holder, JournalError, JournalUrl, Line, LineKind, Reader, Store, StoredLine, VerifiedJournal,
+    exchange, is_snapshot, lease,
 };
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ pub struct CompactedCopy {
     file: NewFile,
     url: JournalUrl,
     pub compaction: Compaction,
-    pub verified: Verified,
+    pub verified: VerifiedJournal,
 }
 
 impl CompactedCopy {
@@ -54,7 +54,7 @@ impl CompactedCopy {
         &self.url
     }
 
-    pub fn put_in_place(self) -> Result<()> {
+    pub fn publish(self) -> Result<()> {
         self.file.publish()
     }
 }
@@ -122,7 +122,7 @@ fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
 }
 
 /// Copies a journal file. The copy has no lease holder and is verified before it gets its final name.
-pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
+pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<VerifiedJournal> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });
     }
@@ -144,7 +144,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
     Ok(verified)
 }
 
-async fn verify_copy(copy: &Path) -> Result<Verified> {
+async fn verify_copy(copy: &Path) -> Result<VerifiedJournal> {
     let url = JournalUrl::from_path(copy);
     let mut connection = Connection::open(&url, Purpose::Write).await?;
     lease::clear_holder(connection.driver(), &url).await?;

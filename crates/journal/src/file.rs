@@ -79,12 +79,12 @@ impl Journal for NullJournal {
     }
 }
 
-pub struct Tee<'a> {
+pub struct TeeRecorder<'a> {
     pub first: &'a mut dyn Recorder,
     pub second: &'a mut dyn Recorder,
 }
 
-impl Recorder for Tee<'_> {
+impl Recorder for TeeRecorder<'_> {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
         self.first.record(entry)?;
         self.second.record(entry)

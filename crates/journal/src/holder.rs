@@ -73,7 +73,7 @@ impl Default for LeaseTerms {
 impl LeaseTerms {
     /// Returns whether the process `claimant` may take over a lease. On the same machine, the holder's process
     /// must have ended, even if its last heartbeat is old. On another machine, the lease must have expired.
-    pub fn is_over(&self, lease: &Lease, claimant: &Holder) -> bool {
+    pub fn may_take_over(&self, lease: &Lease, claimant: &Holder) -> bool {
         if lease.holder.has_same_pid_namespace(claimant) {
             !(self.is_alive)(&lease.holder)
         } else {
@@ -164,7 +164,7 @@ mod tests {
                 duration: Millis::from_seconds(30),
             };
             let terms = LeaseTerms { duration: Millis::MINUTE, is_alive };
-            assert_eq!(terms.is_over(&lease, &claimant), expected, "{machine} {silence}");
+            assert_eq!(terms.may_take_over(&lease, &claimant), expected, "{machine} {silence}");
         }
     }
 

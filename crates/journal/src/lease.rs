@@ -34,7 +34,7 @@ impl Claim<'_> {
         let has_lock = self.lock.is_some_and(FileLock::is_exclusive);
         let is_other_namespace = !lease.holder.has_same_pid_namespace(self.holder);
         let is_unlocked = has_lock && lease.holder.has_same_kernel(self.holder) && is_other_namespace;
-        is_unlocked || self.terms.is_over(lease, self.holder)
+        is_unlocked || self.terms.may_take_over(lease, self.holder)
     }
 }
 

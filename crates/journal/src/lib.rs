@@ -30,16 +30,16 @@ pub use compact::{CompactedCopy, Compaction, back_up, compact};
 pub use database::JournalUrl;
 pub use error::JournalError;
 pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES, is_seal, without_nul};
-pub use file::{FileJournal, NullJournal, Tee};
+pub use file::{FileJournal, NullJournal, TeeRecorder};
 pub use holder::{Holder, Lease, LeaseTerms};
 pub use orders::{OrderToken, StoredOrder, close_orders, give_order};
 pub use reader::Reader;
 pub use run_journal::{Follower, RunJournal, is_snapshot};
 pub use store::{MAX_PENDING, Store};
 pub use tables::{
-    DayFigures, IntentRecord, IntentRows, ProjectionEnd, Projector, RunNames, Tables, figures_of,
+    DayFigures, IntentRecord, IntentRows, ProjectionProgress, Projector, RunNames, Tables, daily_figures,
 };
-pub use walk::{Verified, Walk};
+pub use walk::{VerifiedJournal, Walk};
 
 use async_trait::async_trait;
 use candlewick_engine::{IntentId, Recorder};

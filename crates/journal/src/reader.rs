@@ -62,7 +62,7 @@ impl Reader {
 
     /// Reads the exchanges of an intent. The result is empty if the journal is too old to contain exchanges.
     /// Exchanges are checked against the seals read by the last [`Reader::walk`]. Later exchanges are omitted.
-    pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
+    pub async fn exchanges_of_intent(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
         if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(Vec::new());
         }
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     /// Returns the lease, `None` if no process holds the journal.
-    pub async fn holder(&mut self) -> Result<Option<Lease>> {
+    pub async fn current_lease(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
             Ok(lease::read_lease(self.connection.driver(), &url, self.schema).await?.1)
@@ -320,7 +320,7 @@ impl Reader {
     }
 
     /// Reads the external signals from line `seq` on, and the session's answers. The lines are not verified.
-    pub async fn outside_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
+    pub async fn external_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
         // The start of a new day may be recorded between a signal and its answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
                     JOIN entries b ON b.seq >= a.seq AND b.seq <= a.seq + 2 WHERE a.seq >= $1 AND a.kind = 'event' \

@@ -2,8 +2,8 @@
 
 use crate::tables::IntentRows;
 use crate::{
-    Head, Journal, JournalError, Line, LineKind, LoggedExchange, OrderToken, ProjectionEnd, Projector, Store,
-    StoredLine,
+    Head, Journal, JournalError, Line, LineKind, LoggedExchange, OrderToken, ProjectionProgress, Projector,
+    Store, StoredLine,
 };
 use async_trait::async_trait;
 use candlewick_engine::{Action, Entry, IntentId, Recorder};
@@ -46,7 +46,7 @@ impl RunJournal {
         elapsed: impl Fn() -> Duration + Send + Sync + 'static,
     ) -> Self {
         let last_heartbeat = elapsed();
-        store.store_point(last_heartbeat);
+        store.store_verified_head(last_heartbeat);
         Self {
             store: Some(store),
             run,
@@ -62,7 +62,7 @@ impl RunJournal {
     }
 
     #[must_use]
-    pub fn followed_by(mut self, follower: Box<dyn Follower>) -> Self {
+    pub fn with_follower(mut self, follower: Box<dyn Follower>) -> Self {
         if let Some(store) = &mut self.store {
             store.collect_durable();
             self.projector = Some(Projector::after(store.head()));
@@ -76,7 +76,7 @@ impl RunJournal {
             for stored in &store.take_durable_lines() {
                 follower.take(stored);
                 if let (Some(projector), Some(rows)) = (&mut self.projector, follower.rows()) {
-                    projector.take(stored, rows);
+                    projector.take_line(stored, rows);
                 }
             }
         }
@@ -95,12 +95,12 @@ impl RunJournal {
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
         match projector.write_piece(store, rows).await {
-            Ok(ProjectionEnd::More) => {
+            Ok(ProjectionProgress::More) => {
                 let ended = (self.elapsed)();
                 self.next_table_update =
                     ended + CATCH_UP_INTERVAL.max(ended.saturating_sub(now) * CATCH_UP_PAUSE_FACTOR);
             }
-            Ok(ProjectionEnd::Complete(_)) => {
+            Ok(ProjectionProgress::Complete(_)) => {
                 if let Some(follower) = &mut self.follower {
                     follower.rows_complete();
                 }
@@ -129,7 +129,7 @@ impl RunJournal {
         let kept = store.commit_best_effort(line).await;
         self.is_writing_piece = false;
         match kept {
-            Ok(head) => follower.recorded(head),
+            Ok(head) => follower.piece_stored(head),
             Err(error) => {
                 self.record_failure(&error.to_string());
                 return false;
@@ -147,7 +147,7 @@ impl RunJournal {
 
     fn record_failure(&mut self, why: &str) {
         if let Some(follower) = &mut self.follower {
-            follower.not_recorded(why);
+            follower.piece_failed(why);
         }
         self.failures += 1;
         let note = serde_json::json!({ "snapshots_not_kept": self.failures, "why": why });
@@ -280,10 +280,10 @@ pub trait Follower: Send {
     /// The piece is written after all lines received so far. `is_end` is true at the end of the run.
     fn next_piece(&mut self, is_end: bool) -> Option<String>;
 
-    fn recorded(&mut self, head: Head);
+    fn piece_stored(&mut self, head: Head);
 
     /// Reports that the last piece may not have been stored. The next piece must begin a new snapshot.
-    fn not_recorded(&mut self, why: &str);
+    fn piece_failed(&mut self, why: &str);
 
     fn rows(&self) -> Option<&dyn IntentRows> {
         None

@@ -53,10 +53,10 @@ pub struct Store {
 
 impl Store {
     pub async fn open(url: &JournalUrl, holder: &Holder) -> Result<Self> {
-        Self::open_on_terms(url, holder, &LeaseTerms::default()).await
+        Self::open_with_terms(url, holder, &LeaseTerms::default()).await
     }
 
-    pub async fn open_on_terms(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
+    pub async fn open_with_terms(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
         with_deadline(OPEN_DEADLINE, url, Self::try_open(url, holder, terms)).await
     }
 
@@ -128,14 +128,14 @@ impl Store {
 
     /// Stores the last line as verified, now and periodically. Call this only after all lines of earlier
     /// processes have been verified. `now` is a monotonic time with any origin.
-    pub fn store_point(&mut self, now: Duration) {
+    pub fn store_verified_head(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.verified_head_stored = Some(now);
     }
 
     pub(crate) fn renew_verified_head(&mut self, now: Duration) {
         if self.verified_head_stored.is_some_and(|kept| now.saturating_sub(kept) >= VERIFIED_HEAD_INTERVAL) {
-            self.store_point(now);
+            self.store_verified_head(now);
         }
     }
 
@@ -191,7 +191,7 @@ impl Store {
             lease::release(connection.driver(), &self.url, &self.token).await?;
             self.kill_points.after_write();
             if let Some(kept) = self.verified_head_stored {
-                self.store_point(kept);
+                self.store_verified_head(kept);
             }
             connection.close().await;
             Ok(())
@@ -317,7 +317,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         if let FoundSchema::Schema(schema) = schema::inspect(connection).await? {
             holder = lease::read_lease(connection.driver(), &url, schema).await?.1;
         }
-        if holder.as_ref().is_some_and(|lease| !claim.terms.is_over(lease, claim.holder)) {
+        if holder.as_ref().is_some_and(|lease| !claim.terms.may_take_over(lease, claim.holder)) {
             break;
         }
         tokio::time::sleep(LOCK_RETRY_DELAY).await;

@@ -130,23 +130,23 @@ impl Reader {
 const LINES_PER_PAGE: u32 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifiedJournal {
     pub entries: u64,
     pub head_hash: ChainHash,
     pub exchanges: u64,
     /// Number of raw exchanges that an older program stored without a seal.
-    pub exchanges_outside: u64,
+    pub unsealed_exchanges: u64,
 }
 
 impl Reader {
     /// Verifies the hash chain of all lines, and each raw exchange against its seal.
     /// The last line must match the lease.
-    pub async fn verify(&mut self) -> Result<Verified> {
+    pub async fn verify(&mut self) -> Result<VerifiedJournal> {
         self.verify_each(|_| {}).await
     }
 
     /// Like [`Self::verify`], but also passes each line to `show`, up to the first error.
-    pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<Verified> {
+    pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<VerifiedJournal> {
         self.seals = Seals::default();
         let mut walk = self.walk(LINES_PER_PAGE).await?;
         loop {
@@ -174,7 +174,12 @@ impl Reader {
             return Err(chain_error(self.url(), seq, &format!("raw exchange {id} is sealed, but missing")));
         }
         let (exchanges, exchanges_outside) = (self.seals.count(), outside);
-        Ok(Verified { entries: head.seq, head_hash: head.hash, exchanges, exchanges_outside })
+        Ok(VerifiedJournal {
+            entries: head.seq,
+            head_hash: head.hash,
+            exchanges,
+            unsealed_exchanges: exchanges_outside,
+        })
     }
 
     fn check_exchanges(&self, from: u64, page: &[(u64, LoggedExchange)]) -> Result<u64> {

@@ -45,7 +45,7 @@ fn mode_of(path: &Path) -> u32 {
 
 async fn open_on(fixture: &Fixture, program: &str, machine: &str) -> Result<Store, JournalError> {
     let holder = Holder { machine: machine.into(), ..holder(program, 1) };
-    Store::open_on_terms(&fixture.url, &holder, &terms()).await
+    Store::open_with_terms(&fixture.url, &holder, &terms()).await
 }
 
 #[tokio::test]
@@ -185,9 +185,9 @@ async fn journal_is_private_and_readable_files_are_reported() {
         let path = PathBuf::from(format!("{}{ending}", file.display()));
         assert_eq!(mode_of(&path), 0o600, "{}", path.display());
     }
-    assert_eq!(fixture.url.files_open_to_others(), Vec::<PathBuf>::new());
+    assert_eq!(fixture.url.files_accessible_to_others(), Vec::<PathBuf>::new());
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
-    assert_eq!(fixture.url.files_open_to_others().as_slice(), std::slice::from_ref(&file));
+    assert_eq!(fixture.url.files_accessible_to_others().as_slice(), std::slice::from_ref(&file));
     store.close().await.unwrap();
     drop(fixture.open().await.unwrap());
     assert_eq!(mode_of(&file), 0o640, "a mode set manually stays");
@@ -211,9 +211,9 @@ async fn copy_of_a_journal_in_use_is_complete_without_holder() {
     commit(&mut store, &["4"]).await;
     let copied = JournalUrl::from_path(&copy);
     let mut reader = Reader::open(&copied).await.unwrap();
-    assert_eq!(reader.holder().await.unwrap(), None);
+    assert_eq!(reader.current_lease().await.unwrap(), None);
     assert_eq!(reader.lines(1, 9).await.unwrap(), fixture.reader().await.lines(1, 4).await.unwrap());
-    assert_eq!(reader.exchanges_of(1).await.unwrap(), [exchange(1, "a")]);
+    assert_eq!(reader.exchanges_of_intent(1).await.unwrap(), [exchange(1, "a")]);
     let mut second = Store::open(&copied, &Holder::current_process("test")).await.unwrap();
     second.record(line("5"));
     second.close().await.unwrap();
@@ -250,7 +250,7 @@ async fn detects_recreated_journal() {
     let point = PathBuf::from(format!("{}.verified", file.display()));
     let write = async |bodies: &[&str]| {
         let mut store = fixture.open().await.unwrap();
-        store.store_point(Duration::ZERO);
+        store.store_verified_head(Duration::ZERO);
         record_all(&mut store, bodies);
         store.close().await.unwrap();
     };
@@ -294,7 +294,7 @@ async fn lock_owner_has_the_journal() {
     let second = open_on(&fixture, "second", "boot room-2").await.map(drop);
     assert!(matches!(second, Err(JournalError::HeldBy { .. })), "{second:?}");
     drop(first);
-    let lease = fixture.reader().await.holder().await.unwrap().unwrap();
+    let lease = fixture.reader().await.current_lease().await.unwrap().unwrap();
     assert_eq!(lease.holder.program, "first", "it ended without giving it back");
     fixture.run("UPDATE lease SET heartbeat = heartbeat + 86400000").await;
     drop(open_on(&fixture, "second", "boot room-2").await.unwrap());

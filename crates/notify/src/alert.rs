@@ -55,13 +55,13 @@ impl Alert {
 
 /// Alert filter. Accepts the severity `minimum` or above and events in `include`, but no event in `exclude`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct AlertFilter {
     pub minimum: Severity,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
 }
 
-impl Rules {
+impl AlertFilter {
     pub fn accepts(&self, alert: &Alert) -> bool {
         let is_among = |events: &[String]| events.contains(&alert.event);
         !is_among(&self.exclude) && (alert.severity >= self.minimum || is_among(&self.include))
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn include_and_exclude_override_severity() {
-        let rules = Rules {
+        let rules = AlertFilter {
             minimum: Severity::Warning,
             include: vec!["settled".to_owned(), "both".to_owned()],
             exclude: vec!["alarm".to_owned(), "both".to_owned()],

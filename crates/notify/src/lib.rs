@@ -12,8 +12,8 @@ mod http;
 mod notifier;
 mod worker;
 
-pub use alert::{Alert, Message, Rules, Severity};
+pub use alert::{Alert, AlertFilter, Message, Severity};
 pub use channel::{Channel, Delivery, EmailSettings, Endpoint, WallClock};
 pub use chat::{Chat, ChatQuestion, ChatRequest};
 pub use http::{ChannelError, Failure, Secret};
-pub use notifier::{ChannelCounts, Notifier, Pace};
+pub use notifier::{ChannelCounts, DeliveryPace, Notifier};

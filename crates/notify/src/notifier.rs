@@ -1,6 +1,6 @@
 //! Routes alerts to channels with one bounded queue each, and throttles identical alerts.
 
-use crate::alert::{Alert, Rules, Severity};
+use crate::alert::{Alert, AlertFilter, Severity};
 use crate::channel::Delivery;
 use crate::worker::Worker;
 use std::collections::{HashMap, VecDeque};
@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 const MAX_REPEAT_KEYS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct DeliveryPace {
     pub queue: usize,
     /// Number of messages per window before alerts become a digest; doubled if an alert is critical.
     pub digest_after: usize,
@@ -25,7 +25,7 @@ pub struct Pace {
 
 #[derive(Debug)]
 pub struct Notifier {
-    routes: Vec<(Rules, Arc<Queue>)>,
+    routes: Vec<(AlertFilter, Arc<Queue>)>,
     repeats: Mutex<RepeatFilter>,
     workers: JoinSet<()>,
 }
@@ -42,7 +42,11 @@ pub struct ChannelCounts {
 }
 
 impl Notifier {
-    pub fn begin(sender: &str, channels: Vec<(String, Rules, Box<dyn Delivery>)>, pace: Pace) -> Self {
+    pub fn start(
+        sender: &str,
+        channels: Vec<(String, AlertFilter, Box<dyn Delivery>)>,
+        pace: DeliveryPace,
+    ) -> Self {
         let (mut routes, mut workers) = (Vec::new(), JoinSet::new());
         for (name, rules, delivery) in channels {
             let queue = Arc::new(Queue::new(&name, pace.queue));
@@ -70,7 +74,7 @@ impl Notifier {
     }
 
     /// Flushes the queues for up to `patience` and stops. Alerts still queued after that are lost.
-    pub async fn end(mut self, patience: Duration) -> Vec<ChannelCounts> {
+    pub async fn shut_down(mut self, patience: Duration) -> Vec<ChannelCounts> {
         let held_back = self.lock_repeats().take_due(Instant::now(), true);
         self.route(held_back);
         for (_, queue) in &self.routes {

@@ -3,7 +3,7 @@
 use crate::alert::{Message, Severity};
 use crate::channel::Delivery;
 use crate::http::Failure;
-use crate::notifier::{Pace, Queue, QueueState};
+use crate::notifier::{DeliveryPace, Queue, QueueState};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) struct Worker {
     pub(crate) sender: String,
     pub(crate) queue: Arc<Queue>,
     pub(crate) delivery: Box<dyn Delivery>,
-    pub(crate) pace: Pace,
+    pub(crate) pace: DeliveryPace,
 }
 
 #[derive(Debug, PartialEq)]
@@ -134,7 +134,13 @@ fn remove_expired(sent: &mut VecDeque<Instant>, window: Duration) {
     }
 }
 
-fn plan(waiting: &mut QueueState, sent: &VecDeque<Instant>, pace: &Pace, most: usize, sender: &str) -> Step {
+fn plan(
+    waiting: &mut QueueState,
+    sent: &VecDeque<Instant>,
+    pace: &DeliveryPace,
+    most: usize,
+    sender: &str,
+) -> Step {
     if waiting.alerts.is_empty() {
         return if waiting.is_closed { Step::End } else { Step::Await };
     }

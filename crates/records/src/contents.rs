@@ -1,16 +1,16 @@
 //! Restores runs, intents and money from a journal.
 
 use crate::RecordsError;
-use crate::lines::{SessionFold, read_lines, read_refusal};
+use crate::lines::{SessionFold, parse_refusal, read_lines};
 use crate::moment::utc;
 use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{
-    Action, Control, Event, EventKind, Halt, IntentId, IntentRow, Recorded, ReloadNote, Reloaded,
-    RiskSettings, Session, SessionSettings, TradeBook, VenueId,
+    Action, Control, Event, EventKind, Halt, IntentId, IntentRow, RecordedEntry, ReloadNote, RiskSettings,
+    Session, SessionSettings, SettingsReload, TradeBook, VenueId,
 };
 use candlewick_journal::{Compaction, LineKind, Reader, StoredLine};
-use candlewick_sdk::{Millis, visible};
+use candlewick_sdk::{Millis, escape_hidden};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ impl LimitReached {
     pub fn describe(&self) -> String {
         format!(
             "halted by {} at {}; to continue, run `candlewick halt`, start the bot, then run `candlewick resume`",
-            visible(&self.rule),
+            escape_hidden(&self.rule),
             utc(self.at)
         )
     }
@@ -44,7 +44,7 @@ pub struct FoldedJournal {
     pub session: Session,
     pub book: TradeBook,
     /// Decided intents, each with run, line number, index of the bot within the run, and journal time.
-    pub decided: Vec<(IntentId, u64, u64, usize, Millis)>,
+    pub decided_intents: Vec<(IntentId, u64, u64, usize, Millis)>,
     pub is_halted: bool,
     pub lines: Vec<StoredLine>,
     pub last: StoredLine,
@@ -76,31 +76,31 @@ impl JournalContents {
         let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
             return Err(RecordsError::NoRun);
         };
-        let mut fold = SessionFold::new(last_run.silent_session()?);
+        let mut fold = SessionFold::new(last_run.session_without_strategies()?);
         let (mut book, mut origins, mut is_halted) = (TradeBook::default(), BTreeMap::new(), false);
         let mut run = None;
         for stored in &read.lines {
             if stored.line.kind == LineKind::Run {
                 run = runs.iter().find(|run| run.seq == stored.seq);
             }
-            let Some(recorded) = fold.take(stored)? else { continue };
+            let Some(recorded) = fold.apply_line(stored)? else { continue };
             book.recall(&recorded);
             match &recorded {
-                Recorded::Open(approved) => {
+                RecordedEntry::Open(approved) => {
                     let origin = run.map(|run| IntentOrigin::from_stored(stored, run)).transpose()?;
                     origins.extend(origin.map(|origin| (approved.intent(), origin)));
                 }
-                Recorded::Event(event) => match event.kind {
+                RecordedEntry::Event(event) => match event.kind {
                     EventKind::Control { control: Control::Halt } => is_halted = true,
                     EventKind::Control { control: Control::Resume } => is_halted = false,
                     _ => {}
                 },
-                Recorded::Refuse => {
-                    if let Some(refused) = read_refusal(stored)? {
+                RecordedEntry::Refuse => {
+                    if let Some(refused) = parse_refusal(stored)? {
                         book.record_action(&Action::Refuse(refused));
                     }
                 }
-                Recorded::DayOpened { .. } | Recorded::Verdict => {}
+                RecordedEntry::DayOpened { .. } | RecordedEntry::Verdict => {}
             }
         }
         let session = fold.session;
@@ -109,7 +109,7 @@ impl JournalContents {
 
     /// Builds the contents since the last snapshot. Refusals, candle counts and other lines are missing.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
-        let FoldedJournal { session, book, decided, is_halted, lines, last } = folded;
+        let FoldedJournal { session, book, decided_intents: decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::read_all(&lines)?;
         let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
             let run = runs.iter().find(|run| run.number == number);
@@ -189,7 +189,7 @@ impl JournalContents {
         self.notes_newest_first(Some(run)).find_map(read).transpose()
     }
 
-    pub fn reloaded(&self) -> Result<Option<Reloaded>, RecordsError> {
+    pub fn reloaded(&self) -> Result<Option<SettingsReload>, RecordsError> {
         Ok(self.last_reload(self.last_run().number)?.map(|note| note.reloaded))
     }
 
@@ -211,7 +211,7 @@ impl JournalContents {
         })
     }
 
-    pub fn wallet_read(&self) -> Option<Millis> {
+    pub fn wallet_read_time(&self) -> Option<Millis> {
         let is_reading = |stored: &&StoredLine| {
             stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"balance\"")
         };
@@ -223,7 +223,7 @@ impl JournalContents {
     }
 
     /// Returns the intent that a trade duplicates. The trade may be booked or not, and open or closed.
-    pub fn second_of(&self, venue_id: VenueId) -> Option<IntentId> {
+    pub fn duplicated_intent(&self, venue_id: VenueId) -> Option<IntentId> {
         let booked = |stored: &StoredLine| match parse_event_with(stored, "\"second_trade\"")? {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
             _ => None,

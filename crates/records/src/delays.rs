@@ -29,14 +29,14 @@ struct Samples {
 #[derive(Debug, Serialize)]
 pub struct DelayLine {
     pub symbol: String,
-    pub close_to_available_ms: Option<Spread>,
-    pub decide_to_arrival_ms: Option<Spread>,
-    pub decide_to_open_ms: Option<Spread>,
-    pub request_to_answer_ms: Option<Spread>,
+    pub close_to_available_ms: Option<DelayPercentiles>,
+    pub decide_to_arrival_ms: Option<DelayPercentiles>,
+    pub decide_to_open_ms: Option<DelayPercentiles>,
+    pub request_to_answer_ms: Option<DelayPercentiles>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Spread {
+pub struct DelayPercentiles {
     pub count: usize,
     pub p50: Millis,
     pub p90: Millis,
@@ -146,13 +146,13 @@ impl Delays {
         self.is_simulated
     }
 
-    pub fn arrivals(&self) -> BTreeMap<Symbol, Vec<Millis>> {
+    pub fn arrival_delays(&self) -> BTreeMap<Symbol, Vec<Millis>> {
         let samples =
             self.symbols.iter().map(|(symbol, samples)| (*symbol, samples.decide_to_arrival.clone()));
         samples.filter(|(_, samples)| !samples.is_empty()).collect()
     }
 
-    pub fn payout_percent(&self) -> Option<f64> {
+    pub fn median_payout_percent(&self) -> Option<f64> {
         let mut sorted = self.payouts.clone();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).map(|payout| payout.to_fraction() * 100.0)
@@ -161,16 +161,16 @@ impl Delays {
     pub fn lines(&self) -> Vec<DelayLine> {
         let line = |(symbol, samples): (&Symbol, &Samples)| DelayLine {
             symbol: symbol.to_string(),
-            close_to_available_ms: Spread::from_counts(&samples.close_to_available),
-            decide_to_arrival_ms: Spread::from_samples(&samples.decide_to_arrival),
-            decide_to_open_ms: Spread::from_samples(&samples.decide_to_open),
-            request_to_answer_ms: Spread::from_samples(&samples.request_to_answer),
+            close_to_available_ms: DelayPercentiles::from_counts(&samples.close_to_available),
+            decide_to_arrival_ms: DelayPercentiles::from_samples(&samples.decide_to_arrival),
+            decide_to_open_ms: DelayPercentiles::from_samples(&samples.decide_to_open),
+            request_to_answer_ms: DelayPercentiles::from_samples(&samples.request_to_answer),
         };
         self.symbols.iter().map(line).collect()
     }
 }
 
-impl Spread {
+impl DelayPercentiles {
     fn from_samples(samples: &[Millis]) -> Option<Self> {
         let mut counts = BTreeMap::new();
         for sample in samples {
@@ -203,8 +203,8 @@ mod tests {
     fn spread_uses_the_nearest_rank() {
         let spread = |values: &[i64]| {
             let samples: Vec<Millis> = values.iter().copied().map(Millis::new).collect();
-            Spread::from_samples(&samples).map(|spread| {
-                let Spread { count, p50, p90, p99, max } = spread;
+            DelayPercentiles::from_samples(&samples).map(|spread| {
+                let DelayPercentiles { count, p50, p90, p99, max } = spread;
                 (count, [p50, p90, p99, max].map(Millis::get))
             })
         };

@@ -13,10 +13,10 @@ mod trade;
 mod verdict;
 
 pub use contents::{FoldedJournal, ForeignTrade, JournalContents, LimitReached};
-pub use delays::{DelayLine, Delays, Spread};
+pub use delays::{DelayLine, DelayPercentiles, Delays};
 pub use limit::LimitLine;
-pub use lines::{SessionFold, is_candle, parse, read_refusal, recorded_candles};
-pub use moment::{counted, delta, describe_halt, time_text, utc};
+pub use lines::{SessionFold, is_candle, parse, parse_refusal, recorded_candles};
+pub use moment::{counted, describe_halt, format_delta, format_time, utc};
 pub use run::{BETWEEN_RUNS, RecordedRun, RecordedRuns, TradingMode};
 pub use table::{Table, fit_tables_to, table, table_text};
 pub use trade::{IntentOrigin, TradeFilter, TradeLine, TradeList, TradePage};

@@ -18,7 +18,7 @@ impl LimitLine {
     pub fn from_session(session: &Session, now: Millis) -> Vec<Self> {
         let scale = session.money_scale();
         let of_all = session.limit_use(now).into_iter().map(|used| (None, used));
-        let of_bots = session.bots().iter().enumerate().flat_map(|(place, bot)| {
+        let of_bots = session.bot_names().iter().enumerate().flat_map(|(place, bot)| {
             let own = BotId::new(place).map(|id| session.limit_use_of(id)).unwrap_or_default();
             own.into_iter().map(move |used| (Some(bot.clone()), used))
         });
@@ -31,7 +31,7 @@ impl LimitLine {
             Quantity::Money(amount) => (scale.to_f64(amount), "money"),
         };
         let (name, title) = name_and_title(used.rule)?;
-        let ((value, unit), (most, _)) = (number(used.used), number(used.most));
+        let ((value, unit), (most, _)) = (number(used.used), number(used.limit));
         Some(Self { bot, name, title, value, most, unit })
     }
 

@@ -3,7 +3,7 @@
 use crate::RecordsError;
 use crate::run::RecordedRun;
 use candlewick_engine::{
-    BotId, Event, EventKind, Header, JournalDecoder, Recorded, Refused, Rejection, Rule, Session,
+    BotId, Event, EventKind, Header, JournalDecoder, RecordedEntry, RefusedSignal, Rejection, Rule, Session,
 };
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine, is_snapshot};
 use candlewick_sdk::{Candle, CandleSeries, Direction, Millis, Reason, Series};
@@ -111,7 +111,7 @@ impl SessionFold {
     }
 
     /// Applies the next line to the Session. Returns `None` for a header, a note or a candle.
-    pub fn take(&mut self, stored: &StoredLine) -> Result<Option<Recorded>, RecordsError> {
+    pub fn apply_line(&mut self, stored: &StoredLine) -> Result<Option<RecordedEntry>, RecordsError> {
         match stored.line.kind {
             LineKind::Run => {
                 self.decoder = Some(build_decoder(stored, &mut self.session)?);
@@ -138,7 +138,10 @@ pub(crate) fn build_decoder(
     decoder.map_err(|error| RecordsError::unreadable(header, error))
 }
 
-pub(crate) fn decode(decoder: &mut JournalDecoder, stored: &StoredLine) -> Result<Recorded, RecordsError> {
+pub(crate) fn decode(
+    decoder: &mut JournalDecoder,
+    stored: &StoredLine,
+) -> Result<RecordedEntry, RecordsError> {
     let recorded = match stored.line.kind {
         LineKind::Action => decoder.read_action(&stored.line.body),
         LineKind::Event | LineKind::Run | LineKind::Note => decoder.read_event(&stored.line.body),
@@ -147,7 +150,7 @@ pub(crate) fn decode(decoder: &mut JournalDecoder, stored: &StoredLine) -> Resul
 }
 
 /// Parses a refusal, but not the text of its reason. Returns `None` for other lines.
-pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError> {
+pub fn parse_refusal(stored: &StoredLine) -> Result<Option<RefusedSignal>, RecordsError> {
     #[derive(Deserialize)]
     struct RecordedRefusal {
         bot: BotId,
@@ -159,7 +162,7 @@ pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError
         return Ok(None);
     }
     let RecordedRefusal { bot, decision_time, direction, rule } = parse(stored)?;
-    Ok(Some(Refused { bot, decision_time, direction, rule, reason: Reason::new("") }))
+    Ok(Some(RefusedSignal { bot, decision_time, direction, rule, reason: Reason::new("") }))
 }
 
 pub(crate) fn find_rejection(lines: &[StoredLine]) -> Option<Rejection> {

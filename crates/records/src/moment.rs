@@ -1,7 +1,7 @@
 //! Formatting of times and counts.
 
 use candlewick_engine::Halt;
-use candlewick_sdk::{Millis, group_thousands, visible};
+use candlewick_sdk::{Millis, escape_hidden, group_thousands};
 use chrono::{DateTime, SecondsFormat};
 
 pub fn utc(at: Millis) -> String {
@@ -11,27 +11,27 @@ pub fn utc(at: Millis) -> String {
     }
 }
 
-pub fn time_text(at: Millis, pattern: &str) -> String {
+pub fn format_time(at: Millis, pattern: &str) -> String {
     let time = DateTime::from_timestamp_millis(at.get());
     time.map_or_else(|| format!("{at} ms"), |time| time.format(pattern).to_string())
 }
 
 pub fn describe_halt(halt: &Halt) -> String {
     let before = || " before this run began".to_owned();
-    let at = halt.at.map_or_else(before, |at| format!(" at {}", time_text(at, "%Y-%m-%d %H:%M:%S UTC")));
-    let reason = Some(visible(&halt.reason)).filter(|reason| !reason.is_empty());
+    let at = halt.at.map_or_else(before, |at| format!(" at {}", format_time(at, "%Y-%m-%d %H:%M:%S UTC")));
+    let reason = Some(escape_hidden(&halt.reason)).filter(|reason| !reason.is_empty());
     format!("halted{at}{}", reason.map_or_else(String::new, |reason| format!(": {reason}")))
 }
 
 pub(crate) fn short_time(at: Millis) -> String {
-    time_text(at, "%m-%d %H:%M:%S")
+    format_time(at, "%m-%d %H:%M:%S")
 }
 
 pub(crate) fn time_of_day(at: Millis) -> String {
-    time_text(at, "%H:%M:%S%.3f")
+    format_time(at, "%H:%M:%S%.3f")
 }
 
-pub fn delta(from: Millis, to: Millis) -> String {
+pub fn format_delta(from: Millis, to: Millis) -> String {
     let difference = (to - from).get();
     let sign = if difference < 0 { '-' } else { '+' };
     let size = difference.unsigned_abs();
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(halt(at, ""), "halted at 2026-01-05 00:01:05 UTC");
         assert_eq!(halt(None, ""), "halted before this run began");
         for (from, to, expected) in [(0, 1_500, "+1.500 s"), (1_500, 0, "-1.500 s"), (7, 7, "+0.000 s")] {
-            assert_eq!(delta(Millis::new(from), Millis::new(to)), expected);
+            assert_eq!(format_delta(Millis::new(from), Millis::new(to)), expected);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::delays::{DelayCollector, Delays};
-use crate::lines::{SessionFold, parse, read_refusal};
+use crate::lines::{SessionFold, parse, parse_refusal};
 use candlewick_engine::{
     Action, BotSettings, BotVerdict, EngineError, Header, LambdaRule, Ledger, Session, SessionSettings,
     TradeBook,
@@ -67,7 +67,7 @@ impl RecordedRun {
         })
     }
 
-    pub fn silent_session(&self) -> Result<Session, RecordsError> {
+    pub fn session_without_strategies(&self) -> Result<Session, RecordsError> {
         Ok(Session::without_strategies(&self.settings)?)
     }
 
@@ -213,8 +213,9 @@ impl RecordedRuns {
     fn from_all_runs(contents: JournalContents, delays: Delays) -> Result<Self, RecordsError> {
         let last = contents.last_run();
         let first = contents.runs.first();
-        let balance =
-            first.map(|run| run.silent_session().map(|session| session.ledger().equity())).transpose()?;
+        let balance = first
+            .map(|run| run.session_without_strategies().map(|session| session.ledger().equity()))
+            .transpose()?;
         let end = contents.last.line.received;
         Ok(Self {
             session: contents.settings_at_end(last)?,
@@ -236,7 +237,7 @@ impl RecordedRuns {
 
     /// Builds the data of one run. Earlier runs only affect the Session. Later runs may settle the run's intents.
     fn from_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
-        let mut fold = SessionFold::new(run.silent_session()?);
+        let mut fold = SessionFold::new(run.session_without_strategies()?);
         let mut book = TradeBook::default();
         let mut balance = None;
         let (mut ledger, mut verdicts) = (contents.session.ledger().clone(), Vec::new());
@@ -248,7 +249,7 @@ impl RecordedRuns {
             if is_own && is_header {
                 balance = Some(fold.session.ledger().equity());
             }
-            let recorded = fold.take(stored)?;
+            let recorded = fold.apply_line(stored)?;
             if end == Some(place) {
                 ledger = fold.session.ledger().clone();
                 verdicts = fold.session.verdicts().cloned().collect();
@@ -257,7 +258,7 @@ impl RecordedRuns {
             let is_later_event = balance.is_some() && stored.line.kind == LineKind::Event;
             if let (true, Some(recorded)) = (is_own || is_later_event, &recorded) {
                 book.recall(recorded);
-                if let Some(refused) = read_refusal(stored)? {
+                if let Some(refused) = parse_refusal(stored)? {
                     book.record_action(&Action::Refuse(refused));
                 }
             }

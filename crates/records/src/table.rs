@@ -1,6 +1,6 @@
 //! Text tables that fit the width of the terminal. All cells are sanitized.
 
-use candlewick_sdk::visible;
+use candlewick_sdk::escape_hidden;
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 use std::fmt;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -138,7 +138,7 @@ fn fits_width(text: &str, width: u16) -> bool {
 }
 
 fn sanitize(cells: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
-    cells.into_iter().map(|cell| visible(&cell.to_string()).into_owned()).collect()
+    cells.into_iter().map(|cell| escape_hidden(&cell.to_string()).into_owned()).collect()
 }
 
 #[cfg(test)]

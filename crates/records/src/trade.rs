@@ -6,7 +6,7 @@ use crate::lines::{build_decoder, decode, parse};
 use crate::moment::{counted, utc};
 use crate::run::{BETWEEN_RUNS, RecordedRun};
 use crate::table::table_text;
-use candlewick_engine::{IntentRow, IntentState, JournalDecoder, Recorded, TradeBook};
+use candlewick_engine::{IntentRow, IntentState, JournalDecoder, RecordedEntry, TradeBook};
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
 use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol, format_price, group_thousands};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ impl TradeLine {
 
     pub fn new(book: &TradeBook, (row, origin): (&IntentRow, &IntentOrigin)) -> Self {
         let trade = &row.approved;
-        let departure = book.departure(trade.intent());
+        let departure = book.original_order(trade.intent());
         let taken = departure.and_then(|departure| Symbol::new(departure.symbol?.as_str()).ok());
         Self {
             intent_id: trade.intent().number(),
@@ -190,12 +190,12 @@ async fn find_trade(
             Entry::Vacant(vacant) => {
                 let Some(header) = reader.run_header(number).await? else { continue };
                 let run = RecordedRun::from_stored(&header)?;
-                let decoder = build_decoder(&header, &mut run.silent_session()?)?;
+                let decoder = build_decoder(&header, &mut run.session_without_strategies()?)?;
                 vacant.insert((run, decoder))
             }
         };
         let recorded = decode(decoder, stored)?;
-        if let Recorded::Open(_) = &recorded {
+        if let RecordedEntry::Open(_) = &recorded {
             origin = Some(IntentOrigin::from_stored(stored, run)?);
         }
         book.recall(&recorded);

@@ -38,10 +38,10 @@ impl VerdictLine {
         let own: Vec<&IntentRow> = book.rows().iter().filter(is_own).collect();
         let manual = own.iter().filter(|row| book.is_settled_by_operator(row.approved.intent()));
         let intervals = EdgeIntervals::from_sequence(&edge_sequence(own.iter().copied()));
-        Self::with(bot, verdict, (manual.count() as u64, intervals))
+        Self::from_verdict(bot, verdict, (manual.count() as u64, intervals))
     }
 
-    pub fn with(bot: &str, verdict: &BotVerdict, (manual, intervals): (u64, EdgeIntervals)) -> Self {
+    pub fn from_verdict(bot: &str, verdict: &BotVerdict, (manual, intervals): (u64, EdgeIntervals)) -> Self {
         let test = verdict.edge_test();
         let no_longer_held_since = verdict.judge().no_longer_held_since();
         let (mut name, about_more_trades) = verdict_name(test);
@@ -112,7 +112,7 @@ pub fn verdict_name(test: &EdgeTest) -> (&'static str, Option<u64>) {
     match test.verdict() {
         Verdict::EdgeShown => ("edge_shown", None),
         Verdict::EdgeRejected => ("edge_rejected", None),
-        Verdict::NotEnoughTrades { about_more } => ("not_enough_trades", about_more),
+        Verdict::NotEnoughTrades { expected_more_trades: about_more } => ("not_enough_trades", about_more),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::ReportError;
 use crate::analysis::EquityPoint;
 use crate::figure::sparkline;
-use crate::page::{ComparisonPage, DataTable, ParsedRun, ParsedTrade, flattened};
+use crate::page::{ComparisonPage, DataTable, ParsedRun, ParsedTrade, flatten_document};
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use serde::Serialize;
@@ -124,7 +124,8 @@ impl FigureLine {
 }
 
 fn compare_parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
-    let [mut a, mut b] = settings.map(|settings| flattened(settings).into_iter().collect::<BTreeMap<_, _>>());
+    let [mut a, mut b] =
+        settings.map(|settings| flatten_document(settings).into_iter().collect::<BTreeMap<_, _>>());
     a.retain(|key, value| {
         let is_same = b.get(key) == Some(value);
         if is_same {

@@ -1,7 +1,7 @@
 //! Statistics on how often rule conditions were true, as text and JSON.
 
 use crate::page::DataTable;
-use candlewick_records::explain::short_condition;
+use candlewick_records::explain::shorten_condition;
 use serde::Serialize;
 
 /// Overlaps of buy and sell are reported only if they occur on more than one in this many candles.
@@ -53,7 +53,7 @@ impl ConditionLine {
             let whose = if line.is_top_level() { format!("{}: ", whose.join(" ")) } else { String::new() };
             let condition = match line.stopped {
                 Some(stopped) => format!("{}, {stopped} blocked", line.condition),
-                None if has_parts => short_condition(&line.condition),
+                None if has_parts => shorten_condition(&line.condition),
                 None => line.condition.clone(),
             };
             let mut row = vec![

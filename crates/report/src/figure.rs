@@ -1,7 +1,7 @@
 //! Number formats and sparklines of reports.
 
 use crate::analysis::EquityPoint;
-use candlewick_records::time_text;
+use candlewick_records::format_time;
 use candlewick_sdk::{Millis, MoneyScale, Payout, group_thousands};
 use serde_json::Value;
 use std::fmt::Display;
@@ -27,7 +27,7 @@ pub(crate) fn signed_money(amount: f64, scale: MoneyScale) -> String {
 }
 
 pub(crate) fn minute(at: Millis) -> String {
-    time_text(at, "%Y-%m-%d %H:%M")
+    format_time(at, "%Y-%m-%d %H:%M")
 }
 
 pub(crate) fn span(length: Millis) -> String {

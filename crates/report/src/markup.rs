@@ -1,12 +1,12 @@
 //! Escaping of text and JSON for HTML pages.
 
-use candlewick_sdk::visible;
+use candlewick_sdk::escape_hidden;
 use serde_json::Value;
 
 /// Escapes text for an element or a quoted attribute, and makes invisible characters visible.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in visible(text).chars() {
+    for letter in escape_hidden(text).chars() {
         match letter {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
@@ -27,10 +27,11 @@ pub(crate) fn json_in_script(value: &Value) -> String {
 
 pub(crate) fn visible_json(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::String(visible(text).into_owned()),
+        Value::String(text) => Value::String(escape_hidden(text).into_owned()),
         Value::Array(items) => items.iter().map(visible_json).collect(),
         Value::Object(fields) => {
-            let shown = |(name, value): (&String, &Value)| (visible(name).into_owned(), visible_json(value));
+            let shown =
+                |(name, value): (&String, &Value)| (escape_hidden(name).into_owned(), visible_json(value));
             fields.iter().map(shown).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),

@@ -34,11 +34,11 @@ impl ShownLine {
 
     pub(crate) fn from_judged(trades: &[JudgedTrade], test: &EdgeTest) -> Option<Self> {
         let is_shown = test.verdict() == Verdict::EdgeShown;
-        is_shown.then(|| Self::find(trades, EdgeTest::new(test.plan()).weighing(test.weight())))?
+        is_shown.then(|| Self::find(trades, EdgeTest::new(test.plan()).with_weight(test.weight())))?
     }
 
     fn from_shown(shown: &EdgeDetection) -> Self {
-        let ended = || shown.since.iter().filter(|trade| !trade.is_unopened());
+        let ended = || shown.later_trades.iter().filter(|trade| !trade.is_unopened());
         let count = |outcome| ended().filter(|trade| trade_outcome(trade) == Some(outcome)).count() as u64;
         let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
         let decided = ended().filter(|trade| {
@@ -141,7 +141,11 @@ mod tests {
         };
         let won = (0..won).map(|_| trade(Outcome::Won));
         let since = won.chain((0..lost).map(|_| trade(Outcome::Lost))).collect();
-        ShownLine::from_shown(&EdgeDetection { at: Millis::new(1_767_571_200_000), after_trades, since })
+        ShownLine::from_shown(&EdgeDetection {
+            at: Millis::new(1_767_571_200_000),
+            after_trades,
+            later_trades: since,
+        })
     }
 
     /// Break-even at a payout of 85 % is 1 / 1.85 = 54.05 %.

@@ -6,7 +6,7 @@
 #[path = "../../backtest/tests/backtest/stage.rs"]
 mod stage;
 
-use candlewick_backtest::{BacktestSettings, Finished, Summary};
+use candlewick_backtest::{BacktestResult, BacktestSettings, Summary};
 use candlewick_engine::JournalHash;
 use candlewick_records::TradingMode;
 use candlewick_report::analysis::{Analysis, Breakdown, Dimension, EquityPoint, Prices, Trades};
@@ -34,7 +34,7 @@ impl Strategy for Directed {
 
 const BALANCE: Money = Money::from_minor(100_000);
 
-fn finished(closes: &[f64], trades: &[(i64, Direction)]) -> (BacktestSettings, Finished) {
+fn finished(closes: &[f64], trades: &[(i64, Direction)]) -> (BacktestSettings, BacktestResult) {
     let settings = settings(vec![bot("a", series("BTCUSDT", "1m"))]);
     let candles = [closing("BTCUSDT", "1m", closes)];
     let strategy: Box<dyn Strategy> = Box::new(Directed(trades.to_vec()));

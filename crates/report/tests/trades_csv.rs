@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
 use candlewick_engine::{
-    Action, Event, EventKind, IntentId, IntentState, Opened, Origin, Rejection, SeriesId, Session,
-    SessionSettings, Settled, TradeBook, judge,
+    Action, Event, EventKind, IntentId, IntentState, OpenedTrade, Origin, Rejection, SeriesId, Session,
+    SessionSettings, TradeBook, TradeSettlement, judge,
 };
 use candlewick_report::edge::{Sample, TradesFile, read_trades};
 use candlewick_report::run::{Caveats, EdgeLine, RunFacts, write_trades_to};
@@ -72,7 +72,7 @@ fn answer(intent: IntentId, (_, _, percent, ending, _): Course) -> EventKind {
     }
     let payout = Payout::from_parts(percent * 10_000);
     let (venue_id, open_time, open_price, close_time, taken) = (None, None, None, None, None);
-    EventKind::Opened(Opened { intent, venue_id, open_time, open_price, close_time, payout, taken })
+    EventKind::Opened(OpenedTrade { intent, venue_id, open_time, open_price, close_time, payout, taken })
 }
 
 fn end(intent: IntentId, (_, _, percent, ending, settles): Course) -> Option<EventKind> {
@@ -89,7 +89,7 @@ fn end(intent: IntentId, (_, _, percent, ending, settles): Course) -> Option<Eve
         Settles::Paying(other) => Some(other),
     };
     let payout = paid.and_then(|percent| Payout::from_parts(percent * 10_000));
-    let settled = Settled { payout, ..Settled::by_operator(intent, outcome, Money::ZERO) };
+    let settled = TradeSettlement { payout, ..TradeSettlement::by_operator(intent, outcome, Money::ZERO) };
     Some(EventKind::Settled(settled))
 }
 
@@ -180,14 +180,14 @@ proptest! {
         }
         let shuffled = format!("{header}\n{}\n", lines.join("\n"));
         let plan = EdgeTestPlan::default();
-        let all = judge(book.rows(), EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
+        let all = judge(book.rows(), EdgeTest::new(plan).with_weight(session.weight_of_all_bots()));
         for text in [&text, &shuffled] {
             let file = read(text, Some(&facts));
             prop_assert_eq!((file.bots, &file.caveats), (3, &caveats));
             let samples = Sample::build_all(&file.trades, plan, (file.bots, &file.caveats)).unwrap();
             prop_assert_eq!(bits_of(&samples[0]), bits(&all));
             let mut compared = 0;
-            for (name, verdict) in session.bots().iter().zip(session.verdicts()) {
+            for (name, verdict) in session.bot_names().iter().zip(session.verdicts()) {
                 let Some(sample) = samples.iter().find(|sample| sample.bot.as_ref() == Some(name)) else { continue };
                 prop_assert_eq!(bits_of(sample), bits(verdict.edge_test()), "{}", name);
                 compared += 1;

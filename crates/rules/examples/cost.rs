@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         let mut rest = &candles[..];
         while !rest.is_empty() {
             let mut signal: Option<Signal> = None;
-            let shown = strategy.on_candles(rest, 0, &mut signal);
+            let shown = strategy.feed_until_signal(rest, 0, &mut signal);
             signals += u64::from(signal.is_some());
             rest = &rest[shown.count..];
         }

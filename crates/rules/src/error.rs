@@ -1,7 +1,7 @@
 //! Errors in the text of a rule, with positions, and suggestions for unknown names.
 
 use crate::catalog::{Argument, find_function, reserved_names};
-use candlewick_sdk::{AliasContext, Counterpart, counterparts, nearest, visible};
+use candlewick_sdk::{AliasContext, Counterpart, counterparts, escape_hidden, nearest_name};
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,9 +30,9 @@ impl RuleError {
         let first = text[..start].rfind('\n').map_or(0, |end| end + 1);
         let last = text[start..].find('\n').map_or(text.len(), |end| start + end);
         let end = text.floor_char_boundary(self.place.end).clamp(start, last);
-        let before = visible(&text[first..start]).chars().count();
-        let marked = visible(&text[start..end]).chars().count().max(1);
-        format!("{}\n  {}{}", visible(&text[first..last]), " ".repeat(before), "^".repeat(marked))
+        let before = escape_hidden(&text[first..start]).chars().count();
+        let marked = escape_hidden(&text[start..end]).chars().count().max(1);
+        format!("{}\n  {}{}", escape_hidden(&text[first..last]), " ".repeat(before), "^".repeat(marked))
     }
 }
 
@@ -77,7 +77,8 @@ pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
         return render_counterpart(counterpart);
     }
     let near = call_with_period(name).or_else(|| {
-        let near = nearest(name, parameters.iter().copied()).or_else(|| nearest(name, reserved_names()));
+        let near =
+            nearest_name(name, parameters.iter().copied()).or_else(|| nearest_name(name, reserved_names()));
         near.map(str::to_owned)
     });
     match near {

@@ -6,7 +6,7 @@ use crate::program::{Program, Slot};
 use crate::rule::{Rule, Side, one_line};
 use crate::syntax::{Form, Operator, PartId, Tree};
 use crate::{RuleError, RuleStrategy};
-use candlewick_sdk::{Candle, Condition, ConditionSide, Expiry, Interval, Signal, Strategy};
+use candlewick_sdk::{Candle, Condition, ConditionRole, Expiry, Interval, Signal, Strategy};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct ExplainedRule {
 }
 
 struct Part {
-    side: ConditionSide,
+    side: ConditionRole,
     depth: usize,
     text: String,
     place: Slot,
@@ -37,7 +37,7 @@ impl Part {
     fn condition(&self) -> Condition<'_> {
         let Self { side, depth, text, holds, numbers, .. } = self;
         let (part, note) = (Cow::Borrowed(""), String::new());
-        Condition { part, side: *side, depth: *depth, text, holds: *holds, numbers, note }
+        Condition { part, role: *side, depth: *depth, text, is_met: *holds, numbers, note }
     }
 }
 
@@ -88,7 +88,7 @@ fn explain(
     let numbers: Vec<Id> = numbers.into_iter().map(|number| last_closed_value(compiler, number)).collect();
     let named = numbers.iter().map(|number| (compiler.graph.node(*number).name.clone(), f64::NAN)).collect();
     let text = one_line(text.get(tree.part(part).place.clone()).unwrap_or_default());
-    let side = if side == Side::Buy { ConditionSide::Buy } else { ConditionSide::Sell };
+    let side = if side == Side::Buy { ConditionRole::Buy } else { ConditionRole::Sell };
     let part = Part { side, depth, text, place: 0, holds: None, numbers: named, places: Vec::new() };
     Ok(CompiledSide { part, id, numbers })
 }

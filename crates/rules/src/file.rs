@@ -4,7 +4,7 @@ use crate::error::render_counterpart;
 use crate::rule::Side;
 use crate::{Rule, RuleError, catalog};
 use candlewick_sdk::{
-    AliasContext, CloseType, Counterpart, Interval, Parameter, counterparts, find_setting, nearest,
+    AliasContext, CloseType, Counterpart, Interval, Parameter, counterparts, find_setting, nearest_name,
     plain_message, rejected_value,
 };
 use serde::Deserialize;
@@ -306,7 +306,7 @@ pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String>
     };
     let in_other_case = known.iter().find(|own| own.eq_ignore_ascii_case(unknown));
     let in_other_case = in_other_case.map(|own| format!("did you mean `{own}`?"));
-    let near = || nearest(unknown, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+    let near = || nearest_name(unknown, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
     let named_value = || value.filter(|_| is_rule).and_then(|value| hint_for_value(unknown, value));
     let foreign = || counterparts(context, unknown).next().or_else(setting).map(render_counterpart);
     let hint = in_other_case.or_else(foreign).or_else(near).or_else(named_value);

@@ -1,6 +1,6 @@
 //! Counts the candles on which each condition was true, to diagnose rules that never signal.
 
-use candlewick_sdk::{BotContext, BuildError, Candle, ConditionSide, LongerCandles, Registry, Strategy};
+use candlewick_sdk::{BotContext, BuildError, Candle, ConditionRole, LongerCandles, Registry, Strategy};
 use serde_json::Value;
 
 /// Number of candles on which a condition, or an operand of its `and` or `or`, was true or unknown.
@@ -8,16 +8,16 @@ use serde_json::Value;
 pub struct ConditionCount {
     /// Path of a part in a combination, such as `outer.dip`. Empty for the bot's own conditions.
     pub part: String,
-    pub side: ConditionSide,
+    pub side: ConditionRole,
     /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub text: String,
     /// Number of evaluated candles after warm-up. Filters are evaluated only on candles with a signal.
     pub candles: u64,
-    pub held: u64,
-    pub unknown: u64,
+    pub true_candles: u64,
+    pub unknown_candles: u64,
     /// For a sell condition: number of candles on which the buy condition was also true and took precedence.
-    pub beside_buy: u64,
+    pub candles_with_buy: u64,
 }
 
 pub fn condition_counts(
@@ -30,13 +30,13 @@ pub fn condition_counts(
     let mut shown: Box<dyn Strategy> = entry.build_explained(params, bot)?;
     let new = |one: &candlewick_sdk::Condition<'_>| ConditionCount {
         part: one.part.to_string(),
-        side: one.side,
+        side: one.role,
         depth: one.depth,
         text: one.text.to_owned(),
         candles: 0,
-        held: 0,
-        unknown: 0,
-        beside_buy: 0,
+        true_candles: 0,
+        unknown_candles: 0,
+        candles_with_buy: 0,
     };
     let mut counted: Vec<ConditionCount> = shown.conditions().iter().map(new).collect();
     if counted.is_empty() {
@@ -52,10 +52,10 @@ pub fn condition_counts(
         shown.on_candle(candle);
         if place + 1 >= warmup {
             let conditions = shown.conditions();
-            counted.iter_mut().zip(&conditions).for_each(|(count, one)| count.record(one.holds));
-            let holds = |place: usize| conditions.get(place).is_some_and(|one| one.holds == Some(true));
+            counted.iter_mut().zip(&conditions).for_each(|(count, one)| count.record(one.is_met));
+            let holds = |place: usize| conditions.get(place).is_some_and(|one| one.is_met == Some(true));
             for (buy, sell) in &pairs {
-                counted[*sell].beside_buy += u64::from(holds(*buy) && holds(*sell));
+                counted[*sell].candles_with_buy += u64::from(holds(*buy) && holds(*sell));
             }
         }
         longer.feed_completed(candle, &mut *shown);
@@ -64,23 +64,23 @@ pub fn condition_counts(
 }
 
 fn pair_sides(counted: &[ConditionCount]) -> Vec<(usize, usize)> {
-    let whole = |side: ConditionSide| {
+    let whole = |side: ConditionRole| {
         counted.iter().enumerate().filter(move |(_, one)| one.depth == 0 && one.side == side)
     };
-    let buy_of = |part: &str| whole(ConditionSide::Buy).find(|(_, buy)| buy.part == part);
-    let sells = whole(ConditionSide::Sell);
+    let buy_of = |part: &str| whole(ConditionRole::Buy).find(|(_, buy)| buy.part == part);
+    let sells = whole(ConditionRole::Sell);
     sells.filter_map(|(sell, one)| buy_of(&one.part).map(|(buy, _)| (buy, sell))).collect()
 }
 
 impl ConditionCount {
     pub fn counts_signals(&self) -> bool {
-        self.side == ConditionSide::Filter && self.depth == 0
+        self.side == ConditionRole::Filter && self.depth == 0
     }
 
     fn record(&mut self, holds: Option<bool>) {
         // Filters are evaluated only on signals.
         self.candles += u64::from(holds.is_some() || !self.counts_signals());
-        self.held += u64::from(holds == Some(true));
-        self.unknown += u64::from(holds.is_none() && !self.counts_signals());
+        self.true_candles += u64::from(holds == Some(true));
+        self.unknown_candles += u64::from(holds.is_none() && !self.counts_signals());
     }
 }

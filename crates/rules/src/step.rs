@@ -121,7 +121,7 @@ impl Step {
             Action::Negate(of) => -values.at(*of),
             Action::Abs(of) => values.at(*of).abs(),
             Action::Clock(clock) => clock.read(candle.close_time(interval)),
-            Action::LocalClock(clock, zone) => clock.read(zone.shown(candle.close_time(interval))),
+            Action::LocalClock(clock, zone) => clock.read(zone.local_time(candle.close_time(interval))),
             Action::Between(from, to) => is_between(candle, interval, *from, *to),
             Action::InHours(window) => is_in_hours(candle, interval, window),
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
@@ -291,7 +291,7 @@ impl Step {
                 columns.map_candles(candles, out, values, |candle| day.read_clock(*clock, candle, interval));
             }
             Action::LocalClock(clock, zone) => columns.map_candles(candles, out, values, |candle| {
-                clock.read(zone.shown(candle.close_time(interval)))
+                clock.read(zone.local_time(candle.close_time(interval)))
             }),
             Action::Between(from, to) => {
                 let (from, to, mut day) = (*from, *to, Day::default());

@@ -58,7 +58,7 @@ impl RuleStrategy {
         let words = sides.iter().flat_map(|(_, text, _, compared)| {
             [(text.as_str(), names_of(compared)), (text.as_str(), Vec::new())]
         });
-        let templates: Vec<ReasonTemplate> = ReasonTemplate::together::<String>(words);
+        let templates: Vec<ReasonTemplate> = ReasonTemplate::new_group::<String>(words);
         let (templates, _) = templates.as_chunks();
         let rule = |((direction, _, condition, compared), words): (RuleSide, &[ReasonTemplate; 2])| {
             let [reason, bare] = words.clone();

@@ -15,7 +15,7 @@ fn registry() -> Registry {
     let prices = StrategyEntry::new("prices", "1.0.0", |_, _| Ok(Box::new(Scripted::default())));
     parts::registry([
         parts::script(),
-        prices.wanting_prices(),
+        prices.with_prices(),
         StrategyEntry::from_factory::<rsi_reversal::RsiReversal>(),
         StrategyEntry::from_factory::<bollinger_reversal::BollingerReversal>(),
         StrategyEntry::from_factory::<trend_filter::TrendFilter>(),

@@ -250,7 +250,7 @@ fn hours_of_a_time_zone_follow_daylight_saving() {
         let signals = (0..).zip(&candles).filter(|(_, candle)| strategy.on_candle(candle).is_some());
         assert_eq!(signals.map(|(hour, _)| hour).collect::<Vec<i64>>(), expected, "{rule}, day {day}");
         let (mut strategy, mut answers) = (build(), CandleAnswers::default());
-        strategy.on_candles_ahead(&candles, candles.len(), &mut answers);
+        strategy.feed_until_limit(&candles, candles.len(), &mut answers);
         let hours =
             answers.iter().map(|answer| (answer.candle_time - midnight).get() / Millis::HOUR.get() + 1);
         assert_eq!(hours.collect::<Vec<i64>>(), expected, "{rule}, day {day}, many candles together");

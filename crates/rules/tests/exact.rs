@@ -114,7 +114,7 @@ fn together(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<bool> {
     let mut found = vec![false; candles.len()];
     while at < candles.len() {
         answers.clear();
-        let shown = strategy.on_candles_ahead(&candles[at..], 1_000, &mut answers);
+        let shown = strategy.feed_until_limit(&candles[at..], 1_000, &mut answers);
         for answer in &answers[..] {
             found[(answer.candle_time.get() / Millis::MINUTE.get()) as usize] = true;
         }
@@ -127,7 +127,7 @@ fn explained(buy: &str, candles: &[Candle]) -> Vec<bool> {
     let mut strategy = entry().build_explained(&json!({ "buy": buy }), &bot("GBPUSD")).unwrap();
     let mut holds = |candle| {
         strategy.on_candle(candle);
-        strategy.conditions()[0].holds == Some(true)
+        strategy.conditions()[0].is_met == Some(true)
     };
     candles.iter().map(&mut holds).collect()
 }

@@ -14,13 +14,13 @@ fn registry() -> Registry {
 
 /// Formats a condition as `part side depth text: answer [numbers] (note)`.
 fn line(one: &Condition<'_>) -> String {
-    let answer = match one.holds {
+    let answer = match one.is_met {
         Some(true) => "true",
         Some(false) => "false",
         None => "?",
     };
     let numbers: Vec<String> = one.numbers.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let whose = format!("{} {} {}", one.part, one.side.key(), one.depth);
+    let whose = format!("{} {} {}", one.part, one.role.key(), one.depth);
     let line = format!("{whose} {}: {answer} [{}] ({})", one.text, numbers.join(", "), one.note);
     line.replace(" []", "").replace(" ()", "").trim_start().to_owned()
 }
@@ -158,7 +158,7 @@ fn counts_quorums_and_filtered_signals() {
         condition_counts(&registry(), ("combine", &vote(false)), &terms, &from_closes(&CLOSES)).unwrap();
     let counts = |side: &str, depth: usize| {
         let found = counted.iter().find(|one| one.side.key() == side && one.depth == depth).unwrap();
-        (found.held, found.candles, found.unknown)
+        (found.true_candles, found.candles, found.unknown_candles)
     };
     // After a warm-up of two, four candles count. Both parts signal BUY on the last three. The one at 13 is filtered.
     assert_eq!(counts("vote", 0), (3, 4, 0));

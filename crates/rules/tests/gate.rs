@@ -6,7 +6,7 @@ mod parts;
 use candlewick_rules::combine;
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{
-    BotContext, Candle, Direction, GateMove, Interval, Millis, Ohlcv, Registry, SettledSignal, Signal,
+    BotContext, Candle, Direction, GateTransition, Interval, Millis, Ohlcv, Registry, SettledSignal, Signal,
     Strategy, StrategyEntry,
 };
 use candlewick_statistics::{GatedTrade, TradeOutcome, gate_worth};
@@ -144,8 +144,8 @@ fn gate_agrees_with_the_gate_statistics() {
         let followed = combine::replay_gate(&entry, &params, &bot, &shown).unwrap().unwrap();
         let gated: Vec<GatedTrade> = (followed.signals.iter())
             .map(|signal| GatedTrade {
-                decided: signal.decided.get(),
-                known: signal.known.get(),
+                decided_at: signal.decided_at.get(),
+                known_at: signal.settled_at.get(),
                 day: signal.day,
                 unit_return: match signal.outcome {
                     TradeOutcome::Won => 0.8,
@@ -163,7 +163,7 @@ fn gate_agrees_with_the_gate_statistics() {
     let params = json!({ "first_of": [{ "strategy": "always" }], "gate": { "after_virtual_losses": 2 } });
     let followed = combine::replay_gate(&entry, &params, &minute_bot("01:00"), &candles("udddu u")).unwrap();
     let rows: Vec<String> = (followed.unwrap().signals.iter())
-        .map(|signal| format!("{} {} {:?}", signal.decided.get() / 60_000, signal.is_real, signal.outcome))
+        .map(|signal| format!("{} {} {:?}", signal.decided_at.get() / 60_000, signal.is_real, signal.outcome))
         .collect();
     assert_eq!(rows, ["1 false Lost", "2 false Lost", "3 true Lost", "4 false Won", "5 false Cancelled"]);
     let bare = json!({ "first_of": [{ "strategy": "always" }] });
@@ -248,7 +248,7 @@ fn gate_view_names_the_signal_that_moved_it() {
         .collect();
     let moved = |at, is_open, decided, won| {
         let by = Some(SettledSignal { decided: minute(decided), direction: Direction::Buy, won });
-        Some(GateMove { at: minute(at), is_open, by })
+        Some(GateTransition { at: minute(at), is_open, by })
     };
     // The loss of the first signal opens the gate, and the win of the passed signal closes it.
     assert_eq!(said, [None, moved(2, true, 1, false), moved(3, false, 2, true)]);

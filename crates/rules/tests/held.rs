@@ -24,7 +24,9 @@ fn counted(params: &Value, candles: &[Candle]) -> Vec<ConditionCount> {
 
 fn lines(params: &Value, candles: &[Candle]) -> Vec<String> {
     let line = |one: &ConditionCount| {
-        let ConditionCount { side, depth, text, candles, held, unknown, .. } = one;
+        let ConditionCount {
+            side, depth, text, candles, true_candles: held, unknown_candles: unknown, ..
+        } = one;
         format!("{} {depth} {text}: {held} of {candles}, {unknown} not known", side.key())
     };
     counted(params, candles).iter().map(line).collect()
@@ -62,7 +64,7 @@ fn counts_candles_on_which_both_sides_hold() {
     let candles = from_closes(&[10.0, 11.0, 12.0, 9.0, 11.0, 10.0, 10.0]);
     let rule = json!({ "buy": "close > open", "sell": "minute() > 2" });
     let buy_overlaps = |counted: &[ConditionCount]| -> Vec<(String, u64)> {
-        counted.iter().map(|one| (format!("{} {}", one.part, one.side.key()), one.beside_buy)).collect()
+        counted.iter().map(|one| (format!("{} {}", one.part, one.side.key()), one.candles_with_buy)).collect()
     };
     let expected = [(" buy".to_owned(), 0), (" sell".to_owned(), 2)];
     assert_eq!(buy_overlaps(&counted(&rule, &candles)), expected);
@@ -102,7 +104,8 @@ fn conditions_hold_exactly_when_the_strategy_signals() {
         let count = |direction| signals.iter().filter(|signal| signal.direction == direction).count() as u64;
         let (buys, sells) = (count(Direction::Buy), count(Direction::Sell));
         let counted = counted(&params, &candles);
-        let whole: Vec<u64> = counted.iter().filter(|one| one.depth == 0).map(|one| one.held).collect();
+        let whole: Vec<u64> =
+            counted.iter().filter(|one| one.depth == 0).map(|one| one.true_candles).collect();
         assert!(buys > 20 && sells > 20, "{params}: {buys} and {sells}");
         assert_eq!(whole, [buys, sells], "{params}");
         let expected = (candles.len() - warm) as u64;
@@ -153,8 +156,11 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
         for (all, before) in counted(&alone, &candles).iter().zip(before) {
             let inside = &found[place];
             assert_eq!(inside.candles, (candles.len() + 1 - warmup) as u64, "{inside:?}");
-            assert_eq!((inside.held, inside.unknown), (all.held - before.held, all.unknown - before.unknown));
-            assert!(inside.held > 20, "{inside:?}");
+            assert_eq!(
+                (inside.true_candles, inside.unknown_candles),
+                (all.true_candles - before.true_candles, all.unknown_candles - before.unknown_candles)
+            );
+            assert!(inside.true_candles > 20, "{inside:?}");
             place += 1;
         }
     }
@@ -168,5 +174,5 @@ fn other_strategies_have_no_conditions() {
     let params = json!({ "first_of": [{ "strategy": "other" }] });
     let counted = counted_of("combine", &params, &from_closes(&[1.0]));
     let sides: Vec<&str> = counted.iter().map(|one| one.side.key()).collect();
-    assert_eq!((sides, counted[1].held), (vec!["first_of", "part"], 0));
+    assert_eq!((sides, counted[1].true_candles), (vec!["first_of", "part"], 0));
 }

@@ -52,7 +52,7 @@ fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64)
         let most = 1 + (random >> 40) as usize % 9;
         // Overwrites earlier answers, as in a backtest.
         answers.clear();
-        let shown = strategy.on_candles_ahead(&candles[at..at + length], most, &mut answers);
+        let shown = strategy.feed_until_limit(&candles[at..at + length], most, &mut answers);
         assert!(shown == length || answers.len() >= most, "it ended early at candle {at}");
         given.extend_from_slice(&answers);
         at += shown;

@@ -8,11 +8,11 @@
 
 use candlewick_broker::clock::BootClock;
 use candlewick_engine::{
-    Action, BotSettings, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _,
-    RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
+    Action, BotSettings, Entry, Event, EventKind, Header, IntentId, OpenedTrade, Origin, Recorder as _,
+    RiskSettings, SeriesId, Session, SessionSettings, StakeSettings, TradeSettlement, VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, Reader, RunJournal, Store};
-use candlewick_runtime::{FullReading, JournalFold};
+use candlewick_runtime::{FullReadProgress, JournalFold};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -90,7 +90,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let start = Millis::DAY * 20_000;
     let clock = BootClock::start();
     let journal = RunJournal::new(store, 1, start, move || clock.elapsed());
-    let mut journal = journal.followed_by(Box::new(fold));
+    let mut journal = journal.with_follower(Box::new(fold));
     let header = Header {
         format: Header::FORMAT,
         settings: serde_json::json!({ "session": settings, "trading": "demo", "simulation": {} }),
@@ -146,8 +146,8 @@ async fn start(file: &str, settings: &SessionSettings) -> Result<(), Box<dyn Err
     let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>);
     let mut session = Session::new(settings, strategies.collect())?;
     let remember = Some(Millis::HOUR);
-    let mut watch = |_: FullReading<'_>| ();
-    let fold = JournalFold::read_watched(&mut reader, settings, SNAPSHOT_EVERY, remember, &mut watch);
+    let mut watch = |_: FullReadProgress<'_>| ();
+    let fold = JournalFold::read_with_progress(&mut reader, settings, SNAPSHOT_EVERY, remember, &mut watch);
     let fold = Box::pin(fold).await?;
     let past = fold.hand_over(&mut session)?;
     let (read, intents, took) = (fold.read_lines(), past.book().rows().len(), clock.elapsed());
@@ -186,7 +186,7 @@ fn trade(session: &mut Session, journal: &mut RunJournal, event: &Event) -> Resu
 
 fn life(intent: IntentId) -> [EventKind; 2] {
     let is_won = intent.number() % 5 < 3;
-    let opened = Opened {
+    let opened = OpenedTrade {
         intent,
         venue_id: Some(VenueId::truncated(&format!("trade-{intent}"))),
         open_time: None,
@@ -195,7 +195,7 @@ fn life(intent: IntentId) -> [EventKind; 2] {
         payout: Payout::from_parts(875_000),
         taken: None,
     };
-    let settled = Settled {
+    let settled = TradeSettlement {
         intent,
         outcome: if is_won { Outcome::Won } else { Outcome::Lost },
         profit: Money::from_minor(if is_won { 875 } else { -1_000 }),

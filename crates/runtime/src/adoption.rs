@@ -2,7 +2,7 @@
 
 use crate::RuntimeError;
 use crate::coordinator::with_rounded_amount;
-use crate::resolver::{Doubt, Match, UNCERTAINTY, compare_terms, is_departure};
+use crate::resolver::{Doubt, MIN_CLOCK_UNCERTAINTY, Match, compare_terms, is_departure};
 use crate::runner::LIST_DEADLINE;
 use candlewick_broker::{Broker, BrokerError, Detail, OpenOrder, TradeReport};
 use candlewick_engine::IntentId;
@@ -33,7 +33,7 @@ pub async fn verify_adoption(
         ended,
         expected_close_latest: ended,
     };
-    check_adoption(order, venue_id, answer, |report| is_departure(&doubt, report, UNCERTAINTY))
+    check_adoption(order, venue_id, answer, |report| is_departure(&doubt, report, MIN_CLOCK_UNCERTAINTY))
 }
 
 pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {

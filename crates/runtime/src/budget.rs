@@ -17,7 +17,7 @@ const MAX_SUGGESTED_RATE: u32 = 10_000;
 
 /// Requests per second that bots need if every candle has a signal and every signal opens a trade.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Demand {
+pub struct RequestDemand {
     candles: f64,
     prices: f64,
     trades: f64,
@@ -40,7 +40,7 @@ struct CloseBurst {
     interval: Millis,
 }
 
-impl Demand {
+impl RequestDemand {
     pub fn new(
         settings: &RuntimeSettings,
         risk: &RiskSettings,
@@ -100,7 +100,7 @@ impl Demand {
 
     /// Returns whether the rate limit also allows requests for display-only prices. A limit of 0 means unlimited.
     /// All prices of one grid time must arrive, and the burst allowance must recover, before the next grid time.
-    pub fn has_room_to_show(&self, per_second: f64) -> bool {
+    pub fn has_room_for_display_prices(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst_size(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;
         per_second == 0.0 || is_over_in_time && self.needed(per_second) + self.display <= per_second
@@ -224,8 +224,8 @@ mod tests {
         RiskSettings { max_open_trades: 0, ..RiskSettings::default() }
     }
 
-    fn demand(count: usize, risk: &RiskSettings, wants: bool) -> Demand {
-        Demand::new(&RuntimeSettings::default(), risk, &bots(count), &vec![wants; count])
+    fn demand(count: usize, risk: &RiskSettings, wants: bool) -> RequestDemand {
+        RequestDemand::new(&RuntimeSettings::default(), risk, &bots(count), &vec![wants; count])
     }
 
     #[test]
@@ -254,9 +254,12 @@ mod tests {
 
     #[test]
     fn display_prices_need_spare_request_budget() {
-        assert!(demand(12, &unlimited(), false).has_room_to_show(5.0));
-        assert!(!demand(21, &RiskSettings::default(), false).has_room_to_show(5.0));
-        assert!(demand(21, &RiskSettings::default(), false).has_room_to_show(0.0));
-        assert!(demand(200, &RiskSettings::default(), true).has_room_to_show(60.0), "none is only shown");
+        assert!(demand(12, &unlimited(), false).has_room_for_display_prices(5.0));
+        assert!(!demand(21, &RiskSettings::default(), false).has_room_for_display_prices(5.0));
+        assert!(demand(21, &RiskSettings::default(), false).has_room_for_display_prices(0.0));
+        assert!(
+            demand(200, &RiskSettings::default(), true).has_room_for_display_prices(60.0),
+            "none is only shown"
+        );
     }
 }

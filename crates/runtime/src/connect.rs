@@ -7,7 +7,7 @@ use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Account {
+pub struct ConnectedAccount {
     pub user: String,
     pub kind: Kind,
     /// Free balance without the stakes of open trades, rounded to the money scale.
@@ -18,7 +18,11 @@ pub struct Account {
 /// Decimals beyond the money scale that count as floating-point noise: a thousandth of the smallest unit.
 const NOISE_DECIMALS: u32 = 3;
 
-pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Result<Account, RuntimeError> {
+pub async fn connect(
+    broker: &dyn Broker,
+    kind: Kind,
+    scale: MoneyScale,
+) -> Result<ConnectedAccount, RuntimeError> {
     let failed = |question: &str| {
         let question = question.to_owned();
         move |source| RuntimeError::Venue { question, source }
@@ -26,8 +30,8 @@ pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Resu
     let identity = within_deadline(broker.identity()).await.map_err(failed("the user"))?.value;
     let balances = within_deadline(broker.balances()).await.map_err(failed("the wallet balances"))?;
     let balance = balances.value.balance(kind).ok_or_else(|| missing_wallet_error(kind, &balances.value))?;
-    let balance = counted_balance(balance, scale)?;
-    Ok(Account { user: identity.user, kind, balance, balances: Some(balances) })
+    let balance = rounded_balance(balance, scale)?;
+    Ok(ConnectedAccount { user: identity.user, kind, balance, balances: Some(balances) })
 }
 
 fn missing_wallet_error(kind: Kind, balances: &Balances) -> RuntimeError {
@@ -39,7 +43,7 @@ fn missing_wallet_error(kind: Kind, balances: &Balances) -> RuntimeError {
 }
 
 /// Rounds a balance to the money scale. A venue that uses floats may send 10000.000000000002 for 10000.
-pub fn counted_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, RuntimeError> {
+pub fn rounded_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, RuntimeError> {
     without_rounding_noise(balance, scale).ok_or_else(|| RuntimeError::MoneyScaleMismatch {
         balance: balance.normalize().to_string(),
         decimals: scale.decimals(),
@@ -85,7 +89,7 @@ mod tests {
     fn rounds_float_noise_and_rejects_extra_decimals() {
         let check = |balance: &str, decimals: u32, expected: Option<&str>| {
             let scale = MoneyScale::new(decimals).unwrap();
-            let counted = counted_balance(balance.parse().unwrap(), scale);
+            let counted = rounded_balance(balance.parse().unwrap(), scale);
             assert_eq!(counted.ok(), expected.map(|text| text.parse().unwrap()), "{balance} by {decimals}");
         };
         check("10000.000000000002", 2, Some("10000"));

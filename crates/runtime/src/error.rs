@@ -40,7 +40,7 @@ pub enum RuntimeError {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     TimeUp,
     DataEnds(Millis),
     Interrupted,
@@ -48,7 +48,7 @@ pub enum Stop {
     Limit(Rule),
 }
 
-impl Stop {
+impl StopReason {
     /// Returns whether a signal stopped the run. A second signal ends the run immediately.
     pub(crate) const fn is_signal(self) -> bool {
         matches!(self, Self::Interrupted | Self::Terminated)

@@ -25,24 +25,26 @@ mod skew;
 
 pub use adoption::{verify_adoption, verify_missing};
 pub use audit::{Audit, Tally};
-pub use budget::Demand;
-pub use connect::{Account, connect, counted_balance};
+pub use budget::RequestDemand;
+pub use connect::{ConnectedAccount, connect, rounded_balance};
 pub use coordinator::{
     Answer, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
     RequestId, RunResult, Streams, Unfinished, UnfinishedKind, VenueRequest, WalletDifference, applied_terms,
-    possible_payout, possible_times, profit_by_rule,
+    profit_by_rule, remove_impossible_payout, remove_impossible_times,
 };
-pub use error::{RuntimeError, Stop};
+pub use error::{RuntimeError, StopReason};
 pub use notice::{
-    Evidence, Funds, Interest, Notice, Notices, Observer, Question, Received, Watcher, may_settle,
+    Evidence, Funds, Interest, Notice, NoticeReceiver, Observer, ReceivedNotice, RequestKind, Watcher,
+    may_settle,
 };
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{
-    Decided, FullReading, JournalCheck, JournalFold, OldTrade, Projection, ProjectionResult, ReadingWatcher,
-    RecoveredState, SnapshotCheck, TablesCheck, check_journal, compact_journal, project_journal,
+    FullReadProgress, IntentDecision, JournalCheck, JournalFold, OldTrade, Projection, ProjectionResult,
+    ReadingWatcher, RecoveredState, SnapshotCheck, TablesCheck, check_journal, compact_journal,
+    project_journal,
 };
-pub use reload::{NewSettings, RELOADABLE, ReloadInput, SettingsReader};
+pub use reload::{NewSettings, RELOADABLE_KEYS, ReloadInput, SettingsReader};
 pub use resolver::latest_close;
-pub use runner::{Parts, Runner};
-pub use settings::{RuntimeSettings, SecondTradeRule, least_remembered};
+pub use runner::{Runner, RunnerParts};
+pub use settings::{RuntimeSettings, SecondTradeRule, min_retention_override};
 pub use skew::{ClockEstimate, ClockSource, describe_skew};

@@ -2,7 +2,7 @@
 
 use crate::control::{Blockage, LateSeries, Phase, VenueApi};
 use crate::coordinator::RequestId;
-use crate::{Overview, Stop};
+use crate::{Overview, StopReason};
 use candlewick_engine::{Action, BotId, BotVerdict, Edge, Event, EventKind, IntentRow, IntentState, Ledger};
 use candlewick_sdk::{Millis, Money, Price, Symbol};
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub enum Notice {
         is_alarm: bool,
     },
     Stopping {
-        why: Stop,
+        why: StopReason,
         unfinished: usize,
         last_close: Option<Millis>,
         waits_until: Millis,
@@ -90,11 +90,11 @@ pub struct Evidence {
     pub edge: Edge,
     pub trades: u64,
     /// Wealth of the betting test for an edge, initially 1.
-    pub account_for: f64,
+    pub wealth_for: f64,
     /// Wealth at which an edge is shown. Infinite if the bot may not spend any alpha.
     pub threshold_for: f64,
     /// Wealth of the betting test against an edge, initially 1.
-    pub account_against: f64,
+    pub wealth_against: f64,
     /// Wealth at which an edge is ruled out.
     pub threshold_against: f64,
 }
@@ -106,9 +106,9 @@ impl Evidence {
             bot,
             edge: verdict.edge(),
             trades: test.settled(),
-            account_for: test.edge_account(),
+            wealth_for: test.edge_account(),
             threshold_for: test.goal(),
-            account_against: test.mirror_account(),
+            wealth_against: test.mirror_account(),
             threshold_against: test.plan().beta().recip(),
         }
     }
@@ -130,24 +130,24 @@ pub struct Watcher {
 }
 
 #[derive(Debug)]
-pub struct Notices {
+pub struct NoticeReceiver {
     receiver: Receiver<Notice>,
     dropped: Arc<AtomicU64>,
     known: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Received {
+pub struct ReceivedNotice {
     pub notice: Notice,
     pub missed: u64,
 }
 
 impl Watcher {
-    pub fn channel(capacity: usize, interest: Interest) -> (Self, Notices) {
+    pub fn channel(capacity: usize, interest: Interest) -> (Self, NoticeReceiver) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let dropped = Arc::new(AtomicU64::new(0));
         let watcher = Self { sender, interest, wants_overview: false, dropped: Arc::clone(&dropped) };
-        (watcher, Notices { receiver, dropped, known: 0 })
+        (watcher, NoticeReceiver { receiver, dropped, known: 0 })
     }
 
     #[must_use]
@@ -191,19 +191,19 @@ impl Notice {
     }
 }
 
-impl Notices {
-    pub async fn next(&mut self) -> Option<Received> {
+impl NoticeReceiver {
+    pub async fn next(&mut self) -> Option<ReceivedNotice> {
         let notice = self.receiver.recv().await?;
         Some(self.with_missed_count(notice))
     }
 
     /// Blocks until the next notice. Must not be called from an async task.
-    pub fn wait(&mut self) -> Option<Received> {
+    pub fn wait(&mut self) -> Option<ReceivedNotice> {
         let notice = self.receiver.blocking_recv()?;
         Some(self.with_missed_count(notice))
     }
 
-    pub fn try_next(&mut self) -> Option<Received> {
+    pub fn try_next(&mut self) -> Option<ReceivedNotice> {
         let notice = self.receiver.try_recv().ok()?;
         Some(self.with_missed_count(notice))
     }
@@ -212,10 +212,10 @@ impl Notices {
         self.receiver.is_closed() && self.receiver.is_empty()
     }
 
-    fn with_missed_count(&mut self, notice: Notice) -> Received {
+    fn with_missed_count(&mut self, notice: Notice) -> ReceivedNotice {
         let dropped = self.dropped.load(Ordering::Relaxed);
         let missed = dropped - std::mem::replace(&mut self.known, dropped);
-        Received { notice, missed }
+        ReceivedNotice { notice, missed }
     }
 }
 
@@ -227,13 +227,13 @@ pub trait Observer: Send + Sync {
     /// Called for every notice, including notices that were dropped for some watchers.
     fn on_notice(&self, notice: &Notice);
 
-    fn on_answer(&self, question: Question, took: Duration);
+    fn on_answer(&self, question: RequestKind, took: Duration);
 
     fn on_written(&self, took: Duration, is_durable: bool);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Question {
+pub enum RequestKind {
     Candles,
     Price,
     Trades,
@@ -241,7 +241,7 @@ pub enum Question {
     Open,
 }
 
-impl Question {
+impl RequestKind {
     pub const ALL: [Self; 5] = [Self::Candles, Self::Price, Self::Trades, Self::Account, Self::Open];
 
     pub const fn as_str(self) -> &'static str {
@@ -283,8 +283,8 @@ mod tests {
             watcher.send(&warning(number));
         }
         assert_eq!(watcher.dropped(), 3);
-        assert_eq!(notices.try_next(), Some(Received { notice: warning(0), missed: 3 }));
-        assert_eq!(notices.try_next(), Some(Received { notice: warning(1), missed: 0 }));
+        assert_eq!(notices.try_next(), Some(ReceivedNotice { notice: warning(0), missed: 3 }));
+        assert_eq!(notices.try_next(), Some(ReceivedNotice { notice: warning(1), missed: 0 }));
         assert_eq!(notices.try_next(), None);
         drop(notices);
         watcher.send(&warning(9));
@@ -306,7 +306,7 @@ mod tests {
             watcher.send(notice);
         }
         let [_, notice] = handled;
-        assert_eq!(notices.try_next(), Some(Received { notice, missed: 0 }));
+        assert_eq!(notices.try_next(), Some(ReceivedNotice { notice, missed: 0 }));
         assert_eq!(notices.try_next(), None);
     }
 }

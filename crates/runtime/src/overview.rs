@@ -50,7 +50,7 @@ pub struct BotOverview {
     pub break_even: Option<f64>,
     pub edge: Edge,
     /// Estimated number of further trades needed to show an existing edge.
-    pub about_more: Option<u64>,
+    pub estimated_more_trades: Option<u64>,
     pub evidence: f64,
     /// Evidence needed to show an edge, `None` if no amount would suffice.
     pub needed: Option<f64>,
@@ -79,7 +79,10 @@ impl TradeOverview {
     }
 }
 
-pub(crate) fn overviews(book: &TradeBook, symbols: &[Symbol]) -> (Vec<TradeOverview>, Vec<TradeOverview>) {
+pub(crate) fn collect_trade_overviews(
+    book: &TradeBook,
+    symbols: &[Symbol],
+) -> (Vec<TradeOverview>, Vec<TradeOverview>) {
     let is_under_way = |row: &&IntentRow| {
         matches!(row.state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open)
     };
@@ -168,7 +171,7 @@ impl BotOverview {
             let BotTally { won, lost, returned, profit, needed } = *tally;
             let test = verdict.edge_test();
             let about_more = match test.verdict() {
-                Verdict::NotEnoughTrades { about_more } => about_more,
+                Verdict::NotEnoughTrades { expected_more_trades: about_more } => about_more,
                 Verdict::EdgeShown | Verdict::EdgeRejected => None,
             };
             Self {
@@ -178,7 +181,7 @@ impl BotOverview {
                 profit,
                 break_even: needed.mean(),
                 edge: verdict.edge(),
-                about_more,
+                estimated_more_trades: about_more,
                 evidence: test.edge_account(),
                 needed: Some(test.goal()).filter(|goal| goal.is_finite()),
                 evidence_against: test.mirror_account(),

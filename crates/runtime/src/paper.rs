@@ -8,7 +8,7 @@ use candlewick_broker::{
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Millis, Outcome, Symbol};
-use candlewick_simulator::{Moments, PriceMoment, SimulationSettings, outcome_of};
+use candlewick_simulator::{PriceMoment, SimulationSettings, TradeTimes, outcome_of};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,9 +39,9 @@ impl PaperBroker {
         Reply::at(value, self.clock.now())
     }
 
-    fn moments(&self, ticket: &Ticket) -> Moments {
+    fn moments(&self, ticket: &Ticket) -> TradeTimes {
         let expiry = Expiry { close_type: ticket.close_type, expiration_type: ticket.expiration_type };
-        Moments::new(expiry, ticket.arrival, &self.settings)
+        TradeTimes::new(expiry, ticket.arrival, &self.settings)
     }
 
     /// Returns the price at a moment, `None` if the venue's latest price record is stale.
@@ -76,7 +76,7 @@ impl PaperBroker {
         Ok(TradeReport { progress: Progress::Over(outcome), open_price: entry, close_price: exit, ..report })
     }
 
-    fn open_report(&self, ticket: &Ticket, moments: &Moments) -> TradeReport {
+    fn open_report(&self, ticket: &Ticket, moments: &TradeTimes) -> TradeReport {
         TradeReport {
             symbol: Some(ticket.symbol.to_string()),
             direction: Some(Reported::Known(ticket.direction)),

@@ -7,7 +7,7 @@ use candlewick_sdk::{Money, Payout};
 use std::sync::Arc;
 
 /// Keys in `[runtime]` that may change during a run. The values of other keys are fixed at the start.
-pub const RELOADABLE: [&str; 8] = [
+pub const RELOADABLE_KEYS: [&str; 8] = [
     "missing_trade_s",
     "second_trade",
     "max_payout_percent",
@@ -23,7 +23,7 @@ pub struct NewSettings {
     pub risk: RiskSettings,
     pub runtime: RuntimeSettings,
     /// Names of changed inputs that are not reloaded, such as a rule file.
-    pub kept: Vec<String>,
+    pub unreloaded_inputs: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct ReloadInput {
     pub payouts: Vec<Option<Payout>>,
     /// Intents decided with the bots' current parameters.
     pub rows: Vec<IntentRow>,
-    pub forgotten: u64,
+    pub forgotten_trades: u64,
 }
 
 impl ReloadInput {
@@ -50,12 +50,12 @@ impl ReloadInput {
             let since = since.get(row.approved.bot().index());
             since.is_none_or(|since| row.approved.intent() >= *since)
         };
-        let bots = (0..session.bots().len()).filter_map(BotId::new);
+        let bots = (0..session.bot_names().len()).filter_map(BotId::new);
         Self {
             free: session.ledger().free(),
             payouts: bots.map(|bot| session.last_payout(bot)).collect(),
             rows: rows.filter(is_own).copied().collect(),
-            forgotten: 0,
+            forgotten_trades: 0,
         }
     }
 }
@@ -65,7 +65,7 @@ pub type SettingsReader = Arc<dyn Fn(&ReloadInput) -> Result<NewSettings, String
 
 impl RuntimeSettings {
     pub(crate) fn take_reloadable(&mut self, new: &Self) {
-        // One line for each key in `RELOADABLE`, checked by a test.
+        // One line for each key in `RELOADABLE_KEYS`, checked by a test.
         self.missing_trade_s = new.missing_trade_s;
         self.second_trade = new.second_trade;
         self.max_payout_percent = new.max_payout_percent;
@@ -119,7 +119,7 @@ mod tests {
         taken.take_reloadable(&other);
         let changes = changes_between(&before, &to_value(&taken).unwrap());
         let mut keys: Vec<&str> = changes.iter().map(|change| change.key.as_str()).collect();
-        let mut expected = RELOADABLE;
+        let mut expected = RELOADABLE_KEYS;
         keys.sort_unstable();
         expected.sort_unstable();
         assert_eq!(keys, expected);

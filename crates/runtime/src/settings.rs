@@ -122,7 +122,7 @@ impl Default for RuntimeSettings {
 }
 
 /// Returns the retention of finished intents that a test has set. Always `None` in release builds.
-pub fn least_remembered() -> Option<Millis> {
+pub fn min_retention_override() -> Option<Millis> {
     #[cfg(debug_assertions)]
     return std::env::var("LEAST_REMEMBERED_MS").ok()?.parse().ok().map(Millis::new);
     #[cfg(not(debug_assertions))]

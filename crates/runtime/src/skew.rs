@@ -93,7 +93,7 @@ impl SkewWatch {
         if bounds.low <= known && known <= bounds.high {
             return None;
         }
-        let offset = Millis::ZERO - bounds.certain();
+        let offset = Millis::ZERO - bounds.min_skew();
         let is_worthwhile = offset.abs_diff(self.reported) >= MIN_REPORTED_CHANGE || offset == Millis::ZERO;
         if is_worthwhile {
             self.reported = offset;
@@ -108,7 +108,7 @@ impl SkewWatch {
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
         let newest = self.samples.back().map(|dated| dated.sample);
         let header = newest.filter(|newest| newest.source == ClockSource::Date).map(|newest| newest.bounds);
-        let distance = |bounds: &Skew| bounds.certain().abs_diff(Millis::ZERO);
+        let distance = |bounds: &Skew| bounds.min_skew().abs_diff(Millis::ZERO);
         Some(header.filter(|header| distance(header) > distance(&agreed)).unwrap_or(agreed))
     }
 

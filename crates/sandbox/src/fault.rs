@@ -259,7 +259,7 @@ impl From<FaultProfile> for String {
 }
 
 #[derive(Debug)]
-pub struct Switchboard {
+pub struct FaultSwitchboard {
     chance: Chance,
     state: Mutex<FaultState>,
 }
@@ -287,12 +287,12 @@ impl FaultCounts {
     }
 }
 
-impl Switchboard {
+impl FaultSwitchboard {
     pub fn new(profile: FaultProfile, seed: u64) -> Self {
         Self { chance: Chance::new(seed), state: Mutex::new(FaultState { profile, ..FaultState::default() }) }
     }
 
-    pub fn set(&self, profile: FaultProfile) {
+    pub fn set_profile(&self, profile: FaultProfile) {
         self.state().profile = profile;
     }
 
@@ -411,13 +411,13 @@ mod tests {
         }
     }
 
-    fn strikes(switchboard: &Switchboard, fault: Fault, occasions: usize) -> Vec<bool> {
+    fn strikes(switchboard: &FaultSwitchboard, fault: Fault, occasions: usize) -> Vec<bool> {
         (0..occasions).map(|_| switchboard.draw_fault(fault).is_some()).collect()
     }
 
     #[test]
     fn strikes_repeat_with_the_seed_and_are_counted() {
-        let make = |seed| Switchboard::new("errors:0.3".parse().unwrap(), seed);
+        let make = |seed| FaultSwitchboard::new("errors:0.3".parse().unwrap(), seed);
         let (one, same, other) = (make(5), make(5), make(6));
         let struck = strikes(&one, Fault::Errors, 1_000);
         assert_eq!(struck, strikes(&same, Fault::Errors, 1_000));

@@ -41,10 +41,10 @@ mod settings;
 mod time_text;
 mod venue;
 
-pub use fault::{Fault, FaultCounts, FaultError, FaultProfile, FaultRate, Switchboard};
+pub use fault::{Fault, FaultCounts, FaultError, FaultProfile, FaultRate, FaultSwitchboard};
 pub use market::build_markets;
 pub use sandbox::{RunningSandbox, Sandbox, SandboxError, SandboxInputs};
 pub use settings::{
     MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };
-pub use time_text::{ParseMomentError, names_zone, parse_moment, parse_time, parse_unix_time};
+pub use time_text::{ParseMomentError, has_time_zone, parse_moment, parse_time, parse_unix_time};

@@ -4,7 +4,7 @@ use crate::chance::Chance;
 use crate::market::{PriceBoards, build_price_paths};
 use crate::server::{Connection, ConnectionListener, ServerState, router};
 use crate::venue::Venue;
-use crate::{SandboxSettings, Switchboard};
+use crate::{FaultSwitchboard, SandboxSettings};
 use axum::Router;
 use candlewick_broker::clock::Clock;
 #[cfg(feature = "stream")]
@@ -55,9 +55,9 @@ pub struct RunningSandbox {
     pub address: SocketAddr,
     pub token: String,
     pub api_key: String,
-    pub switchboard: Arc<Switchboard>,
+    pub switchboard: Arc<FaultSwitchboard>,
     #[cfg(feature = "stream")]
-    pub pushed: watch::Receiver<Millis>,
+    pub pushed_until: watch::Receiver<Millis>,
     stop: watch::Sender<bool>,
     server: Option<JoinHandle<()>>,
 }
@@ -70,7 +70,7 @@ impl Sandbox {
         let boards = PriceBoards::new(&series, &settings, &simulation, &paths)?;
         boards.check_symbols(markets.iter().map(Market::symbol))?;
         let chance = Chance::new(settings.seed);
-        let switchboard = Arc::new(Switchboard::new(settings.faults.clone(), settings.seed));
+        let switchboard = Arc::new(FaultSwitchboard::new(settings.faults.clone(), settings.seed));
         let start = clock.now();
         let venue = Venue::new(
             simulation,
@@ -91,7 +91,7 @@ impl Sandbox {
         router(Arc::clone(&self.state))
     }
 
-    pub fn switchboard(&self) -> Arc<Switchboard> {
+    pub fn switchboard(&self) -> Arc<FaultSwitchboard> {
         Arc::clone(&self.state.switchboard)
     }
 
@@ -128,7 +128,7 @@ impl Sandbox {
             api_key: self.state.settings.api_key.clone(),
             switchboard: Arc::clone(&self.state.switchboard),
             #[cfg(feature = "stream")]
-            pushed: self.state.pushed.subscribe(),
+            pushed_until: self.state.pushed.subscribe(),
             stop: self.stop,
             server: Some(server),
         })
@@ -138,10 +138,10 @@ impl Sandbox {
 impl RunningSandbox {
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
-        self.stopped().await;
+        self.wait_for_stop().await;
     }
 
-    pub async fn stopped(&mut self) {
+    pub async fn wait_for_stop(&mut self) {
         let Some(server) = &mut self.server else { return };
         if let Err(error) = server.await {
             tracing::warn!(%error, "the sandbox server failed");

@@ -61,7 +61,7 @@ pub fn parse_time(text: &str) -> Option<Millis> {
     timed.or_else(dated).map(|time| Millis::new(time.and_utc().timestamp_millis()) - offset)
 }
 
-pub fn names_zone(text: &str) -> bool {
+pub fn has_time_zone(text: &str) -> bool {
     split_zone(text).is_some_and(|(local, _)| local.len() < text.len())
 }
 

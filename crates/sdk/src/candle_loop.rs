@@ -1,15 +1,15 @@
 //! The loop that feeds candles to a strategy, in backtests, searches and live runs.
 
 use crate::{
-    Candle, Direction, Expiry, GateView, Interval, Millis, Price, Reason, ReasonTemplate, Settlement, Signal,
-    Strategy,
+    Candle, Direction, Expiry, GateSnapshot, Interval, Millis, Price, Reason, ReasonTemplate, Settlement,
+    Signal, Strategy,
 };
 use std::ops::Deref;
 
 /// Number of candles to prefetch ahead. About as many candles are processed during one memory access.
 const PREFETCH_DISTANCE: usize = 48;
 
-/// Result of feeding candles to a strategy ([`CandleLoop::on_candles`]).
+/// Result of feeding candles to a strategy ([`CandleLoop::feed_until_signal`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FedCandles {
     /// Number of candles that the strategy processed.
@@ -79,17 +79,27 @@ pub trait CandleLoop {
     ///
     /// Signals on the first `suppress` candles are only counted, because these candles are part of the warm-up, or a
     /// trade would be rejected. The first later signal ends the loop and is stored in `signal`.
-    fn on_candles(&mut self, candles: &[Candle], suppress: usize, signal: &mut Option<Signal>) -> FedCandles;
+    fn feed_until_signal(
+        &mut self,
+        candles: &[Candle],
+        suppress: usize,
+        signal: &mut Option<Signal>,
+    ) -> FedCandles;
 
     /// Feeds candles until `answers` contains `limit` signals. Returns the number of candles fed.
     ///
     /// The signals must depend only on candles, and not on earlier trades. A strategy that processes candles in batches
     /// ([`BatchedStrategy`](crate::BatchedStrategy)) may give a few more signals.
-    fn on_candles_ahead(&mut self, candles: &[Candle], limit: usize, answers: &mut CandleAnswers) -> usize;
+    fn feed_until_limit(&mut self, candles: &[Candle], limit: usize, answers: &mut CandleAnswers) -> usize;
 }
 
 impl<S: Strategy> CandleLoop for S {
-    fn on_candles(&mut self, candles: &[Candle], suppress: usize, signal: &mut Option<Signal>) -> FedCandles {
+    fn feed_until_signal(
+        &mut self,
+        candles: &[Candle],
+        suppress: usize,
+        signal: &mut Option<Signal>,
+    ) -> FedCandles {
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
         let suppressed = first.iter().map(|candle| u64::from(self.on_candle(candle).is_some())).sum();
         for (index, candle) in rest.iter().enumerate() {
@@ -105,7 +115,7 @@ impl<S: Strategy> CandleLoop for S {
         FedCandles { count: candles.len(), suppressed }
     }
 
-    fn on_candles_ahead(&mut self, candles: &[Candle], limit: usize, answers: &mut CandleAnswers) -> usize {
+    fn feed_until_limit(&mut self, candles: &[Candle], limit: usize, answers: &mut CandleAnswers) -> usize {
         if let Some(fed) = self.try_answer_batch(Batch { candles, max_answers: limit }, answers) {
             return fed;
         }
@@ -295,7 +305,7 @@ impl<S: BatchStrategy> Strategy for BatchedStrategy<S> {
         self.0.is_gate_closed()
     }
 
-    fn gate(&self) -> Option<GateView> {
+    fn gate(&self) -> Option<GateSnapshot> {
         self.0.gate()
     }
 
@@ -349,7 +359,7 @@ mod tests {
         let closes = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let mut strategy = Notes { answers, shown: Vec::new() };
         let mut signal = Some(Signal::sell("stale"));
-        let shown = strategy.on_candles(&from_closes(&closes), suppress, &mut signal);
+        let shown = strategy.feed_until_signal(&from_closes(&closes), suppress, &mut signal);
         let (answered, suppressed) = expected;
         let count = answered.map_or(closes.len(), |place| place + 1);
         assert_eq!(shown, FedCandles { count, suppressed }, "{answers:?} {suppress}");
@@ -370,7 +380,7 @@ mod tests {
             let (mut ends, mut given) = (Vec::new(), Vec::new());
             while strategy.shown.len() < candles.len() {
                 let (before, mut answers) = (strategy.shown.len(), CandleAnswers::default());
-                let shown = strategy.on_candles_ahead(&candles[before..], most, &mut answers);
+                let shown = strategy.feed_until_limit(&candles[before..], most, &mut answers);
                 assert_eq!(strategy.shown.len(), before + shown);
                 ends.push(before + shown);
                 given.extend_from_slice(&answers);
@@ -381,7 +391,7 @@ mod tests {
         let mut strategy = Notes { answers: &[2, 3], shown: Vec::new() };
         let mut answers = CandleAnswers::default();
         answers.push(answer(0));
-        assert_eq!(strategy.on_candles_ahead(&candles, 2, &mut answers), 3);
+        assert_eq!(strategy.feed_until_limit(&candles, 2, &mut answers), 3);
         assert_eq!(answers[..], [answer(0), answer(2)]);
     }
 
@@ -400,12 +410,12 @@ mod tests {
     #[test]
     fn reused_entries_equal_new_ones() {
         let expiry = Expiry::minutes(5).unwrap();
-        let templates = ReasonTemplate::together([("low", vec!["rsi", "level"]), ("high", vec!["rsi"])]);
+        let templates = ReasonTemplate::new_group([("low", vec!["rsi", "level"]), ("high", vec!["rsi"])]);
         let at = |time, signal| CandleAnswer { candle_time: Millis::new(time), signal };
         let full = (0..5).fold(Signal::sell("fixed"), |signal, n| signal.with("n", f64::from(n)));
         let alone = ReasonTemplate::new("alone", ["a", "b", "c"]).with_numbers(&[7.0, 8.0, 9.0]);
         let before = [
-            full.expiring(expiry).as_virtual(),
+            full.with_expiry(expiry).as_virtual(),
             Signal::with_reason(Direction::Sell, alone),
             Signal::with_reason(Direction::Buy, templates[0].with_numbers(&[1.0, 2.0])),
             Signal::with_reason(Direction::Sell, templates[1].with_numbers(&[3.0])).as_virtual(),
@@ -470,7 +480,7 @@ mod tests {
         for (most, expected) in [(1, 64), (2, 128), (3, 128), (4, 192), (5, 200), (9, 200)] {
             let (mut strategy, mut answers) =
                 (BatchedStrategy::new(Whole::default()), CandleAnswers::default());
-            assert_eq!(strategy.on_candles_ahead(&candles, most, &mut answers), expected, "{most}");
+            assert_eq!(strategy.feed_until_limit(&candles, most, &mut answers), expected, "{most}");
             let times: Vec<_> = answers.iter().map(|answer| answer.candle_time).collect();
             let whole = (1..=expected / 40).map(|count| candles[count * 40 - 1].time());
             assert_eq!(times, whole.collect::<Vec<_>>(), "{most}");
@@ -482,7 +492,7 @@ mod tests {
     #[test]
     fn feeds_few_candles_one_by_one() {
         let (mut strategy, mut answers) = (BatchedStrategy::new(Whole::default()), CandleAnswers::default());
-        assert_eq!(strategy.on_candles_ahead(&from_closes(&[0.5, 1.0, 2.0]), 1, &mut answers), 2);
+        assert_eq!(strategy.feed_until_limit(&from_closes(&[0.5, 1.0, 2.0]), 1, &mut answers), 2);
         assert_eq!((answers.len(), strategy.0.together.len()), (1, 0));
     }
 }

@@ -11,14 +11,14 @@ pub struct Condition<'a> {
     /// Empty if the condition belongs to the strategy itself.
     pub part: Cow<'a, str>,
     /// Decision that depends on the condition, such as a buy signal.
-    pub side: ConditionSide,
+    pub role: ConditionRole,
     /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.
     /// In a list, operands follow their condition.
     pub depth: usize,
     /// Condition as text, such as `rsi(14) < 30`.
     pub text: &'a str,
     /// Whether the condition is met. `None` if the state is unknown, or if a filter has no signal to check.
-    pub holds: Option<bool>,
+    pub is_met: Option<bool>,
     /// Names and values of the numbers in the condition. NaN marks a missing value.
     /// Empty if the operands list the numbers.
     pub numbers: &'a [(String, f64)],
@@ -28,7 +28,7 @@ pub struct Condition<'a> {
 
 /// Kind of decision that depends on a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConditionSide {
+pub enum ConditionRole {
     /// Signal that bets on a higher price.
     Buy,
     /// Signal that bets on a lower price.
@@ -43,7 +43,7 @@ pub enum ConditionSide {
     Filter,
 }
 
-impl ConditionSide {
+impl ConditionRole {
     /// Returns the name of the decision in configurations and reports.
     pub const fn key(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl ConditionSide {
 
 /// State of a signal gate. While the gate is closed, signals are [virtual](crate::Signal::as_virtual) (never traded).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct GateView {
+pub struct GateSnapshot {
     /// Rule that opens and closes the gate.
     #[serde(skip)]
     pub rule: String,
@@ -71,12 +71,12 @@ pub struct GateView {
     /// Current state, such as `closed: 1 of 2 virtual losses in a row`.
     pub now: String,
     /// Last opening or closing of the gate, `None` before the first.
-    pub moved: Option<GateMove>,
+    pub moved: Option<GateTransition>,
 }
 
 /// An opening or closing of a signal gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct GateMove {
+pub struct GateTransition {
     /// Close time of the candle that opened or closed the gate.
     pub at: Millis,
     /// `true` if the gate opened, `false` if the gate closed.

@@ -58,14 +58,14 @@ pub struct Comparison {
     /// Index of the series in the result of [`Declaration::into_parts`].
     pub series: usize,
     /// Side of the level on which the number must be.
-    pub side: Side,
+    pub side: LevelSide,
     /// Level. A number equal to the level does not meet the comparison.
     pub level: f64,
 }
 
 /// Position of a number relative to a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum LevelSide {
     /// Less than the level.
     Below,
     /// Greater than the level.
@@ -190,13 +190,13 @@ impl SeriesIndex {
     /// Builds a comparison that is met if the number is less than `level`.
     #[inline]
     pub const fn below(self, level: f64) -> Comparison {
-        Comparison { series: self.0, side: Side::Below, level }
+        Comparison { series: self.0, side: LevelSide::Below, level }
     }
 
     /// Builds a comparison that is met if the number is greater than `level`.
     #[inline]
     pub const fn above(self, level: f64) -> Comparison {
-        Comparison { series: self.0, side: Side::Above, level }
+        Comparison { series: self.0, side: LevelSide::Above, level }
     }
 }
 
@@ -217,8 +217,8 @@ impl Comparison {
     #[inline]
     pub fn is_met_by(&self, value: f64) -> bool {
         match self.side {
-            Side::Below => value < self.level,
-            Side::Above => value > self.level,
+            LevelSide::Below => value < self.level,
+            LevelSide::Above => value > self.level,
         }
     }
 }
@@ -291,7 +291,7 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     type Numbers: AsRef<[f64]>;
 
     /// Returns the warm-up length in candles, like [`Strategy::warmup`]. The current candle is included.
-    fn warm_after(&self) -> usize;
+    fn warmup_candles(&self) -> usize;
 
     /// Processes a closed candle and returns its numbers in the order of [`series`](Self::series).
     ///
@@ -358,7 +358,7 @@ impl SignalRule {
 
     /// Overrides the bot's expiry for signals of this rule.
     #[must_use]
-    pub const fn expiring(mut self, expiry: Expiry) -> Self {
+    pub const fn with_expiry(mut self, expiry: Expiry) -> Self {
         self.expiry = Some(expiry);
         self
     }
@@ -409,7 +409,7 @@ fn first_signal<S: DeclaredStrategy>(strategy: &S, rules: &[SignalRule], numbers
 
 impl<S: DeclaredStrategy> Strategy for S {
     fn warmup(&self) -> usize {
-        self.warm_after()
+        self.warmup_candles()
     }
 
     // The body of the loop over candles, which search and backtest run millions of times: see docs/performance.md.
@@ -487,7 +487,7 @@ mod tests {
     impl DeclaredStrategy for Moves {
         type Numbers = [f64; 2];
 
-        fn warm_after(&self) -> usize {
+        fn warmup_candles(&self) -> usize {
             2
         }
 
@@ -508,7 +508,7 @@ mod tests {
                 SignalRule::buy("low and rising", CLOSE.below(12.0))
                     .and(CHANGE.above(0.0))
                     .with_level_name("below"),
-                SignalRule::sell("high", CLOSE.above(11.0)).expiring(expiry),
+                SignalRule::sell("high", CLOSE.above(11.0)).with_expiry(expiry),
             ]
         }
 

@@ -120,10 +120,10 @@ pub use candle::{Candle, CandleError, Ohlcv, Price, compare_prices, format_price
 pub use candle_loop::{
     BatchStrategy, BatchedStrategy, CandleAnswer, CandleAnswers, CandleLoop, FedCandles, MAX_BATCH, prefetch,
 };
-pub use condition::{Condition, ConditionSide, GateMove, GateView, SettledSignal};
+pub use condition::{Condition, ConditionRole, GateSnapshot, GateTransition, SettledSignal};
 pub use declaration::{
-    Comparison, Declaration, DeclaredEntry, DeclaredSeries, DeclaredStrategy, SeriesIndex, SeriesKey, Side,
-    SignalRule,
+    Comparison, Declaration, DeclaredEntry, DeclaredSeries, DeclaredStrategy, LevelSide, SeriesIndex,
+    SeriesKey, SignalRule,
 };
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
 pub use interval::{Interval, IntervalError};
@@ -138,11 +138,11 @@ pub use signal::{Direction, DirectionError, FixedText, Outcome, Settlement, Sign
 pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 #[doc(hidden)]
 pub use suggestion::{
-    AliasContext, Counterpart, counterparts, edit_distance, find_key, find_setting, nearest, plain_message,
-    rejected_value, suggest,
+    AliasContext, Counterpart, counterparts, edit_distance, find_key, find_setting, nearest_name,
+    plain_message, rejected_value, suggest,
 };
 pub use symbol::{CURRENCIES, OTC_SUFFIXES, Symbol, SymbolError, TradingWeek};
-pub use text::{Text, from_csv_cell, group_thousands, is_hidden, to_csv_cell, visible};
+pub use text::{Text, escape_hidden, from_csv_cell, group_thousands, is_hidden, to_csv_cell};
 
 // Re-exported so that a strategy crate needs no other dependency; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};

@@ -177,7 +177,7 @@ impl Money {
     /// Multiplies the amount by a factor and rounds down (towards minus infinity). The product with NaN is zero.
     /// Floating-point errors are corrected: 1.00 times 2.3 is 2.30, although 100.0 * 2.3 is 229.99999999999997.
     #[must_use]
-    pub fn scaled_down(self, factor: f64) -> Self {
+    pub fn mul_rounded_down(self, factor: f64) -> Self {
         let inexact = self.0 as f64 * factor;
         let product = inexact + (inexact.abs() * MAX_RELATIVE_ERROR).min(MAX_ABSOLUTE_ERROR);
         // Rounded down without a call to `floor` (`performance: arithmetic`).
@@ -369,7 +369,7 @@ mod tests {
         for units in [10_000_i64, 12_345, 99_900, 1_000_000_007, -10_000] {
             for hundredths in 0..=10_000 {
                 let fraction = hundredths as f64 / 100.0 / 100.0;
-                let share = Money::from_minor(units).scaled_down(fraction).minor();
+                let share = Money::from_minor(units).mul_rounded_down(fraction).minor();
                 assert_eq!(share, (units * hundredths).div_euclid(10_000), "{units} {hundredths}");
             }
         }

@@ -26,7 +26,7 @@ enum Wording {
 
 /// Text of a reason and names of its numbers, for texts that are known only at run time.
 ///
-/// Create all templates of a strategy at once, when the strategy is built ([`together`](Self::together)). A run stores
+/// Create all templates of a strategy at once, when the strategy is built ([`together`](Self::new_group)). A run stores
 /// every template, so use numbers for values that differ from trade to trade.
 ///
 /// ```
@@ -221,7 +221,7 @@ impl ReasonTemplate {
     /// Creates several templates at once, each from a text and the names of its numbers.
     ///
     /// Signals are cheaper to create if all templates of a strategy are created together.
-    pub fn together<Name: Into<Box<str>>>(
+    pub fn new_group<Name: Into<Box<str>>>(
         words: impl IntoIterator<Item = (impl Into<Box<str>>, impl IntoIterator<Item = Name>)>,
     ) -> Vec<Self> {
         let words = words.into_iter().map(|(text, names)| SharedWording::new(text, names));
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn templates_created_together_equal_single_ones() {
         let words = [("low", vec!["rsi", "level"]), ("low", vec![]), ("high", vec!["rsi"; 2])];
-        let together = ReasonTemplate::together(words.clone());
+        let together = ReasonTemplate::new_group(words.clone());
         let reasons = || together.iter().map(|template| template.with_numbers(&[1.0, 2.0, 3.0]));
         assert_eq!(together.len(), words.len());
         for (place, ((text, names), reason)) in words.into_iter().zip(reasons()).enumerate() {

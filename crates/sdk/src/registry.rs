@@ -188,7 +188,7 @@ impl StrategyEntry {
 
     /// Requests prices between candles for bots with this strategy ([`Strategy::on_price`]).
     #[must_use]
-    pub const fn wanting_prices(mut self) -> Self {
+    pub const fn with_prices(mut self) -> Self {
         self.wants_prices = true;
         self
     }

@@ -41,7 +41,7 @@ pub struct Resampler {
 pub enum LongerRule {
     /// Builds a long candle only if no short candle is missing.
     #[default]
-    Whole,
+    Complete,
     /// Builds a long candle if its short candles cover a minimum share of the market hours.
     ///
     /// A long candle is never built if the market is open for less than a quarter of the candle, as on a Sunday.
@@ -59,7 +59,7 @@ pub struct ResampleCounts {
     /// Number of long candles that were built, with or without gaps.
     pub built: u64,
     /// Number of long candles that were built with gaps.
-    pub in_parts: u64,
+    pub built_with_gaps: u64,
     /// Number of long candles that were not built because too many short candles were missing.
     pub not_built: u64,
 }
@@ -70,9 +70,9 @@ pub struct Staleness {
     /// Number of short candles pushed since the first long candle was built.
     pub candles: u64,
     /// Number of short candles pushed while the latest long candle was stale.
-    pub stale: u64,
+    pub stale_candles: u64,
     /// Maximum age of a stale long candle, measured from its close.
-    pub oldest: Millis,
+    pub max_age: Millis,
 }
 
 #[derive(Clone, Debug)]
@@ -110,17 +110,18 @@ pub enum ResampleError {
 
 impl LongerRule {
     /// Default minimum share of the market hours in percent.
-    pub const DEFAULT_PERCENT: f64 = 50.0;
+    pub const DEFAULT_SHARE_PERCENT: f64 = 50.0;
 
-    /// Returns [`Share`](Self::Share) with the symbol's trading hours, [`Whole`](Self::Whole) if `percent` is `None`.
+    /// Returns [`Share`](Self::Share) with the symbol's trading hours, [`Whole`](Self::Complete) if `percent` is `None`.
     pub fn for_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
-        percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::for_symbol(symbol), percent })
+        percent
+            .map_or(Self::Complete, |percent| Self::Share { week: TradingWeek::for_symbol(symbol), percent })
     }
 
     fn expected_coverage(self, range: &Range<Millis>) -> (Millis, bool) {
         let length = range.end - range.start;
         match self {
-            Self::Whole => (length, true),
+            Self::Complete => (length, true),
             Self::Share { week, .. } => match week.open_duration(range) {
                 // Candles outside of the trading week: fall back to the length of the long candle.
                 Millis::ZERO => (length, true),
@@ -131,7 +132,7 @@ impl LongerRule {
 
     fn is_market_closed(self, range: &Range<Millis>) -> bool {
         match self {
-            Self::Whole => range.is_empty(),
+            Self::Complete => range.is_empty(),
             Self::Share { week, .. } => week.open_duration(range) == Millis::ZERO,
         }
     }
@@ -147,7 +148,7 @@ impl Resampler {
         Ok(Self {
             from,
             to,
-            rule: LongerRule::Whole,
+            rule: LongerRule::Complete,
             partial: None,
             last_end: None,
             counts: ResampleCounts::default(),
@@ -247,7 +248,7 @@ impl Resampler {
             return None;
         }
         let has_share = match self.rule {
-            LongerRule::Whole => false,
+            LongerRule::Complete => false,
             LongerRule::Share { percent, .. } => {
                 present.get() as f64 * 100.0 >= expected.get() as f64 * percent
             }
@@ -259,7 +260,7 @@ impl Resampler {
             return None;
         }
         self.counts.built += 1;
-        self.counts.in_parts += u64::from(present < expected);
+        self.counts.built_with_gaps += u64::from(present < expected);
         self.last_built = Some(end);
         // Valid if the short candles are valid, unless their volumes overflow.
         Candle::new(partial.open_time, self.to, partial.numbers).ok()
@@ -269,8 +270,8 @@ impl Resampler {
         let Some(built) = self.last_built else { return };
         self.staleness.candles += 1;
         if self.is_behind {
-            self.staleness.stale += 1;
-            self.staleness.oldest = self.staleness.oldest.max(end - built);
+            self.staleness.stale_candles += 1;
+            self.staleness.max_age = self.staleness.max_age.max(end - built);
         }
     }
 }
@@ -297,9 +298,9 @@ pub struct LongerCandles {
 
 impl LongerCandles {
     /// Creates a builder of candles with the `wanted` intervals from candles with the interval `own`.
-    /// Applies [`LongerRule::Whole`]. Fails with [`ResampleError`] unless each interval is a longer multiple of `own`.
+    /// Applies [`LongerRule::Complete`]. Fails with [`ResampleError`] unless each interval is a longer multiple of `own`.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
-        Self::with_rule(own, wanted, LongerRule::Whole)
+        Self::with_rule(own, wanted, LongerRule::Complete)
     }
 
     /// Creates a builder with the interval, symbol and minimum share of a bot.
@@ -360,7 +361,7 @@ impl LongerCandles {
     /// The result is at least `warmup`. It is larger if gaps in `candles` reduce the number of longer candles. `None`
     /// if there are too few `candles`. If `r` candles form a longer candle, `w` consecutive candles contain at least
     /// `(w + 1) / r - 1` longer candles (integer division).
-    pub fn history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
+    pub fn required_history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));
         starts
             .chain([(candles.len() >= warmup).then_some(warmup)])
@@ -374,9 +375,10 @@ impl LongerCandles {
 
     /// Returns the interval whose longer candles were stale most often, with their staleness.
     /// `None` if no longer candle was ever stale.
-    pub fn staleness(&self) -> Option<(Interval, Staleness)> {
+    pub fn worst_staleness(&self) -> Option<(Interval, Staleness)> {
         let all = self.resamplers.iter().map(|resampler| (resampler.interval(), resampler.staleness()));
-        all.filter(|(_, staleness)| staleness.stale > 0).max_by_key(|(_, staleness)| staleness.stale)
+        all.filter(|(_, staleness)| staleness.stale_candles > 0)
+            .max_by_key(|(_, staleness)| staleness.stale_candles)
     }
 }
 
@@ -462,8 +464,8 @@ mod tests {
         assert_eq!(recording.seen, expected);
         assert_eq!(longer.not_built(), 1, "4m of 4");
         // Stale at candles 9 and 10: the last 4m candle is `4m of 0`, which closed at minute 4. Candle 10 closes at 11.
-        let (interval, staleness) = longer.staleness().unwrap();
-        let expected = Staleness { candles: 5, stale: 2, oldest: Millis::MINUTE * 7 };
+        let (interval, staleness) = longer.worst_staleness().unwrap();
+        let expected = Staleness { candles: 5, stale_candles: 2, max_age: Millis::MINUTE * 7 };
         assert_eq!((interval.to_string().as_str(), staleness), ("4m", expected));
     }
 
@@ -516,10 +518,13 @@ mod tests {
             (0, Some(17), Some(0)),
         ] {
             let candles = minutes((0..29).filter(|minute| Some(*minute) != missing));
-            assert_eq!(longer.history(warmup, &candles), expected, "{warmup} {missing:?}");
+            assert_eq!(longer.required_history(warmup, &candles), expected, "{warmup} {missing:?}");
         }
         let none = LongerCandles::default();
-        assert_eq!([2, 3, 4].map(|warmup| none.history(warmup, &minutes(0..3))), [Some(2), Some(3), None]);
+        assert_eq!(
+            [2, 3, 4].map(|warmup| none.required_history(warmup, &minutes(0..3))),
+            [Some(2), Some(3), None]
+        );
     }
 
     #[test]

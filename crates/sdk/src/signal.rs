@@ -62,7 +62,7 @@ impl Signal {
 
     /// Overrides the bot's expiry for this trade.
     #[must_use]
-    pub const fn expiring(mut self, expiry: Expiry) -> Self {
+    pub const fn with_expiry(mut self, expiry: Expiry) -> Self {
         self.expiry = Some(expiry);
         self
     }

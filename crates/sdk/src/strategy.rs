@@ -2,8 +2,8 @@
 
 use crate::candle_loop::Batch;
 use crate::{
-    Candle, CandleAnswers, CandleLoop, CloseTypeError, Condition, Declaration, Expiry, GateView, Interval,
-    Parameters, Price, Settlement, Signal, Symbol,
+    Candle, CandleAnswers, CandleLoop, CloseTypeError, Condition, Declaration, Expiry, GateSnapshot,
+    Interval, Parameters, Price, Settlement, Signal, Symbol,
 };
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +104,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     /// Returns the state of the gate (the rule that pauses trading), `None` if the strategy has no gate.
     ///
     /// For display only (`status`, `explain`), never for decisions.
-    fn gate(&self) -> Option<GateView> {
+    fn gate(&self) -> Option<GateSnapshot> {
         None
     }
 

@@ -17,7 +17,7 @@ pub fn edit_distance(one: &str, other: &str) -> usize {
 
 /// Returns the known name closest to a misspelt or abbreviated name.
 /// The known name differs in at most a third of the letters, or is the only known name that starts with `name`.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_name<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let wanted = normalize(name);
     let max_distance = (wanted.chars().count() / 3).clamp(1, 4);
@@ -36,13 +36,13 @@ pub fn find_key<'a>(contexts: &[AliasContext], name: &str, known: &[&'a str]) ->
     let foreign = contexts.iter().flat_map(|context| counterparts(*context, name));
     let mut own = foreign.filter_map(Counterpart::key);
     let found = own.find_map(|own| known.iter().copied().find(|known| *known == own));
-    found.or_else(|| nearest(name, known.iter().copied()))
+    found.or_else(|| nearest_name(name, known.iter().copied()))
 }
 
 /// Returns a hint with the closest known name, or with all known names.
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    match nearest(name, known.iter().copied()) {
+    match nearest_name(name, known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None if known.is_empty() => "none are known".to_owned(),
         None => format!("known are: {}", known.join(", ")),
@@ -245,7 +245,7 @@ mod tests {
             ("momentum", None),
             ("", None),
         ] {
-            assert_eq!(nearest(name, known), expected, "{name:?}");
+            assert_eq!(nearest_name(name, known), expected, "{name:?}");
         }
         assert_eq!(suggest("rsi", known), "did you mean \"rsi-reversal\"?");
         assert_eq!(suggest("momentum", known), "known are: rsi-reversal, ema-cross, ema-ribbon");

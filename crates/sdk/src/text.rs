@@ -104,7 +104,7 @@ pub fn is_hidden(letter: char) -> bool {
 /// assert_eq!(visible("EURUSD.OTC"), "EURUSD.OTC");
 /// assert_eq!(visible("won\u{1b}[2J\nlost"), "won\\u{1b}[2J\\nlost");
 /// ```
-pub fn visible(text: &str) -> Cow<'_, str> {
+pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -146,7 +146,7 @@ pub fn group_thousands(number: &str) -> String {
 /// `@`, gets the prefix `'` unless it is a number. A text that already has this prefix gets a second `'`, so that
 /// [`from_csv_cell`] restores the original.
 pub fn to_csv_cell(text: &str) -> Cow<'_, str> {
-    let shown = visible(text);
+    let shown = escape_hidden(text);
     let is_formula = is_formula(shown.trim_start_matches('\''));
     if is_formula { Cow::Owned(format!("'{shown}")) } else { shown }
 }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn keeps_visible_text() {
         for text in ["", "a \"b\" 'c' \\ d", "Überschuß 5 %", "売り → 買い", "🕯", "\\u{1b}"] {
-            assert!(matches!(visible(text), Cow::Borrowed(same) if same == text), "{text}");
+            assert!(matches!(escape_hidden(text), Cow::Borrowed(same) if same == text), "{text}");
         }
     }
 
@@ -207,7 +207,7 @@ mod tests {
         ];
         for letter in ranges.into_iter().flatten().filter_map(char::from_u32) {
             let text = format!("a{letter}b");
-            let shown = visible(&text);
+            let shown = escape_hidden(&text);
             let number = format!("a\\u{{{:x}}}b", u32::from(letter));
             let short = matches!(letter, '\0' | '\t' | '\n' | '\r');
             assert!(*shown == number || short && shown.len() == 4, "{number} is shown as {shown}");
@@ -234,7 +234,7 @@ mod tests {
             ("'quoted'", "'quoted'"),
         ] {
             assert_eq!(to_csv_cell(text), expected, "{text:?}");
-            assert_eq!(from_csv_cell(expected), visible(text), "{text:?}");
+            assert_eq!(from_csv_cell(expected), escape_hidden(text), "{text:?}");
         }
     }
 
@@ -242,9 +242,9 @@ mod tests {
         #[test]
         fn visible_leaves_nothing_hidden_and_is_idempotent(letters in proptest::collection::vec(any::<char>(), 0..40)) {
             let text: String = letters.into_iter().collect();
-            let once = visible(&text).into_owned();
+            let once = escape_hidden(&text).into_owned();
             prop_assert!(!once.chars().any(is_hidden), "{once:?}");
-            prop_assert_eq!(visible(&once), once.as_str());
+            prop_assert_eq!(escape_hidden(&once), once.as_str());
         }
 
         #[test]

@@ -5,7 +5,7 @@ use crate::SearchError;
 use crate::error::build_thread_pool;
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::metric::Expectancy;
-use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, Summary};
+use candlewick_backtest::{Backtest, BacktestError, BacktestResult, BacktestSettings, Summary};
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::{CandleSeries, Millis, Money, Payout, Strategy};
 use candlewick_simulator::{DrawRule, Market, PathKind, SimulationSettings};
@@ -23,13 +23,13 @@ const DEFAULT_STRESS: f64 = 0.5;
 /// worst plausible case combines default stress, the longest latency, and draws that lose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
-    pub curves: Vec<Curve>,
+    pub curves: Vec<SensitivityCurve>,
     /// Payout at which the mean return turns positive; `None` if no tested payout changes the sign.
     pub break_even_payout_percent: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Curve {
+pub struct SensitivityCurve {
     pub setting: VenueSetting,
     pub points: Vec<SensitivityPoint>,
 }
@@ -66,7 +66,7 @@ pub struct SensitivityRow {
     pub point: SensitivityPoint,
 }
 
-pub struct Repeat<'a> {
+pub struct SensitivityAnalysis<'a> {
     pub settings: &'a BacktestSettings,
     pub wants_prices: &'a [bool],
     pub candles: &'a [CandleSeries],
@@ -77,7 +77,7 @@ pub struct Repeat<'a> {
 }
 
 /// Callback before each run. Returning `false` skips the run.
-pub type RepeatWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
+pub type SensitivityWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
 struct VenueCase {
     setting: VenueSetting,
@@ -89,16 +89,16 @@ struct VenueCase {
 impl Sensitivity {
     pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS_PERCENT.len()) as u64 + 5;
 
-    pub fn from_repeat(repeat: &Repeat<'_>) -> Result<Self, SearchError> {
-        Ok(Self::from_rows(repeat.run(0..repeat.runs(), &|| true)?))
+    pub fn from_repeat(repeat: &SensitivityAnalysis<'_>) -> Result<Self, SearchError> {
+        Ok(Self::from_rows(repeat.run(0..repeat.run_count(), &|| true)?))
     }
 
     pub fn from_rows(rows: Vec<SensitivityRow>) -> Self {
-        let mut curves: Vec<Curve> = Vec::new();
+        let mut curves: Vec<SensitivityCurve> = Vec::new();
         for SensitivityRow { setting, point, .. } in rows {
             match curves.last_mut().filter(|curve| curve.setting == setting) {
                 Some(curve) => curve.points.push(point),
-                None => curves.push(Curve { setting, points: vec![point] }),
+                None => curves.push(SensitivityCurve { setting, points: vec![point] }),
             }
         }
         let of_payouts = curves.iter().find(|curve| curve.setting == VenueSetting::PayoutPercent);
@@ -111,15 +111,15 @@ impl Sensitivity {
     }
 }
 
-impl Repeat<'_> {
-    pub fn runs(&self) -> u64 {
+impl SensitivityAnalysis<'_> {
+    pub fn run_count(&self) -> u64 {
         self.cases().len() as u64
     }
 
     pub fn run(
         &self,
         runs: Range<u64>,
-        watcher: &RepeatWatcher<'_>,
+        watcher: &SensitivityWatcher<'_>,
     ) -> Result<Vec<SensitivityRow>, SearchError> {
         let pool = build_thread_pool(self.threads)?;
         let cases: Vec<(u64, _)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
@@ -147,7 +147,7 @@ impl Repeat<'_> {
         Ok(self.to_point(case, &finished))
     }
 
-    fn to_point(&self, case: &VenueCase, finished: &Finished) -> SensitivityPoint {
+    fn to_point(&self, case: &VenueCase, finished: &BacktestResult) -> SensitivityPoint {
         let summary = Summary::new(&finished.book, self.balance);
         let settled: Vec<&IntentRow> =
             finished.book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();

@@ -4,7 +4,7 @@
 mod fixtures;
 mod trial_rules;
 
-use candlewick_backtest::{BacktestSettings, Finished};
+use candlewick_backtest::{BacktestResult, BacktestSettings};
 use candlewick_engine::{IntentRow, IntentState, JournalHash};
 use candlewick_sdk::{
     BotContext, BuildError, Candle, CandleSeries, Declaration, Interval, Millis, Money, Payout, Registry,
@@ -122,7 +122,7 @@ impl<'a> Fixture<'a> {
         swept(&Sweep { space, settings: &settings, runner, balance, threads })
     }
 
-    fn alone(&self, candidate: &Candidate) -> Finished {
+    fn alone(&self, candidate: &Candidate) -> BacktestResult {
         let mut settings = self.settings.clone();
         settings.session.bots = vec![self.space.bot(candidate)];
         backtest(&settings, self.entry, &minutes(self.days), &mut JournalHash::new())
@@ -381,7 +381,7 @@ fn detects_wrong_declarations_and_duplicate_keys() {
     ] {
         let fixture = Fixture::new(entry, (stake, risk), parameters, 2);
         let shared = fixture.shared(DeclarationUse::Trusted);
-        let check = |row: TrialRow| shared.check(&row.candidate, Money::from_minor(1_000_000));
+        let check = |row: TrialRow| shared.verify_declaration(&row.candidate, Money::from_minor(1_000_000));
         let checked: Vec<_> = match fixture.sweep(&shared, 4, 1) {
             Ok(rows) => rows.into_iter().map(check).collect(),
             Err(error) => vec![Err(error)],

@@ -16,8 +16,8 @@ use candlewick_search::sweep::{
     TrialJournal,
 };
 use candlewick_search::walk_forward::{
-    ChosenSet, Course, Robustness, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings,
-    joined,
+    ChosenSet, Robustness, WalkForward, WalkForwardData, Window, WindowEnd, WindowResult, WindowScheme,
+    WindowSettings, join_tests,
 };
 use candlewick_simulator::{OpenRounding, SimulationSettings};
 use candlewick_statistics::{EdgeTestPlan, Verdict};
@@ -108,12 +108,12 @@ impl Walk {
         let markets = markets(&self.candles[0]);
         let (settings, space, candles) = (&settings, &space, &self.candles);
         let whole = Replay { settings, entry, space, candles, markets: &markets };
-        let course = Course { whole, balance: BALANCE };
+        let course = WalkForwardData { whole, balance: BALANCE };
         let search = SearchSettings { search: self.search, trials: 6, seed: 3, batch: DEFAULT_BATCH };
         let sweep =
             SweepSettings { search, objective: Objective::Edge, min_trades: 30, halving: Halving::NONE };
         let layout = WindowSettings {
-            scheme: Scheme::Rolling,
+            scheme: WindowScheme::Rolling,
             train: Millis::DAY * 14,
             test: Millis::DAY * 4,
             gap: course.purge(),
@@ -131,7 +131,7 @@ impl Walk {
 fn step(walk: &WalkForward<'_>, window: &Window) -> WindowResult {
     let folder = tempfile::tempdir().unwrap();
     let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
-    match walk.step(window, &mut journal, known, &mut |_| ControlFlow::Continue(())).unwrap() {
+    match walk.run_window(window, &mut journal, known, &mut |_| ControlFlow::Continue(())).unwrap() {
         WindowEnd::Done(step) => *step,
         WindowEnd::Stopped => panic!("the run was not stopped"),
     }
@@ -143,7 +143,7 @@ fn chosen(step: &WindowResult) -> &ChosenSet {
 
 fn choice(step: &WindowResult) -> (String, f64, Figures, Robustness, usize) {
     let ChosenSet { candidate, score, in_sample, robustness, .. } = chosen(step);
-    (format!("{candidate:?}"), *score, in_sample.clone(), *robustness, step.counting)
+    (format!("{candidate:?}"), *score, in_sample.clone(), *robustness, step.scored_sets)
 }
 
 fn trades(step: &WindowResult) -> &[IntentRow] {
@@ -157,9 +157,9 @@ fn finds_planted_edge_in_every_window_and_the_joined_tests() {
     for step in &steps {
         assert_eq!((step.rows.len(), chosen(step).candidate[0].to_number()), (12, Some(1.0)));
         // The set without trades does not count.
-        assert_eq!(step.counting, 8);
+        assert_eq!(step.scored_sets, 8);
     }
-    let all = joined(&steps, BALANCE).unwrap();
+    let all = join_tests(&steps, BALANCE).unwrap();
     let test = judge(all.book.rows(), EdgeTestPlan::default());
     assert_eq!(test.verdict(), Verdict::EdgeShown);
     let pooled = Robustness::pooled(steps.iter().map(|step| &chosen(step).robustness));
@@ -176,7 +176,7 @@ fn finds_planted_edge_in_every_window_and_the_joined_tests() {
 fn finds_no_edge_in_noise_despite_good_training() {
     for seed in [1, 2, 3] {
         let steps = Walk::from_candles(market("random-walk", seed)).steps();
-        let all = joined(&steps, BALANCE).unwrap();
+        let all = join_tests(&steps, BALANCE).unwrap();
         assert!(all.book.rows().len() > 1_000, "{} trades are too few to tell", all.book.rows().len());
         let verdict = judge(all.book.rows(), EdgeTestPlan::default()).verdict();
         assert_ne!(verdict, Verdict::EdgeShown, "seed {seed}");
@@ -252,7 +252,7 @@ fn test_equals_one_long_backtest_of_its_set() {
         assert!(expected.len() > 200 && found == expected, "{} trades, not {}", found.len(), expected.len());
     }
     assert!(several.len() > 1, "a market in which one set is always best shows little: {several:?}");
-    let all = joined(&steps, BALANCE).unwrap();
+    let all = join_tests(&steps, BALANCE).unwrap();
     let numbers: Vec<u64> = all.book.rows().iter().map(|row| row.approved.intent().number()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
     let pnl: f64 = steps.iter().map(|step| chosen(step).out_of_sample.pnl).sum();

@@ -4,7 +4,7 @@
 //! clock or random numbers, so the same orders, candles and settings always give the same events. Backtests, paper
 //! trading with live prices and the HTTP sandbox use this simulator.
 //!
-//! [`Simulator::submit`] computes the [`Moments`] of an order (open and close time), gets both prices from the
+//! [`Simulator::submit`] computes the [`TradeTimes`] of an order (open and close time), gets both prices from the
 //! [`PricePath`], and queues the [`Answer`] and the [`SettledTrade`] for the times at which they become known.
 //! [`Simulator::pop_due`] returns these events in order.
 //!
@@ -59,8 +59,8 @@ mod simulator;
 mod track;
 
 pub use latency::RecordedLatency;
-pub use market::{Market, check_expiry, coarse_stretches};
-pub use moments::Moments;
+pub use market::{Market, check_expiry, coarse_periods};
+pub use moments::TradeTimes;
 pub use order::{Answer, AnswerKind, Opening, Order, Refusal, SettledTrade, UnsettledTrade, VenueEvent};
 pub use order_outcome::{outcome_of, profit_of};
 pub use outcome_table::OutcomeTable;

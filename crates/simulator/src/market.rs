@@ -37,7 +37,7 @@ impl Market {
 }
 
 /// Checks that at least part of the market has candles fine enough for this expiry.
-/// [`coarse_stretches`](crate::coarse_stretches) returns the periods without such candles. The caller may allow a
+/// [`coarse_stretches`](crate::coarse_periods) returns the periods without such candles. The caller may allow a
 /// shorter expiry (`--allow-coarse`), whose trades then open and close inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();
@@ -51,7 +51,7 @@ pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorErro
 /// Returns the periods in which all candles are too coarse for this expiry, in ascending order.
 /// The list is empty if the price series is fine enough. A trade in such a period opens and closes inside a single
 /// candle, so its outcome is not evidence of an edge.
-pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
+pub fn coarse_periods(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
     let is_fine = |interval: Interval| interval.length() <= expiry.close_type.duration();
     if is_fine(market.prices.interval()) {
         return Vec::new();
@@ -140,7 +140,7 @@ mod tests {
     fn coarse(prices: CandleSeries, detail: &[CandleSeries], close_type: &str) -> Vec<(i64, i64)> {
         let close_type = close_type.parse().unwrap();
         let expiry = Expiry { close_type, expiration_type: ExpirationType::TimeFixed };
-        let found = coarse_stretches(expiry, &Market { prices, detail: detail.to_vec() });
+        let found = coarse_periods(expiry, &Market { prices, detail: detail.to_vec() });
         found.into_iter().map(|one| (one.start.get() / 1_000, one.end.get() / 1_000)).collect()
     }
 

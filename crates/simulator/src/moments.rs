@@ -6,7 +6,7 @@ use crate::settings::OpenRounding;
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moments {
+pub struct TradeTimes {
     /// Open time, at or after the arrival of the order.
     pub open_time: Millis,
     /// Close time, always after the open time.
@@ -15,7 +15,7 @@ pub struct Moments {
     pub exit: PriceMoment,
 }
 
-impl Moments {
+impl TradeTimes {
     /// Computes the times of a trade whose order arrives at `arrival` (`observed: expiry`).
     ///
     /// - `TIME_FIXED d` opens at the arrival, or at the end of the second of arrival, and closes `d` later.
@@ -83,7 +83,7 @@ fn pricing_second(time: Millis) -> Millis {
 impl SimulationSettings {
     /// Returns the longest possible time from an order decision until its settlement is known.
     /// The result holds for every latency and every arrival time within a candle.
-    pub fn longest_trade(&self, expiry: Expiry) -> Millis {
+    pub fn max_trade_duration(&self, expiry: Expiry) -> Millis {
         let recorded =
             self.recorded_latency.iter().flat_map(|recorded| recorded.samples_ms.values().flatten());
         let latency = recorded.copied().max().unwrap_or(self.latency_ms);
@@ -117,9 +117,9 @@ mod tests {
         Expiry { close_type: CloseType::new(Millis::from_seconds(seconds)).unwrap(), expiration_type }
     }
 
-    fn moments(kind: ExpirationType, seconds: i64, arrival: i64, rounding: OpenRounding) -> Moments {
+    fn moments(kind: ExpirationType, seconds: i64, arrival: i64, rounding: OpenRounding) -> TradeTimes {
         let settings = SimulationSettings { open_rounding: rounding, ..SimulationSettings::default() };
-        Moments::new(expiry(kind, seconds), at(arrival), &settings)
+        TradeTimes::new(expiry(kind, seconds), at(arrival), &settings)
     }
 
     /// `expected` is the open and close time relative to the start of a minute.
@@ -162,7 +162,7 @@ mod tests {
         for (seconds, arrival, close) in
             [(30, 28_999, 30_000), (30, 29_000, 60_000), (60, 58_999, 60_000), (60, 59_000, 120_000)]
         {
-            let made = Moments::new(expiry(CandleClose, seconds), at(arrival), &settings);
+            let made = TradeTimes::new(expiry(CandleClose, seconds), at(arrival), &settings);
             assert_eq!(made.close_time, at(close), "{seconds} s from {arrival}");
         }
     }
@@ -213,7 +213,7 @@ mod tests {
             (&measured, KINDS[1], 65_700),
         ] {
             let expiry = Expiry { close_type: "01:00".parse().unwrap(), expiration_type: kind };
-            assert_eq!(settings.longest_trade(expiry).get(), expected, "{kind}");
+            assert_eq!(settings.max_trade_duration(expiry).get(), expected, "{kind}");
         }
     }
 
@@ -235,9 +235,9 @@ mod tests {
             };
             let close_type = CloseType::new(Millis::from_seconds(seconds)).unwrap();
             let expiry = Expiry { close_type, expiration_type: KINDS[kind] };
-            let moments = Moments::new(expiry, Millis::new(decision + latency), &settings);
+            let moments = TradeTimes::new(expiry, Millis::new(decision + latency), &settings);
             let known_at = moments.close_time + settings.settle_delay_ms;
-            prop_assert!(known_at - Millis::new(decision) <= settings.longest_trade(expiry));
+            prop_assert!(known_at - Millis::new(decision) <= settings.max_trade_duration(expiry));
         }
     }
 }

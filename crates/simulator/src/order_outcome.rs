@@ -1,7 +1,7 @@
 //! Outcome and profit of an order whose stake the wallet covers.
 #![allow(clippy::inline_always, reason = "writes outcomes directly into their queue: docs/performance.md")]
 
-use crate::moments::Moments;
+use crate::moments::TradeTimes;
 use crate::order::{AnswerKind, Opening, Order, Refusal, SettledTrade};
 use crate::path::{PricePath, Quote, ShiftedPrice};
 use crate::settings::{DrawRule, SimulationSettings};
@@ -56,7 +56,8 @@ impl<'a> QuotedOrder<'a> {
         path: &PricePath,
         settings: &'a SimulationSettings,
     ) -> Self {
-        let Moments { open_time, close_time, entry, exit } = Moments::new(order.expiry, arrival, settings);
+        let TradeTimes { open_time, close_time, entry, exit } =
+            TradeTimes::new(order.expiry, arrival, settings);
         let (entry, exit) = (path.quote(entry), path.quote(exit));
         let open_price = match (order.expiry.expiration_type, entry) {
             // The order is accepted at its arrival, and its price is set when its candle opens.

@@ -1,6 +1,6 @@
 //! Precomputed order outcomes, shared by many runs over the same candles.
 
-use crate::moments::Moments;
+use crate::moments::TradeTimes;
 use crate::order::{Opening, Order, Refusal};
 use crate::order_outcome::{OrderOutcome, QuotedOrder, profit_of};
 use crate::path::PricePath;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Table of outcomes of BUY and SELL orders with one expiry, decided at the closes of a candle series.
 /// The table stores one byte per candle, computed on first use. Threads can share a table, because every thread
-/// computes the same outcomes. [`Simulator::with_outcomes`](crate::Simulator::with_outcomes) uses such tables.
+/// computes the same outcomes. [`Simulator::with_outcome_tables`](crate::Simulator::with_outcome_tables) uses such tables.
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
@@ -145,7 +145,7 @@ impl OutcomeTable {
 
     #[inline(never)]
     fn compute_open_and_close_time(&self, close: Millis) -> (Millis, Millis) {
-        let moments = Moments::new(self.expiry, close + self.settings.latency_ms, &self.settings);
+        let moments = TradeTimes::new(self.expiry, close + self.settings.latency_ms, &self.settings);
         (moments.open_time, moments.close_time)
     }
 
@@ -209,7 +209,7 @@ fn delays(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings)
     let length = candles.interval().length();
     let first = candles.candles().first()?.time() + length;
     let is_alike = |candle: &Candle| (candle.time() + length - first).is_aligned_to(Millis::SECOND);
-    let moments = Moments::new(expiry, first + settings.latency_ms, settings);
+    let moments = TradeTimes::new(expiry, first + settings.latency_ms, settings);
     let after = (moments.open_time - first, moments.close_time - first);
     candles.candles().iter().all(is_alike).then_some(after)
 }
@@ -260,7 +260,7 @@ mod tests {
 
     fn venue(settings: &SimulationSettings, balance: Money, table: &Arc<OutcomeTable>) -> Simulator {
         let venue = Simulator::new(settings.clone(), balance, Vec::new()).unwrap();
-        venue.with_outcomes(vec![table.clone()])
+        venue.with_outcome_tables(vec![table.clone()])
     }
 
     fn events(venue: &mut Simulator) -> Vec<VenueEvent> {
@@ -285,7 +285,8 @@ mod tests {
     ) {
         let mut venue = venue(settings, other.balance(), table);
         let Order { direction, expiry, stake, time, .. } = *order;
-        let settled = venue.settle_immediately(&OrderAtClose { candle, time, direction, expiry, stake });
+        let settled =
+            venue.settle_immediately(&OrderAtClose { candle_index: candle, time, direction, expiry, stake });
         let events = events(other);
         match (&events[..], settled) {
             ([VenueEvent::Answered(answered), VenueEvent::Settled(trade)], Some(settled)) => {
@@ -380,7 +381,7 @@ mod tests {
             }
             let Order { direction, expiry, stake, time, .. } = first_order(&table, stake);
             let settled =
-                venue.settle_immediately(&OrderAtClose { candle: 0, time, direction, expiry, stake });
+                venue.settle_immediately(&OrderAtClose { candle_index: 0, time, direction, expiry, stake });
             assert_eq!(settled.is_some(), expected, "{stake:?}, busy: {is_busy}");
             assert_eq!(venue.balance() == balance, !expected);
         }

@@ -50,7 +50,7 @@ struct PendingSettlement {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderAtClose {
-    pub candle: usize,
+    pub candle_index: usize,
     pub time: Millis,
     pub direction: Direction,
     pub expiry: Expiry,
@@ -103,7 +103,7 @@ impl Simulator {
     /// orders that no table contains (another symbol, expiry or decision time). Tables store no prices, so answers and
     /// settlements from a table have no prices.
     #[must_use]
-    pub fn with_outcomes(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
+    pub fn with_outcome_tables(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
         debug_assert!(tables.windows(2).all(|pair| pair[0].symbol() == pair[1].symbol()));
         self.tables = tables;
         self
@@ -146,10 +146,10 @@ impl Simulator {
     /// Submits an order and settles its trade immediately, without events.
     /// The effect equals [`submit`](Self::submit) followed by popping all events of the order. Does nothing and returns
     /// `None` if other orders are in flight, if the wallet does not cover the stake, or if no
-    /// [table](Self::with_outcomes) has a settlement for the order.
+    /// [table](Self::with_outcome_tables) has a settlement for the order.
     #[inline(always)]
     pub fn settle_immediately(&mut self, order: &OrderAtClose) -> Option<ImmediateSettlement> {
-        let OrderAtClose { candle, time, direction, expiry, stake } = *order;
+        let OrderAtClose { candle_index: candle, time, direction, expiry, stake } = *order;
         let table = self.tables.iter().find(|table| table.expiry() == expiry)?;
         let TableTrade { outcome, open_time, close_time, known_at } =
             table.trade((candle, time), direction)?;

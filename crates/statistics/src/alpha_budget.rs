@@ -36,7 +36,7 @@ pub struct AlphaBudget {
 pub struct BudgetedBot<'a> {
     pub name: &'a str,
     /// Whether the bot differs from the earlier bot of the same name.
-    pub begins_anew: bool,
+    pub is_changed: bool,
 }
 
 impl AlphaBudget {
@@ -57,7 +57,7 @@ impl AlphaBudget {
     }
 
     /// Returns the weight of the pool of all trades, 0 if the pool is not judged.
-    pub const fn whole(&self) -> f64 {
+    pub const fn pool_weight(&self) -> f64 {
         self.whole
     }
 
@@ -71,7 +71,7 @@ impl AlphaBudget {
         for (name, weight) in &self.weights {
             let left = worth(name).clamp(0.0, 1.0);
             match bots.iter().find(|bot| bot.name == name) {
-                Some(bot) if bot.begins_anew => known.insert(name.clone(), (weight * left, 1.0)),
+                Some(bot) if bot.is_changed => known.insert(name.clone(), (weight * left, 1.0)),
                 Some(_) => known.insert(name.clone(), (*weight, left)),
                 None => absent.insert(name.clone(), (*weight, weight * left)),
             };
@@ -83,7 +83,7 @@ impl AlphaBudget {
                 None => new.push(bot.name),
             }
         }
-        if bots.iter().any(|bot| bot.begins_anew || !self.weights.contains_key(bot.name)) {
+        if bots.iter().any(|bot| bot.is_changed || !self.weights.contains_key(bot.name)) {
             self.whole = 0.0;
         }
         let (before, after) = (known.len() as f64, (known.len() + new.len()) as f64);
@@ -112,11 +112,11 @@ mod tests {
     use proptest::prelude::*;
 
     const fn on(name: &str) -> BudgetedBot<'_> {
-        BudgetedBot { name, begins_anew: false }
+        BudgetedBot { name, is_changed: false }
     }
 
     const fn restarted(name: &str) -> BudgetedBot<'_> {
-        BudgetedBot { name, begins_anew: true }
+        BudgetedBot { name, is_changed: true }
     }
 
     fn check(budget: &AlphaBudget, expected: &[(&str, f64)], whole: f64) {
@@ -125,7 +125,7 @@ mod tests {
             let found = budget.weight(name).unwrap();
             assert!((found - weight).abs() < 1e-15, "{name}: {found}, not {weight}");
         }
-        assert_eq!(budget.whole(), whole);
+        assert_eq!(budget.pool_weight(), whole);
     }
 
     #[test]
@@ -216,12 +216,12 @@ mod tests {
                     continue;
                 }
                 let bots: Vec<BudgetedBot<'_>> = taking_part.iter()
-                    .map(|place| BudgetedBot { name: names[*place], begins_anew: change[*place].1 })
+                    .map(|place| BudgetedBot { name: names[*place], is_changed: change[*place].1 })
                     .collect();
                 let least = |name: &str| starts[names.iter().position(|known| *known == name).unwrap()].least;
                 let total = |budget: &AlphaBudget, starts: &[Start; 5]| {
                     let worth = |place: usize| budget.weight(names[place]).unwrap_or(0.0) * starts[place].second;
-                    (0..5).map(worth).sum::<f64>() + budget.whole()
+                    (0..5).map(worth).sum::<f64>() + budget.pool_weight()
                 };
                 let is_first = budget == AlphaBudget::default();
                 let before = if is_first { 1.0 } else { total(&budget, &starts) };

@@ -21,10 +21,10 @@ pub struct DirectedTrade {
 /// Mean returns per trade with the actual directions and with other directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectionBaseline {
-    pub actual: f64,
-    pub always_buy: f64,
-    pub always_sell: f64,
-    pub shifted: f64,
+    pub actual_mean: f64,
+    pub always_buy_mean: f64,
+    pub always_sell_mean: f64,
+    pub shifted_mean: f64,
     /// Probability that shifted directions reach at least the actual mean return. `None` if shifting changes too
     /// little: more than 95 % of trades have the same direction, or no symbol has two trades.
     pub p_value: Option<f64>,
@@ -66,10 +66,10 @@ pub fn direction_baseline(
         hits += u32::from(shifted >= actual - 1e-12);
     }
     Ok(DirectionBaseline {
-        actual,
-        always_buy: mean(&|trade| trade.buy_return),
-        always_sell: mean(&|trade| trade.sell_return),
-        shifted: sum_of_means / f64::from(runs),
+        actual_mean: actual,
+        always_buy_mean: mean(&|trade| trade.buy_return),
+        always_sell_mean: mean(&|trade| trade.sell_return),
+        shifted_mean: sum_of_means / f64::from(runs),
         p_value: is_shiftable.then(|| f64::from(1 + hits) / (1.0 + f64::from(runs))),
     })
 }
@@ -109,10 +109,12 @@ mod tests {
         // Directions B B S S on prices that move u u d d: all are correct. After shifts by 1, 2, 3: 2, 0, 2 correct.
         let trades = [trade(Buy, Buy), trade(Buy, Buy), trade(Sell, Sell), trade(Sell, Sell)];
         let found = direction_baseline(&[trades.to_vec()], 3_000, 1).unwrap();
-        assert!((found.actual - 0.85).abs() < 1e-12);
-        assert!((found.always_buy + 0.075).abs() < 1e-12 && (found.always_sell + 0.075).abs() < 1e-12);
+        assert!((found.actual_mean - 0.85).abs() < 1e-12);
+        assert!(
+            (found.always_buy_mean + 0.075).abs() < 1e-12 && (found.always_sell_mean + 0.075).abs() < 1e-12
+        );
         // (2 + 0 + 2) of 12 are correct: (4 x 0.85 - 8) / 12.
-        assert!((found.shifted - (4.0 * 0.85 - 8.0) / 12.0).abs() < 0.03, "{}", found.shifted);
+        assert!((found.shifted_mean - (4.0 * 0.85 - 8.0) / 12.0).abs() < 0.03, "{}", found.shifted_mean);
         assert_eq!(found.p_value, Some(1.0 / 3_001.0));
     }
 

@@ -7,9 +7,9 @@ use crate::{GateDecision, GateRule, StatisticsError, TradeGate, TradeOutcome};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GatedTrade {
     /// Decision time, in any unit.
-    pub decided: i64,
+    pub decided_at: i64,
     /// Time at which the result became known, in the same unit. Later or simultaneous decisions may use it.
-    pub known: i64,
+    pub known_at: i64,
     /// Day of the decision as any unique number, for gates that reset daily.
     pub day: i64,
     /// Return per unit of stake: positive for a win, negative for a loss, 0 otherwise.
@@ -96,8 +96,8 @@ type ReplayStep = (usize, bool);
 fn order_steps(trades: &[GatedTrade]) -> Vec<ReplayStep> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {
-        steps.push((trade.decided, true, place));
-        steps.push((trade.known.max(trade.decided.saturating_add(1)), false, place));
+        steps.push((trade.decided_at, true, place));
+        steps.push((trade.known_at.max(trade.decided_at.saturating_add(1)), false, place));
     }
     steps.sort_unstable();
     steps.into_iter().map(|(_, is_decision, place)| (place, !is_decision)).collect()

@@ -72,7 +72,7 @@ pub use metrics::{
     sharpe, sortino, streak_probability,
 };
 pub use overfitting::{
-    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, Split, VariantReturns, Variants, benjamini_hochberg,
+    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, Split, VariantReturns, VariantSource, benjamini_hochberg,
     best_of_many, probability_of_overfitting,
 };
 pub use planner::{MAX_PLANNED_TRADES, TradePlan};

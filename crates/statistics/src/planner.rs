@@ -87,7 +87,7 @@ impl TradePlan {
     /// Simulates the number of trades until [`crate::EdgeTest`] reaches a verdict on trades with the planned edge.
     /// The verdict is checked after every trade, on `paths` paths of at most `most_trades` trades. Error rates and
     /// `delta` come from `plan` and do not depend on the planned edge.
-    pub fn by_verdict(
+    pub fn simulate_verdicts(
         &self,
         plan: EdgeTestPlan,
         seed: u64,
@@ -127,9 +127,9 @@ mod tests {
         // Ten points at payout 85 are 0.185 of the stake.
         let verdict = EdgeTestPlan::new(0.05, 0.05, 0.185).unwrap();
         let exact = plan.exact_trades().unwrap();
-        let trades = plan.by_verdict(verdict, 1, 400, 2_000).unwrap().trades_to_show(0.8).unwrap();
+        let trades = plan.simulate_verdicts(verdict, 1, 400, 2_000).unwrap().trades_to_show(0.8).unwrap();
         assert!(trades > exact && trades < 3 * exact, "{trades} against {exact}");
-        assert_eq!(plan.by_verdict(verdict, 1, 100, 20).unwrap().trades_to_show(0.8), None);
+        assert_eq!(plan.simulate_verdicts(verdict, 1, 100, 20).unwrap().trades_to_show(0.8), None);
     }
 
     #[test]

@@ -36,14 +36,21 @@ pub struct GateRule {
     /// Whether the gate closes and starts over each day, ignoring trades of previous days.
     pub resets_daily: bool,
     /// Maximum number of times the gate opens per day. Requires `resets_daily`.
-    pub openings: u32,
+    pub max_daily_openings: u32,
 }
 
 impl GateRule {
     pub const fn opening(opening: GateOpening) -> Self {
         let (close_after_losses, close_after_trades, close_after_wins) = (0, 0, 0);
         let (resets_daily, openings) = (false, 0);
-        Self { opening, close_after_losses, close_after_trades, close_after_wins, resets_daily, openings }
+        Self {
+            opening,
+            close_after_losses,
+            close_after_trades,
+            close_after_wins,
+            resets_daily,
+            max_daily_openings: openings,
+        }
     }
 }
 
@@ -109,7 +116,7 @@ impl GateState {
     }
 
     fn describe_opening_progress(&self) -> String {
-        let GateRule { openings, opening, .. } = self.rule;
+        let GateRule { max_daily_openings: openings, opening, .. } = self.rule;
         if openings > 0 && self.opened >= openings {
             return format!("opened {} of {} today", self.opened, pluralize(openings, "time", "times"));
         }
@@ -169,8 +176,9 @@ impl TradeGate {
         let never = |what| Err(StatisticsError::NotANumberFor { what, value: 0.0 });
         let closes = [rule.close_after_losses, rule.close_after_trades, rule.close_after_wins];
         let mut test = None;
-        if rule.openings > 0 && !rule.resets_daily {
-            let (what, value) = ("openings per day (requires a daily reset)", f64::from(rule.openings));
+        if rule.max_daily_openings > 0 && !rule.resets_daily {
+            let (what, value) =
+                ("openings per day (requires a daily reset)", f64::from(rule.max_daily_openings));
             return Err(StatisticsError::NotANumberFor { what, value });
         }
         match rule.opening {
@@ -265,7 +273,7 @@ impl TradeGate {
     }
 
     const fn may_open(&self) -> bool {
-        self.rule.openings == 0 || self.opened < self.rule.openings
+        self.rule.max_daily_openings == 0 || self.opened < self.rule.max_daily_openings
     }
 
     fn close_if_due(&mut self) {
@@ -334,7 +342,7 @@ impl fmt::Display for GateRule {
         if self.resets_daily {
             closing.push("at the end of the day".to_owned());
         }
-        let often = match self.openings {
+        let often = match self.max_daily_openings {
             0 => String::new(),
             1 => ", once a day".to_owned(),
             times => format!(", {times} times a day"),
@@ -443,9 +451,9 @@ mod tests {
 
     #[test]
     fn gate_opens_once_per_day() {
-        let once = GateRule { resets_daily: true, openings: 1, close_after_trades: 1, ..HOOK };
+        let once = GateRule { resets_daily: true, max_daily_openings: 1, close_after_trades: 1, ..HOOK };
         assert_eq!(follow_days(once, &["LLWLLLL", "LLL"]), ["vvrvvvv", "vvr"]);
-        assert_eq!(follow_days(GateRule { openings: 2, ..once }, &["LLWLLLLLL"]), ["vvrvvrvvv"]);
+        assert_eq!(follow_days(GateRule { max_daily_openings: 2, ..once }, &["LLWLLLLLL"]), ["vvrvvrvvv"]);
         let opening = GateOpening::WinRate { rate: 1.0, over: 1 };
         let rate = GateRule { opening, close_after_trades: 0, ..once };
         // The loss itself closes the gate, which does not open a second time.
@@ -527,7 +535,7 @@ mod tests {
         for refused in [
             rule(GateOpening::AfterVirtualLosses(0), 0, 1),
             rule(GateOpening::AfterVirtualLosses(2), 0, 0),
-            GateRule { openings: 1, ..rule(GateOpening::AfterVirtualLosses(2), 0, 1) },
+            GateRule { max_daily_openings: 1, ..rule(GateOpening::AfterVirtualLosses(2), 0, 1) },
             rule(rate(0.6, 0), 0, 0),
             rule(rate(1.5, 20), 0, 0),
             rule(rate(f64::NAN, 20), 0, 0),
@@ -543,7 +551,10 @@ mod tests {
         for (rule, parts) in [
             (GateRule { close_after_losses: 2, ..RATE }, ["60.00 %", "4 trades", "or below that"]),
             (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "a passed signal"]),
-            (GateRule { resets_daily: true, openings: 1, ..HOOK }, ["2", "once a day", "end of the day"]),
+            (
+                GateRule { resets_daily: true, max_daily_openings: 1, ..HOOK },
+                ["2", "once a day", "end of the day"],
+            ),
         ] {
             assert!(parts.into_iter().all(|part| rule.to_string().contains(part)), "{rule}");
         }
@@ -554,7 +565,7 @@ mod tests {
         let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
         let verdict = GateRule::opening(GateOpening::VerdictShown { test, payout: 0.8 });
         let two = GateRule { close_after_losses: 2, close_after_trades: 3, ..HOOK };
-        let once = GateRule { resets_daily: true, openings: 1, close_after_trades: 1, ..HOOK };
+        let once = GateRule { resets_daily: true, max_daily_openings: 1, close_after_trades: 1, ..HOOK };
         for (rule, results, expected) in [
             (two, "", "closed: 0 of 2 virtual losses in a row"),
             (two, "WL", "closed: 1 of 2 virtual losses in a row"),
@@ -567,7 +578,11 @@ mod tests {
             (RATE, "WLLW", "closed: win rate 50 % over 4 trades, opens at 60 %"),
             (RATE, "WLWW", "open: win rate 75 % over 4 trades, closes below 60 %"),
             (once, "LLW", "closed: opened 1 of 1 time today"),
-            (GateRule { openings: 0, close_after_trades: 0, ..once }, "LL", "open: until the day ends"),
+            (
+                GateRule { max_daily_openings: 0, close_after_trades: 0, ..once },
+                "LL",
+                "open: until the day ends",
+            ),
             (verdict, "", "closed: evidence for an edge 1.00 of 20"),
         ] {
             let mut gate = TradeGate::new(rule).unwrap();

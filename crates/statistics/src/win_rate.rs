@@ -15,7 +15,7 @@ pub enum TradeOutcome {
 }
 
 impl TradeOutcome {
-    pub const fn to_return(self, payout_fraction: f64) -> f64 {
+    pub const fn unit_return(self, payout_fraction: f64) -> f64 {
         match self {
             Self::Won => payout_fraction,
             Self::Lost => -1.0,

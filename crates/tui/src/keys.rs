@@ -80,7 +80,7 @@ impl Question {
 
 impl Ui {
     pub fn show_message(&mut self, answer: impl Into<String>) {
-        self.answer = Some(candlewick_sdk::visible(&answer.into()).into_owned());
+        self.answer = Some(candlewick_sdk::escape_hidden(&answer.into()).into_owned());
     }
 
     pub fn on_key(&mut self, key: KeyEvent, view: &View) -> Option<KeyCommand> {

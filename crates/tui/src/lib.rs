@@ -14,5 +14,5 @@ pub use draw::draw;
 pub use keys::{KeyCommand, Pane, Ui};
 pub use look::Palette;
 pub use ratatui;
-pub use show::{RunControls, is_possible, leave, show};
-pub use view::{BotFacts, Facts, View};
+pub use show::{RunControls, check_terminal, restore_keyboard, show};
+pub use view::{BotFacts, RunFacts, View};

@@ -1,6 +1,6 @@
 //! Text styles, with or without colours, and formats of times, amounts and rates.
 
-use candlewick_records::time_text;
+use candlewick_records::format_time;
 use candlewick_runtime::control::Phase;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use ratatui::style::{Color, Modifier, Style};
@@ -50,12 +50,12 @@ impl Palette {
 
 /// Formats a time as `12:03:22` (UTC).
 pub(crate) fn clock_time(at: Millis) -> String {
-    time_text(at, "%H:%M:%S")
+    format_time(at, "%H:%M:%S")
 }
 
 /// Formats a time as `01-05 12:03:22` (UTC).
 pub(crate) fn date_time(at: Millis) -> String {
-    time_text(at, "%m-%d %H:%M:%S")
+    format_time(at, "%m-%d %H:%M:%S")
 }
 
 /// Formats the time left until `until`, such as `0:38`, `12:05` or `1:02:03`; never negative.

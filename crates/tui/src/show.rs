@@ -3,9 +3,9 @@
 use crate::draw::draw;
 use crate::keys::{KeyCommand, Ui};
 use crate::look::Palette;
-use crate::view::{Facts, View};
+use crate::view::{RunFacts, View};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
-use candlewick_runtime::{Notices, Stop};
+use candlewick_runtime::{NoticeReceiver, StopReason};
 use candlewick_sdk::Millis;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -28,7 +28,7 @@ const MAX_NOTICES_PER_FRAME: usize = 4_096;
 
 pub struct RunControls {
     pub orders: Sender<ControlRequest>,
-    pub stop: Sender<Stop>,
+    pub stop: Sender<StopReason>,
     pub now: Box<dyn Fn() -> Millis + Send>,
     pub log: Receiver<String>,
     pub has_colours: bool,
@@ -40,7 +40,7 @@ struct PendingOrder {
 }
 
 /// Shows a run until the last notice. The run continues if the terminal cannot be used.
-pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::Result<()> {
+pub fn show(facts: RunFacts, notices: &mut NoticeReceiver, controls: &RunControls) -> io::Result<()> {
     let mut view = View::new(facts);
     // A run that fails to start leaves the terminal unchanged.
     let Some(first) = notices.wait() else { return Ok(()) };
@@ -80,7 +80,8 @@ fn send_command(command: KeyCommand, controls: &RunControls, ui: &mut Ui) -> Opt
         }
         KeyCommand::Resume => ("resume", ControlOrder::Resume),
         KeyCommand::Quit | KeyCommand::Interrupt => {
-            let why = if command == KeyCommand::Quit { Stop::Terminated } else { Stop::Interrupted };
+            let why =
+                if command == KeyCommand::Quit { StopReason::Terminated } else { StopReason::Interrupted };
             let _ = controls.stop.try_send(why);
             return None;
         }
@@ -119,7 +120,7 @@ struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
-pub fn is_possible() -> Result<(), &'static str> {
+pub fn check_terminal() -> Result<(), &'static str> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return Err("standard input and output must both be a terminal");
     }
@@ -166,7 +167,7 @@ fn restore_terminal() {
 }
 
 /// Restores only the keyboard mode, because drawing would hang on a blocked terminal.
-pub fn leave() {
+pub fn restore_keyboard() {
     if IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();
     }

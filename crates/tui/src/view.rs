@@ -3,8 +3,8 @@
 use crate::look::signed;
 use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow, Lateness};
 use candlewick_runtime::control::Phase;
-use candlewick_runtime::{Notice, Overview, Received, Stop};
-use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, format_price, visible};
+use candlewick_runtime::{Notice, Overview, ReceivedNotice, StopReason};
+use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, escape_hidden, format_price};
 use std::collections::VecDeque;
 
 const MAX_LOG_LINES: usize = 500;
@@ -12,7 +12,7 @@ const MAX_LOG_LINES: usize = 500;
 const MAX_EQUITY_POINTS: usize = 2_048;
 
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct RunFacts {
     pub venue: String,
     pub wallet: String,
     pub journal: String,
@@ -23,7 +23,7 @@ pub struct Facts {
     pub series: Vec<Series>,
 }
 
-impl Facts {
+impl RunFacts {
     pub(crate) fn bot_name(&self, index: usize) -> &str {
         self.bots.get(index).map_or("", |bot| bot.name.as_str())
     }
@@ -37,7 +37,7 @@ pub struct BotFacts {
 
 #[derive(Debug, Default)]
 pub struct View {
-    pub(crate) facts: Facts,
+    pub(crate) facts: RunFacts,
     pub(crate) overview: Option<Overview>,
     pub(crate) equity: Vec<Money>,
     pub(crate) prices: Vec<(Symbol, f64)>,
@@ -49,9 +49,9 @@ pub struct View {
 }
 
 impl View {
-    pub fn new(facts: Facts) -> Self {
-        let clean = |text: String| visible(&text).into_owned();
-        let facts = Facts {
+    pub fn new(facts: RunFacts) -> Self {
+        let clean = |text: String| escape_hidden(&text).into_owned();
+        let facts = RunFacts {
             venue: clean(facts.venue),
             wallet: clean(facts.wallet),
             journal: clean(facts.journal),
@@ -64,7 +64,7 @@ impl View {
         Self { facts, ..Self::default() }
     }
 
-    pub fn on_notice(&mut self, received: Received) {
+    pub fn on_notice(&mut self, received: ReceivedNotice) {
         self.missed_notices += received.missed;
         match received.notice {
             Notice::Begins(funds) => self.record_equity(funds.free + funds.open_stakes),
@@ -87,18 +87,19 @@ impl View {
             }
             Notice::Price(symbol, price) => self.set_price(symbol, price.value),
             Notice::Note { fixed, .. } => {
-                let is_of = |alarm: &str| fixed.iter().any(|problem| alarm.contains(&*visible(problem)));
+                let is_of =
+                    |alarm: &str| fixed.iter().any(|problem| alarm.contains(&*escape_hidden(problem)));
                 self.alarm.take_if(|(_, alarm)| is_of(alarm));
             }
             Notice::Alarm(text) | Notice::Logged { text, is_alarm: true } => {
-                self.alarm = Some((self.latest_time, visible(&text).into_owned()));
+                self.alarm = Some((self.latest_time, escape_hidden(&text).into_owned()));
             }
             Notice::Stopping { why, unfinished, .. } => {
                 let why = match why {
-                    Stop::TimeUp => "time limit reached: ",
-                    Stop::DataEnds(_) => "end of candles: ",
-                    Stop::Limit(rule) => &format!("{} reached: ", rule.describe()),
-                    Stop::Interrupted | Stop::Terminated => "",
+                    StopReason::TimeUp => "time limit reached: ",
+                    StopReason::DataEnds(_) => "end of candles: ",
+                    StopReason::Limit(rule) => &format!("{} reached: ", rule.describe()),
+                    StopReason::Interrupted | StopReason::Terminated => "",
                 };
                 let waits = match unfinished {
                     0 => "none open".to_owned(),
@@ -121,7 +122,7 @@ impl View {
             .filter(|(time, _)| is_timestamp(time))
             .map_or(line, |(_, rest)| rest.trim_start());
         let tone = if line.contains("ERROR") { Tone::Bad } else { Tone::Note };
-        self.add_line(LogLine { at: None, tone, text: visible(line.trim_end()).into_owned() });
+        self.add_line(LogLine { at: None, tone, text: escape_hidden(line.trim_end()).into_owned() });
     }
 
     pub fn unsettled(&self) -> usize {
@@ -204,11 +205,11 @@ pub(crate) struct LogLine {
 
 impl LogLine {
     pub(crate) fn new(at: Millis, tone: Tone, text: &str) -> Self {
-        Self { at: Some(at), tone, text: visible(text).into_owned() }
+        Self { at: Some(at), tone, text: escape_hidden(text).into_owned() }
     }
 }
 
-fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Option<LogLine> {
+fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &RunFacts) -> Option<LogLine> {
     let scale = facts.scale;
     let (note, bad) = (|text: String| (Tone::Note, text), |text: String| (Tone::Bad, text));
     let (tone, text) = match &event.kind {
@@ -274,7 +275,7 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
     Some(LogLine::new(event.at, tone, &text))
 }
 
-fn action_line(action: &Action, received: Millis, facts: &Facts) -> Option<LogLine> {
+fn action_line(action: &Action, received: Millis, facts: &RunFacts) -> Option<LogLine> {
     let bot = |index| facts.bot_name(index);
     match action {
         Action::Open(approved) => {

@@ -3,14 +3,14 @@
 
 use candlewick_engine::{Edge, IntentId, IntentState, LimitUse, Quantity, Rule};
 use candlewick_runtime::control::{MarketState, Phase, RunState, SlowestCandle};
-use candlewick_runtime::{BotOverview, Funds, Notice, Overview, Received, Stop, TradeOverview};
+use candlewick_runtime::{BotOverview, Funds, Notice, Overview, ReceivedNotice, StopReason, TradeOverview};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout, Price, Symbol};
 use candlewick_tui::ratatui::Terminal;
 use candlewick_tui::ratatui::backend::TestBackend;
 use candlewick_tui::ratatui::buffer::Cell;
 use candlewick_tui::ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use candlewick_tui::ratatui::style::Color;
-use candlewick_tui::{BotFacts, Facts, KeyCommand, Palette, Ui, View, draw};
+use candlewick_tui::{BotFacts, KeyCommand, Palette, RunFacts, Ui, View, draw};
 
 /// 2026-01-05 12:00 UTC.
 const NOON: Millis = Millis::new(1_767_614_400_000);
@@ -23,8 +23,8 @@ fn symbol() -> Symbol {
     Symbol::new("BTCUSDT").unwrap()
 }
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> RunFacts {
+    RunFacts {
         venue: "embedded sandbox at http://127.0.0.1:7701".to_owned(),
         wallet: "demo".to_owned(),
         journal: "sqlite://run.db".to_owned(),
@@ -81,7 +81,7 @@ fn overview() -> Overview {
             profit: money(-200),
             break_even: Some(1.0 / 1.8),
             edge: Edge::Open,
-            about_more: Some(1_200),
+            estimated_more_trades: Some(1_200),
             evidence: 0.98,
             needed: Some(20.0),
             evidence_against: 1.01,
@@ -89,18 +89,18 @@ fn overview() -> Overview {
         }],
         refused: [("MaxOpenTrades", 12), ("NoPrice", 1)].into(),
         limits: vec![
-            LimitUse { rule: Rule::MaxOpenTrades, used: Quantity::Count(1), most: Quantity::Count(3) },
+            LimitUse { rule: Rule::MaxOpenTrades, used: Quantity::Count(1), limit: Quantity::Count(3) },
             LimitUse {
                 rule: Rule::DailyLossLimit,
                 used: Quantity::Money(money(2_000)),
-                most: Quantity::Money(money(10_000)),
+                limit: Quantity::Money(money(10_000)),
             },
         ],
     }
 }
 
-fn received(notice: Notice) -> Received {
-    Received { notice, missed: 0 }
+fn received(notice: Notice) -> ReceivedNotice {
+    ReceivedNotice { notice, missed: 0 }
 }
 
 fn build_view(notices: impl IntoIterator<Item = Notice>) -> View {
@@ -318,7 +318,8 @@ fn shows_the_reason_of_a_halt_and_problems() {
     has_row(&draw_rows(&resolved, &Ui::default(), SMALL), &["no wallet"]);
     resolved.on_notice(received(note("no wallet")));
     assert!(!draw_rows(&resolved, &Ui::default(), SMALL).concat().contains("no wallet"));
-    let why = Notice::Stopping { why: Stop::TimeUp, unfinished: 1, last_close: None, waits_until: NOON };
+    let why =
+        Notice::Stopping { why: StopReason::TimeUp, unfinished: 1, last_close: None, waits_until: NOON };
     let rows = draw_rows(&build_view([why]), &Ui::default(), SMALL);
     has_row(&rows, &["time limit reached: no new trades; waiting for 1 open trade"]);
 }
@@ -329,7 +330,7 @@ fn counts_missed_messages_and_recovers_with_the_next_overview() {
     let mut later = overview();
     later.unsettled.clear();
     later.settled.insert(0, settled(3, Outcome::Won, 800));
-    view.on_notice(Received { notice: Notice::Overview(Box::new(later)), missed: 41 });
+    view.on_notice(ReceivedNotice { notice: Notice::Overview(Box::new(later)), missed: 41 });
     let rows = draw_rows(&view, &Ui::default(), SMALL);
     shows(&rows, &["41 messages skipped", "Open trades: 0"]);
     has_row(&rows, &["#3", "won +8.00"]);

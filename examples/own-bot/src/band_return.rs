@@ -45,7 +45,7 @@ impl Strategy for BandReturn {
             if before > 0 { Signal::sell("back from above") } else { Signal::buy("back from below") };
         let signal = signal.with("adx", trend.adx);
         Some(match self.expiry {
-            Some(expiry) => signal.expiring(expiry),
+            Some(expiry) => signal.with_expiry(expiry),
             None => signal,
         })
     }

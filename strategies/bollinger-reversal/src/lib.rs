@@ -34,7 +34,7 @@ const SCORE: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for BollingerReversal {
     type Numbers = [f64; 1];
 
-    fn warm_after(&self) -> usize {
+    fn warmup_candles(&self) -> usize {
         self.z_score.warmup()
     }
 

@@ -33,7 +33,7 @@ const TOSS: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for Coin {
     type Numbers = [f64; 1];
 
-    fn warm_after(&self) -> usize {
+    fn warmup_candles(&self) -> usize {
         1
     }
 

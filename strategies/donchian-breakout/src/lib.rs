@@ -36,7 +36,7 @@ const POSITION: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for DonchianBreakout {
     type Numbers = [f64; 1];
 
-    fn warm_after(&self) -> usize {
+    fn warmup_candles(&self) -> usize {
         self.channel.warmup() + 1
     }
 

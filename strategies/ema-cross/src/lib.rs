@@ -43,7 +43,7 @@ impl DeclaredStrategy for EmaCross {
     type Numbers = [f64; 1];
 
     /// Returns the number of candles until the slow average is stable, plus one candle for the comparison.
-    fn warm_after(&self) -> usize {
+    fn warmup_candles(&self) -> usize {
         self.slow.stable_after() + 1
     }
 

@@ -44,7 +44,7 @@ impl DeclaredStrategy for MacdCross {
     type Numbers = [f64; 1];
 
     /// Returns the number of candles until the lines are stable, plus one candle for the comparison.
-    fn warm_after(&self) -> usize {
+    fn warmup_candles(&self) -> usize {
         self.macd.stable_after() + 1
     }
 

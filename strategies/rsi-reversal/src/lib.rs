@@ -40,7 +40,7 @@ impl DeclaredStrategy for RsiReversal {
     type Numbers = [f64; 1];
 
     /// Returns the number of candles until the RSI is the same in a live bot and in its backtest.
-    fn warm_after(&self) -> usize {
+    fn warmup_candles(&self) -> usize {
         self.rsi.stable_after()
     }
 

@@ -47,7 +47,7 @@ impl DeclaredStrategy for StochasticAdx {
     type Numbers = [f64; 2];
 
     /// Returns the number of candles until the ADX is stable.
-    fn warm_after(&self) -> usize {
+    fn warmup_candles(&self) -> usize {
         self.stochastic.warmup().max(self.adx.stable_after())
     }
 

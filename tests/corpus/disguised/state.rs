@@ -6,7 +6,7 @@ use crate::NoParams;
 use crate::declare::{follow, rise, rule, toward};
 use candlewick_cli::App;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Condition, ExpirationType, Expiry, GateView, Signal, Strategy,
+    BotContext, BuildError, Candle, Condition, ExpirationType, Expiry, GateSnapshot, Signal, Strategy,
     StrategyEntry, StrategyFactory,
 };
 use std::cell::Cell;
@@ -59,7 +59,7 @@ impl<const GETTER: usize> Strategy for Changes<GETTER> {
         vec![None]
     }
 
-    fn gate(&self) -> Option<GateView> {
+    fn gate(&self) -> Option<GateSnapshot> {
         self.call(3);
         None
     }
@@ -144,16 +144,16 @@ fn turned_if(candle: &Candle, is_turned: bool) -> Option<Signal> {
 
 fn rare() -> [StrategyEntry; 7] {
     [
-        rule("w-own-expiry", 1, |_| |candle| Some(follow(candle)?.expiring(minutes(7)))),
+        rule("w-own-expiry", 1, |_| |candle| Some(follow(candle)?.with_expiry(minutes(7)))),
         rule("w-rare-expiry", 1, |_| {
             |candle| {
                 let signal = follow(candle)?;
-                Some(if is_picked(candle, 1_997) { signal.expiring(minutes(60)) } else { signal })
+                Some(if is_picked(candle, 1_997) { signal.with_expiry(minutes(60)) } else { signal })
             }
         }),
         rule("w-other-expiration-type", 1, |_| {
             let next = Expiry { expiration_type: ExpirationType::NextCandle, ..minutes(1) };
-            move |candle| Some(follow(candle)?.expiring(next))
+            move |candle| Some(follow(candle)?.with_expiry(next))
         }),
         rule("w-every-5000th", 1, |_| {
             counted(|candle, shown| turned_if(candle, shown.is_multiple_of(5_000)))

@@ -6,15 +6,15 @@ use crate::{Report, START, market_settings};
 use anyhow::{Context, bail, ensure};
 use candlewick_app::NoProgress;
 use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{Loaded, control_paths};
+use candlewick_app::configuration::{LoadedConfig, control_paths};
 use candlewick_app::control::describe;
-use candlewick_app::live::{self, Embedded, FrontEnd, JournalSession, Outcome};
+use candlewick_app::live::{self, EmbeddedVenue, FrontEnd, JournalSession, Outcome};
 use candlewick_broker::Broker;
 use candlewick_broker::clock::{Clock, Stopwatch, VirtualClock};
 use candlewick_engine::{BotSettings, IntentState};
 use candlewick_history::generate;
 use candlewick_journal::Reader;
-use candlewick_runtime::Stop;
+use candlewick_runtime::StopReason;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
 use candlewick_runtime::events::{FollowedEvent, Follower};
 use candlewick_sandbox::{FaultProfile, RunningSandbox, build_markets};
@@ -90,7 +90,7 @@ async fn play() -> anyhow::Result<Report> {
     let configuration = include_str!("configuration.toml");
     let text =
         format!("{configuration}\n[journal]\nurl = \"{journal}\"\n[metrics]\nlisten = \"{metrics}\"\n");
-    let loaded = Loaded::from_text(&text)?;
+    let loaded = LoadedConfig::from_text(&text)?;
     let bots = BotSet::build(&loaded, &Registry::default().with::<Coin>()?)?;
     let candles = |bot: &BotSettings| anyhow::Ok(generate(&market_settings(bot.symbol.as_str(), START, 2)?)?);
     let candles = loaded.config.bots.iter().map(candles).collect::<anyhow::Result<Vec<_>>>()?;
@@ -99,8 +99,8 @@ async fn play() -> anyhow::Result<Report> {
     let (clock, bot_clock) = LeapingClock::pair(time);
     let clocks: [Arc<dyn Clock>; 2] = [Arc::new(clock.clone()), Arc::new(bot_clock)];
     let (session, control) = JournalSession::open_with_control(&loaded).await?;
-    let Embedded { running, connection, .. } =
-        Embedded::start_on(&loaded, (candles, markets), (start, None), clocks).await?;
+    let EmbeddedVenue { running, connection, .. } =
+        EmbeddedVenue::start_with_clocks(&loaded, (candles, markets), (start, None), clocks).await?;
     let venue = Arc::clone(&connection.broker);
     let (stop, stopped) = mpsc::channel(1);
     let (socket, follower) = (control_paths(&loaded)?.socket, control.events().follow());
@@ -113,14 +113,14 @@ async fn play() -> anyhow::Result<Report> {
         announce: Box::new(|_: &str| {}),
         progress: Box::new(NoProgress),
         stop: stopped,
-        leave: Arc::default(),
-        read_again: Box::new(move || Loaded::from_text(&text)),
+        quit_now: Arc::default(),
+        read_configuration: Box::new(move || LoadedConfig::from_text(&text)),
     };
     let trading = Box::pin(live::run(&loaded, bots, connection, front));
     let playing = async {
         let scenes = Box::pin(drill.play()).await;
         // Fails if the run has already ended.
-        let _ = stop.send(Stop::TimeUp).await;
+        let _ = stop.send(StopReason::TimeUp).await;
         scenes
     };
     let (ended, scenes) = tokio::join!(trading, playing);
@@ -147,7 +147,7 @@ async fn check_promises(journal: &str, outcome: &Outcome, venue: &dyn Broker) ->
     let mut reader = Reader::open(&journal.parse()?).await?;
     let verified = reader.verify().await;
     for row in book.rows() {
-        let exchanges = reader.exchanges_of(row.approved.intent().number()).await?;
+        let exchanges = reader.exchanges_of_intent(row.approved.intent().number()).await?;
         let sent = exchanges.iter().filter(|exchange| exchange.what.starts_with("POST ")).count();
         (requests, most) = (requests + sent, most.max(sent));
     }
@@ -235,7 +235,7 @@ impl Drill<'_> {
         let seen = self.observe().await;
         self.drain_events().await;
         sleep(FAILURE_DURATION).await;
-        self.running.switchboard.set(FaultProfile::none());
+        self.running.switchboard.set_profile(FaultProfile::none());
         if let Some(journal_lock) = journal_lock {
             journal_lock.close().await?;
         }
@@ -263,7 +263,7 @@ impl Drill<'_> {
     /// Injects a failure. Returns the connection that locks the journal, if the failure needs one.
     async fn inject(&self, failure: &Failure) -> anyhow::Result<Option<AnyConnection>> {
         match failure {
-            Failure::Faults(faults) => self.running.switchboard.set(faults.clone()),
+            Failure::Faults(faults) => self.running.switchboard.set_profile(faults.clone()),
             Failure::SleepMs(span) => self.clock.leap(*span),
             Failure::JournalLocked => {
                 let mut connection = AnyConnection::connect(self.journal).await?;

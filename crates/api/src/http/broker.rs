@@ -157,7 +157,7 @@ impl HttpBroker {
 
 fn lacks_result(report: &TradeReport) -> bool {
     match report.progress {
-        Progress::OverUnreported => true,
+        Progress::OverWithoutOutcome => true,
         Progress::Over(Outcome::Won) => report.profit.is_none() && report.payout.is_none(),
         Progress::Over(_) | Progress::Running | Progress::Unrecognised(_) => false,
     }
@@ -244,10 +244,10 @@ mod tests {
     async fn keeps_the_short_record_if_the_list_adds_nothing() {
         let (_script, broker) = scripted(&[SHORT, "{}"]).await;
         let known = broker.trade("01JT", Detail::Everything).await.unwrap().value;
-        assert_eq!(known.progress, Progress::OverUnreported);
+        assert_eq!(known.progress, Progress::OverWithoutOutcome);
         let (_script, broker) = scripted(&[SHORT, USER, r#"{"data": []}"#]).await;
         let ending = broker.trade("01JT", Detail::Progress).await.unwrap().value;
-        assert_eq!((ending.id.as_str(), ending.progress), ("01JT", Progress::OverUnreported));
+        assert_eq!((ending.id.as_str(), ending.progress), ("01JT", Progress::OverWithoutOutcome));
         let (_script, broker) = scripted(&[SHORT, USER, "[]"]).await;
         let ending = broker.trade("01JT", Detail::Progress).await;
         assert!(matches!(ending, Err(BrokerError::Malformed { .. })), "{ending:?}");

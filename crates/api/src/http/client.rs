@@ -29,13 +29,13 @@ pub(super) fn parse_proxy(settings: &Settings) -> Result<Option<Address>, Broker
 }
 
 /// Installs the process-wide TLS crypto provider. Call this before building a client.
-pub fn prepare_tls() {
+pub fn install_tls_provider() {
     // Fails if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
 fn client_builder(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
-    prepare_tls();
+    install_tls_provider();
     let builder = Client::builder()
         .user_agent(concat!("candlewick/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())

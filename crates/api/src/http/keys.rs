@@ -109,7 +109,7 @@ impl CredentialStore {
             held.rejecting.insert(by, false);
         }
         (held.refused, held.refused_by) = (None, None);
-        self.state.accept();
+        self.state.clear_rejection();
     }
 
     /// Records a rejection of the token. Returns whether the token was replaced in the meantime.
@@ -119,15 +119,15 @@ impl CredentialStore {
             return true;
         }
         // Successful reads do not clear a rejection of opens, but the operator can.
-        if held.refused != Some(TokenUse::Opening) || self.state.refused().is_none() {
+        if held.refused != Some(TokenUse::Opening) || self.state.rejection().is_none() {
             (held.refused, held.refused_by) = (Some(what), Some(endpoint));
         }
         let is_alone = what == TokenUse::Reading && held.rejecting.contains_key(endpoint);
         if is_alone {
             held.rejecting.insert(endpoint, true);
-            self.state.refuse(describe_rejection(endpoint, text));
+            self.state.record_rejection(describe_rejection(endpoint, text));
         } else {
-            self.state.refuse(text);
+            self.state.record_rejection(text);
         }
         false
     }
@@ -145,7 +145,7 @@ impl CredentialStore {
     /// Returns generation and error of a token that may not open trades, unless the operator cleared the error.
     pub(super) fn open_rejection(&self) -> Option<(u64, String)> {
         let held = self.read_state();
-        let text = self.state.refused().filter(|_| held.refused == Some(TokenUse::Opening))?;
+        let text = self.state.rejection().filter(|_| held.refused == Some(TokenUse::Opening))?;
         Some((held.generation, text))
     }
 
@@ -173,7 +173,7 @@ impl CredentialStore {
         held.generation += 1;
         (held.refused, held.refused_by) = (None, None);
         held.rejecting.clear();
-        self.state.accept();
+        self.state.clear_rejection();
         tracing::warn!("the venue rejected the token; a new token was read from the token file");
     }
 
@@ -273,7 +273,7 @@ impl HttpBroker {
     }
 
     pub(super) async fn is_accepted_elsewhere(&self, endpoint: &'static str) -> bool {
-        let is_refused = self.credentials.token_state().refused().is_some();
+        let is_refused = self.credentials.token_state().rejection().is_some();
         !is_refused
             && (self.credentials.is_rejected_at(endpoint)
                 || self.fetch_user_with(self.credentials.current()).await.is_ok())
@@ -332,12 +332,12 @@ mod tests {
         let (broker, file) = script.broker_with_file("tok-456");
         broker.identity().await.unwrap();
         assert!(broker.balances().await.is_err());
-        let said = broker.token_state().refused().unwrap();
+        let said = broker.token_state().rejection().unwrap();
         assert!(said.contains("belongs to another user"), "{said}");
         assert!(broker.balances().await.is_err());
         *file.lock().unwrap() = "tok-789";
         assert!(broker.balances().await.is_ok());
-        assert_eq!(broker.token_state().refused(), None);
+        assert_eq!(broker.token_state().rejection(), None);
         let used = script.requests().into_iter().map(|request| {
             let tokens = ["tok-123", "tok-456", "tok-789"];
             tokens.into_iter().find(|token| request.head.contains(token)).unwrap()
@@ -361,7 +361,7 @@ mod tests {
         for requests in [4, 6] {
             let report = broker.trade("01JT", candlewick_broker::Detail::Progress).await.unwrap().value;
             assert_eq!(report.profit, Some(8.into()));
-            assert_eq!(broker.token_state().refused(), None);
+            assert_eq!(broker.token_state().rejection(), None);
             assert_eq!(script.requests().len(), requests);
         }
     }
@@ -374,7 +374,7 @@ mod tests {
         let acts = vec![refused.clone(), user.clone(), refused, user, wallets];
         let script = Script::start(acts).await;
         let broker = script.broker(unlimited());
-        let said = || broker.token_state().refused();
+        let said = || broker.token_state().rejection();
         assert!(broker.balances().await.is_err());
         assert_eq!(said().as_deref(), Some("Invalid token (GET /token/wallets)"));
         assert!(broker.identity().await.is_ok());

@@ -85,7 +85,7 @@ fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
         return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });
     }
     let mut candles = Candles::from_rows(rows, window, reply.received);
-    candles.unusable += unreadable;
+    candles.unusable_rows += unreadable;
     Ok(candles)
 }
 
@@ -127,7 +127,7 @@ mod tests {
         let window = "type=otc&interval=1m&skip=0&limit=1000&startTime=59999&endTime=179999";
         assert!(line.contains(window), "{line}");
         let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get()).collect();
-        assert_eq!((times, found.unusable, found.outside.len()), (vec![60_000, 120_000], 1, 1));
+        assert_eq!((times, found.unusable_rows, found.outside.len()), (vec![60_000, 120_000], 1, 1));
         // If the window ends within a candle, the request ends there too.
         let (script, _) = ask("[]", query(60_000, 200_000)).await;
         assert!(script.requests()[0].line.contains("limit=1000&startTime=59999&endTime=200000"));

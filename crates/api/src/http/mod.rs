@@ -16,7 +16,7 @@ mod script;
 mod stream;
 mod transport;
 
-pub use client::prepare_tls;
+pub use client::install_tls_provider;
 pub use transport::{Body, Exchange, HttpObserver, Purpose, RawAnswer, Transport, TransportError};
 
 use crate::{Credentials, Secret, Settings, TimestampFormat, TokenSource};

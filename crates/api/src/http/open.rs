@@ -107,7 +107,7 @@ impl HttpBroker {
             let most = self.settings.max_connections;
             return Err(not_sent(format!("all connections are in use (broker.max_connections = {most})")));
         };
-        if let Some(text) = self.credentials.token_state().refused() {
+        if let Some(text) = self.credentials.token_state().rejection() {
             return Err(not_sent(format!("the venue rejects the token: {text}")));
         }
         // The wait may have been too long, or the clock may have been adjusted.
@@ -288,7 +288,7 @@ pub(super) mod tests {
         let script = Script::start(vec![reply("403 Forbidden", echo)]).await;
         let seen = std::sync::Arc::new(RecordingObserver::default());
         let broker = script.broker(patient()).with_observer(std::sync::Arc::clone(&seen) as _);
-        let _ = candlewick_broker::for_intent(7, broker.open(&order(), Millis::MAX)).await;
+        let _ = candlewick_broker::with_intent(7, broker.open(&order(), Millis::MAX)).await;
         let seen = seen.0.lock().unwrap();
         let [exchange] = &seen[..] else { panic!("{seen:?}") };
         assert_eq!((exchange.intent, exchange.status), (Some(7), Some(403)));

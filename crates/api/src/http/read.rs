@@ -433,20 +433,20 @@ mod tests {
         let (broker, file) = script.broker_with_file("tok-123");
         let state = broker.token_state();
         assert!(broker.fetch_wallets().await.is_err());
-        assert_eq!(state.refused(), Some("no [hidden] (GET /token/wallets)".to_owned()));
+        assert_eq!(state.rejection(), Some("no [hidden] (GET /token/wallets)".to_owned()));
         assert!(open(&broker, Millis::MAX).await.contains("NotSent"));
         assert_eq!(script.requests().len(), 1);
         *file.lock().unwrap() = "tok-456";
         assert!(broker.fetch_wallets().await.is_ok());
-        assert_eq!(state.refused(), None);
+        assert_eq!(state.rejection(), None);
         let tokens: Vec<_> =
             script.requests().iter().map(|request| request.head.contains("tok-456")).collect();
         assert_eq!(tokens, [false, false, true]);
         assert_eq!(broker.credentials.redact("tok-123 tok-456"), "[hidden] [hidden]");
         assert!(broker.fetch_wallets().await.is_err());
-        assert!(state.refused().is_some());
+        assert!(state.rejection().is_some());
         assert!(broker.fetch_wallets().await.is_ok());
-        assert_eq!(state.refused(), None);
+        assert_eq!(state.rejection(), None);
     }
 
     #[tokio::test]
@@ -456,11 +456,11 @@ mod tests {
         let script = Script::start(acts).await;
         let broker = script.broker(patient());
         open(&broker, Millis::MAX).await;
-        broker.token_state().accept();
+        broker.token_state().clear_rejection();
         assert!(broker.fetch_wallets().await.is_err());
-        assert!(broker.token_state().refused().is_some());
+        assert!(broker.token_state().rejection().is_some());
         assert!(broker.fetch_wallets().await.is_ok());
-        assert_eq!(broker.token_state().refused(), None);
+        assert_eq!(broker.token_state().rejection(), None);
     }
 
     #[tokio::test]
@@ -470,8 +470,8 @@ mod tests {
         let broker = script.broker(patient());
         assert!(open(&broker, Millis::MAX).await.contains("Rejected"));
         assert!(broker.fetch_wallets().await.is_ok());
-        assert_eq!(broker.token_state().refused(), Some("no right".to_owned()));
-        broker.token_state().accept();
+        assert_eq!(broker.token_state().rejection(), Some("no right".to_owned()));
+        broker.token_state().clear_rejection();
         assert!(!open(&broker, Millis::MAX).await.contains("NotSent"));
     }
 

@@ -1,16 +1,18 @@
 //! Collects the candles for a run, with notices about their quality.
 
-use super::load::{self, ALWAYS};
+use super::load::{self, ALL_TIME};
 use super::market::{built_in_tick_notice, markets_for, select_series, unset_tick_notice};
 use super::name::{PriceSource, rule_bots};
-use crate::configuration::{Flag, Loaded, Problems};
+use crate::configuration::{Flag, LoadedConfig, Problems};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_engine::{BotSettings, IntentRow, TradeBook};
-use candlewick_history::{HashedSeries, closed_candles, combine_series_hashes, missing_candles};
+use candlewick_history::{
+    HashedSeries, combine_series_hashes, count_candles_in_closed_hours, count_missing_candles,
+};
 use candlewick_records::{counted, utc};
 use candlewick_sdk::{CandleSeries, CloseType, Expiry, Millis, Series};
-use candlewick_simulator::{Market, check_expiry, coarse_stretches};
+use candlewick_simulator::{Market, check_expiry, coarse_periods};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -67,8 +69,8 @@ impl Candles {
         start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
     }
 
-    pub fn missing(&self, bots: &[BotSettings]) -> u64 {
-        self.series.iter().filter(|one| has_bot(bots, one)).map(missing_candles).sum()
+    pub fn missing_candles(&self, bots: &[BotSettings]) -> u64 {
+        self.series.iter().filter(|one| has_bot(bots, one)).map(count_missing_candles).sum()
     }
 }
 
@@ -77,7 +79,8 @@ pub(super) fn has_bot(bots: &[BotSettings], series: &CandleSeries) -> bool {
 }
 
 fn market_hours_notice(series: &CandleSeries) -> Option<String> {
-    let (closed, all, name) = (closed_candles(series), series.candles().len(), series.series());
+    let (closed, all, name) =
+        (count_candles_in_closed_hours(series), series.candles().len(), series.series());
     let percent = closed as f64 * 100.0 / all as f64;
     (closed > 0).then(|| {
         format!("{name}: {closed} of {all} candles ({percent:.1} %) are outside market hours; `candlewick data check` lists them")
@@ -96,7 +99,7 @@ impl CandleChoice {
         flags.into_iter().flatten().collect()
     }
 
-    pub fn gather(&self, loaded: &Loaded, progress: &dyn Progress) -> Result<Candles> {
+    pub fn gather(&self, loaded: &LoadedConfig, progress: &dyn Progress) -> Result<Candles> {
         let bots = &loaded.config.bots;
         let stock = load::load(loaded, &self.range()?, progress)?;
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
@@ -123,7 +126,7 @@ impl CandleChoice {
 
     pub fn check_expiries(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         markets: &[Market],
         fineness: Fineness,
     ) -> Result<Option<String>> {
@@ -132,7 +135,7 @@ impl CandleChoice {
 
     pub fn check_trades(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         markets: &[Market],
         book: &TradeBook,
     ) -> Result<Option<String>> {
@@ -142,13 +145,13 @@ impl CandleChoice {
     fn coarse_notice(&self, checked: Result<()>) -> Result<Option<String>> {
         match checked {
             Ok(()) => Ok(None),
-            Err(_) if self.allow_coarse => Ok(Some(COARSE.to_owned())),
+            Err(_) if self.allow_coarse => Ok(Some(COARSE_NOTICE.to_owned())),
             Err(failure) => Err(failure),
         }
     }
 
     fn range(&self) -> Result<Range<Millis>> {
-        let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
+        let range = self.from.unwrap_or(ALL_TIME.start)..self.to.unwrap_or(ALL_TIME.end);
         if range.is_empty() {
             let [from, to] = [range.start, range.end].map(utc);
             return Err(AppError::invalid(format!("--from {from} is not before --to {to}")));
@@ -157,7 +160,7 @@ impl CandleChoice {
     }
 }
 
-pub const COARSE: &str =
+pub const COARSE_NOTICE: &str =
     "coarse: an expiry is shorter than the candles that price its trades, so this run proves nothing";
 
 const ALLOW_BY_FLAG: &str =
@@ -172,13 +175,13 @@ pub enum Fineness {
     Throughout,
 }
 
-pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option<String> {
+pub fn describe_coarse_expiry(expiry: Expiry, market: &Market, fineness: Fineness) -> Option<String> {
     if let Err(error) = check_expiry(expiry, market) {
         return Some(error.to_string());
     }
     let stretches = match fineness {
         Fineness::Somewhere => return None,
-        Fineness::Throughout => coarse_stretches(expiry, market),
+        Fineness::Throughout => coarse_periods(expiry, market),
     };
     let first = stretches.first()?;
     let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
@@ -190,11 +193,16 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
     ))
 }
 
-pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness, hint: &str) -> Result<()> {
+pub fn check_expiries(
+    loaded: &LoadedConfig,
+    markets: &[Market],
+    fineness: Fineness,
+    hint: &str,
+) -> Result<()> {
     let mut problems = Vec::new();
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
-        if let Some(why) = too_coarse(bot.expiry(), market, fineness) {
+        if let Some(why) = describe_coarse_expiry(bot.expiry(), market, fineness) {
             let problem = loaded.problem(&format!("bots[{index}].close_type"), why);
             problems.push(problem.value(format!("\"{}\"", bot.close_type)));
         }
@@ -202,14 +210,14 @@ pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness, h
     Problems::check(problems).map_err(|problems| AppError::invalid(problems.to_string()).help(hint))
 }
 
-fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<()> {
+fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> Result<()> {
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
         let mut stretches: HashMap<CloseType, Vec<Range<Millis>>> = HashMap::new();
         let of_bot = book.rows().iter().filter(|row| row.approved.bot().index() == index);
         let mut is_too_coarse = |row: &&IntentRow| {
             let expiry = row.approved.expiry();
-            let own = stretches.entry(expiry.close_type).or_insert_with(|| coarse_stretches(expiry, market));
+            let own = stretches.entry(expiry.close_type).or_insert_with(|| coarse_periods(expiry, market));
             is_priced_within(row, own)
         };
         let coarse: Vec<&IntentRow> = of_bot.filter(|row| is_too_coarse(row)).collect();

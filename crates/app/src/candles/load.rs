@@ -4,10 +4,10 @@ use super::distinct;
 use super::gather::has_bot;
 use super::market::{missing_in_catalog_error, suggest_catalog_series};
 use super::name::{CandleStore, DataName, PriceSource, divides, parse_data_names};
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
-use crate::storage::is_address;
+use crate::storage::is_storage_url;
 use candlewick_engine::BotSettings;
 use candlewick_history::{
     Catalog, GenerateSettings, HashedSeries, HistoryError, MismatchKind, SeriesMismatch, generate,
@@ -17,7 +17,7 @@ use candlewick_records::utc;
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
 use std::ops::Range;
 
-pub const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
+pub const ALL_TIME: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 
 pub struct LoadedCandles {
     pub series: Vec<HashedSeries>,
@@ -32,11 +32,11 @@ pub struct LoadedCandles {
 ///
 /// The catalog is used if it has candles for any bot, or for all built-in example bots. Otherwise, the load fails if
 /// the catalog is configured, or if configured bots find only other series, since a symbol may be misspelled.
-pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
+pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
     // Object storage can neither append nor lock.
-    if is_address(store.catalog.folder()) {
+    if is_storage_url(store.catalog.folder()) {
         let place = store.catalog.folder().display();
         let help = "upload a series with `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet`, \
                     and read the uploaded file with --data";
@@ -53,7 +53,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
         return load_named(loaded, (&named, false), &store, range, progress);
     }
     let folder = store.catalog.folder().display();
-    let stored = stored_for(&store.catalog, &config.bots)?;
+    let stored = stored_series_for(&store.catalog, &config.bots)?;
     let unserved = config.bots.iter().find(|bot| !has_candles_for(&stored, bot));
     let incomplete = unserved.filter(|_| loaded.has_built_in_bots() && !loaded.is_set("data.catalog"));
     let mut notices = Vec::new();
@@ -88,7 +88,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
 }
 
 fn load_named(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     (names, is_catalog): (&[DataName], bool),
     store: &CandleStore,
     range: &Range<Millis>,
@@ -100,7 +100,7 @@ fn load_named(
         if let Some(shorter) = name.resampling_source(&store.catalog)? {
             notices.push(format!("the candles of {} are resampled from {shorter}", name.series()));
         }
-        if let Some(series) = name.read_from(&store.catalog)? {
+        if let Some(series) = name.stored_source(&store.catalog)? {
             let revisions = store.catalog.revisions(series)?.into_iter();
             revised += revisions.filter(|revision| range.contains(&revision.candle.time())).count() as u64;
         }
@@ -115,7 +115,7 @@ fn load_named(
     Ok(LoadedCandles { series, is_synthetic: false, prices, place, notices, revised })
 }
 
-pub fn candle_store(loaded: &Loaded) -> CandleStore {
+pub fn candle_store(loaded: &LoadedConfig) -> CandleStore {
     let settings = &loaded.config.data;
     CandleStore {
         catalog: Catalog::new(settings.catalog.clone()),
@@ -125,7 +125,7 @@ pub fn candle_store(loaded: &Loaded) -> CandleStore {
     }
 }
 
-pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>> {
+pub fn stored_series_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>> {
     let all = catalog.series()?;
     let found = bots.iter().flat_map(|bot| {
         let of_symbol = || all.iter().copied().filter(|one| one.symbol == bot.symbol);
@@ -210,7 +210,7 @@ fn check_alignment(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
     check_in_step(&candles, place)
 }
 
-pub(crate) fn check_stored(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>> {
+pub(crate) fn check_stored_series(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>> {
     let stored = catalog.series()?.into_iter().filter(|series| series.symbol == symbol);
     let all: Vec<HashedSeries> = stored.map(|series| catalog.read(series)).collect::<Result<_, _>>()?;
     check_alignment(&all, &catalog.folder().display().to_string())

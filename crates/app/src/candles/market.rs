@@ -1,13 +1,13 @@
 //! Assigns candle series to bots and markets, explains missing candles, and detects price steps.
 
-use super::load::{has_candles_for, list_series, stored_for};
+use super::load::{has_candles_for, list_series, stored_series_for};
 use super::name::{DataName, divides, parse_data_names};
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
-use crate::shell::{describe_nearby, shell_word};
+use crate::shell::{quote_for_shell, suggest_nearby_files};
 use candlewick_engine::BotSettings;
-use candlewick_history::{Catalog, HashedSeries, HistoryError, Manifest, resample_by};
-use candlewick_sdk::{Candle, CandleSeries, Series, Symbol, nearest};
+use candlewick_history::{Catalog, HashedSeries, HistoryError, Manifest, resample_with_coverage};
+use candlewick_sdk::{Candle, CandleSeries, Series, Symbol, nearest_name};
 use candlewick_simulator::Market;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -39,7 +39,7 @@ pub fn select_series(
             });
             return Err(AppError::data(describe_missing_candles(bot, &there, place)).help(help));
         };
-        let joined = resample_by(longest, bot.interval, longer_share_percent)?;
+        let joined = resample_with_coverage(longest, bot.interval, longer_share_percent)?;
         all.push(HashedSeries::new(joined.candles));
     }
     let is_traded = |symbol: Symbol| bots.iter().any(|bot| bot.symbol == symbol);
@@ -84,7 +84,7 @@ pub(super) fn suggest_series(wanted: Series, there: &[Series]) -> Option<String>
     if let Some(other) = there.iter().find(|one| one.symbol == wanted.symbol) {
         return Some(format!("did you mean interval = \"{}\"?", other.interval));
     }
-    let near = nearest(wanted.symbol.as_str(), there.iter().map(|one| one.symbol.as_str()))?;
+    let near = nearest_name(wanted.symbol.as_str(), there.iter().map(|one| one.symbol.as_str()))?;
     Some(format!("did you mean symbol = \"{near}\"?"))
 }
 
@@ -96,7 +96,7 @@ fn describe_catalog(folder: &Path, wanted: &str) -> String {
             .to_owned();
     }
     let symbol = wanted.split(' ').next().unwrap_or_default();
-    let near = nearest(symbol, all.iter().map(|series| series.symbol.as_str()));
+    let near = nearest_name(symbol, all.iter().map(|series| series.symbol.as_str()));
     let meant = all.iter().find(|series| near == Some(series.symbol.as_str()));
     let meant = meant.map(|series| format!("; did you mean {}@{}?", series.symbol, series.interval));
     let there: Vec<String> = all.iter().map(|series| describe_catalog_series(&catalog, *series)).collect();
@@ -128,7 +128,7 @@ fn describe_catalog_series(catalog: &Catalog, series: Series) -> String {
     format!("{symbol}@{interval} in versions {}", numbers.join(", "))
 }
 
-pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
+pub(crate) fn bots_without_candles(loaded: &LoadedConfig) -> Vec<String> {
     // Wrong names and broken catalogs are reported elsewhere.
     let names = parse_data_names(&loaded.config.sandbox.data).unwrap_or_default();
     let (names, there, place) = if names.is_empty() {
@@ -138,7 +138,7 @@ pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
         if all.is_empty() || loaded.has_built_in_bots() {
             return Vec::new();
         }
-        let stored = stored_for(&catalog, &loaded.config.bots).unwrap_or_default();
+        let stored = stored_series_for(&catalog, &loaded.config.bots).unwrap_or_default();
         (stored, all, format!("the catalog {}", folder.display()))
     } else {
         let there = names.iter().map(DataName::series).collect();
@@ -160,7 +160,7 @@ pub fn help_for_history(error: &HistoryError) -> Option<String> {
         // A repair cannot remove line 1, the header.
         HistoryError::InvalidLine { path, line: 2.., .. } => Some(format!(
             "`candlewick data check {}` lists all problems; --fix writes a copy without invalid lines",
-            shell_word(&path.display().to_string())
+            quote_for_shell(&path.display().to_string())
         )),
         HistoryError::Io { path, action, source } if source.kind() == ErrorKind::NotFound => {
             help_for_missing_file(path, action)
@@ -178,7 +178,7 @@ fn help_for_missing_file(path: &Path, action: &str) -> Option<String> {
         }
         "open" | "read" => Some(format!(
             "{} without --data, `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",
-            describe_nearby(path, &["csv", "parquet"])
+            suggest_nearby_files(path, &["csv", "parquet"])
         )),
         _ => None,
     }
@@ -226,7 +226,7 @@ pub(super) fn unset_tick_notice(markets: &[Market], set: &BTreeMap<Symbol, f64>)
     })
 }
 
-pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
+pub(crate) fn built_in_steps(loaded: &LoadedConfig) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = loaded.config.bots.iter().map(|bot| bot.symbol).collect();
     let step = |symbol: Symbol| {
         let step = loaded.config.simulation.ticks.get(&symbol)?;
@@ -235,7 +235,7 @@ pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
     if loaded.has_built_in_bots() { Vec::new() } else { symbols.into_iter().filter_map(step).collect() }
 }
 
-pub(super) fn built_in_tick_notice(loaded: &Loaded) -> Option<String> {
+pub(super) fn built_in_tick_notice(loaded: &LoadedConfig) -> Option<String> {
     let steps = built_in_steps(loaded);
     (!steps.is_empty()).then(|| {
         format!(

@@ -7,11 +7,12 @@ mod name;
 mod shift;
 
 pub use gather::{
-    ALLOW_IN_SANDBOX, COARSE, CandleChoice, Candles, Fineness, SeriesContent, check_expiries, too_coarse,
+    ALLOW_IN_SANDBOX, COARSE_NOTICE, CandleChoice, Candles, Fineness, SeriesContent, check_expiries,
+    describe_coarse_expiry,
 };
-pub use load::{ALWAYS, candle_store, collect_candles, load, stored_for, trim_to_range};
+pub use load::{ALL_TIME, candle_store, collect_candles, load, stored_series_for, trim_to_range};
 pub(crate) use load::{
-    check_in_step, check_stored, has_candles_for, is_other_interval, read_other_intervals,
+    check_in_step, check_stored_series, has_candles_for, is_other_interval, read_other_intervals,
 };
 pub(crate) use market::{bots_without_candles, built_in_steps, suggest_catalog_series};
 pub use market::{

@@ -3,7 +3,9 @@
 use crate::error::{AppError, Result};
 use crate::storage;
 use candlewick_api::Settings;
-use candlewick_history::{CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample_by};
+use candlewick_history::{
+    CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample_with_coverage,
+};
 use candlewick_sdk::{CloseType, Interval, Millis, Series, Symbol};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -38,7 +40,7 @@ impl DataName {
     pub fn read(&self, store: &CandleStore, progress: &mut dyn FnMut(Progress)) -> Result<HashedSeries> {
         match self {
             Self::File(source) => {
-                let path = storage::here(&source.path, &store.objects)?;
+                let path = storage::local_path(&source.path, &store.objects)?;
                 let source = CandleFile { series: source.series, path: path.into_owned() };
                 Ok(match &store.cache {
                     Some(cache) => cache.read(&source, progress)?,
@@ -50,14 +52,14 @@ impl DataName {
                 Some(shorter) => {
                     let shorter = store.catalog.read(shorter)?;
                     let share = store.longer_share_percent;
-                    let longer = resample_by(shorter.candles(), series.interval, share)?;
+                    let longer = resample_with_coverage(shorter.candles(), series.interval, share)?;
                     Ok(HashedSeries::new(longer.candles))
                 }
             },
         }
     }
 
-    pub fn read_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
+    pub fn stored_source(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         match self {
             Self::File(_) => Ok(None),
             Self::Stored(series) => Ok(Some(self.resampling_source(catalog)?.unwrap_or(*series))),
@@ -122,7 +124,7 @@ impl PriceSource {
     pub(super) fn from_names(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
         let source = describe_source(venue);
         for name in names {
-            let Some(series) = name.read_from(catalog)? else { return Ok(Self::Other) };
+            let Some(series) = name.stored_source(catalog)? else { return Ok(Self::Other) };
             let origins = catalog.manifest(series)?.map(|manifest| manifest.origins).unwrap_or_default();
             if origins.is_empty() || origins.iter().any(|origin| origin.source != source) {
                 return Ok(Self::Other);

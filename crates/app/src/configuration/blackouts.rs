@@ -3,7 +3,7 @@
 mod calendar;
 
 use super::Config;
-use crate::traded_symbols::resolve_spans;
+use crate::traded_symbols::resolve_blackout_symbols;
 use candlewick_engine::Blackout;
 use candlewick_sandbox::parse_moment;
 use candlewick_sdk::{Millis, Symbol};
@@ -20,7 +20,7 @@ pub(super) fn read_blackout_file(config: &mut Config) -> Result<(), String> {
         let path = Path::new(&blackouts.file);
         let is_calendar = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ics"));
         blackouts.spans = if is_calendar { calendar::parse_spans(&bytes)? } else { parse_spans(&bytes)? };
-        resolve_spans(&mut blackouts.spans, &config.bots);
+        resolve_blackout_symbols(&mut blackouts.spans, &config.bots);
         blackouts.hash = blake3::hash(&bytes).to_hex().to_string();
     }
     Ok(())

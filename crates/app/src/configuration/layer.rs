@@ -3,7 +3,7 @@
 use super::notify::is_channel_secret;
 use super::secret::mask_passwords;
 use crate::error::{AppError, Result};
-use crate::shell::{describe_nearby, shell_word};
+use crate::shell::{quote_for_shell, suggest_nearby_files};
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
@@ -75,7 +75,7 @@ impl Layer {
             let problem = format!("{}: cannot read the configuration file", path.display());
             let error = AppError::invalid(problem).with_source(source);
             if is_missing {
-                let nearby = describe_nearby(path, &["toml"]);
+                let nearby = suggest_nearby_files(path, &["toml"]);
                 error.help(format!(
                     "{nearby} `candlewick config init` creates a file; `candlewick live --sandbox` works without a file"
                 ))
@@ -219,7 +219,7 @@ impl FileKind {
     pub fn usage_hint(self, path: &Path) -> String {
         let file = path.display();
         let shown = file.to_string();
-        let word = shell_word(&shown);
+        let word = quote_for_shell(&shown);
         match self {
             Self::Rule => format!(
                 "{file} is a rule file: check it with `candlewick strategy check rules --param file={word}`, \

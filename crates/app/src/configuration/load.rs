@@ -8,7 +8,7 @@ use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems, blackouts};
 use crate::error::{AppError, Result};
 use crate::traded_symbols::resolve_symbols;
 use candlewick_engine::{SettingChange, changes_between};
-use candlewick_runtime::RELOADABLE;
+use candlewick_runtime::RELOADABLE_KEYS;
 use candlewick_sdk::{Money, MoneyError};
 use candlewick_simulator::SimulatorError;
 use figment::value::{Dict, Tag, Value};
@@ -24,19 +24,19 @@ pub enum Base {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RealMoney {
-    Asked,
-    NotAsked,
+    Requested,
+    NotRequested,
 }
 
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedConfig {
     pub config: Config,
     files: Vec<PathBuf>,
     figment: Figment,
     root: Value,
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Merges the defaults, `files` (or `base` if there are none), environment and `flags`; later values win.
     /// The risk limits in `base` apply only to the bots in `base`.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
@@ -171,7 +171,7 @@ impl Loaded {
         let allowed = std::env::var("CANDLEWICK_ALLOW_REAL").is_ok_and(|value| value == "yes");
         match self.config.account.mode {
             Mode::Demo => Ok(()),
-            Mode::Real if allowed && real == RealMoney::Asked => Ok(()),
+            Mode::Real if allowed && real == RealMoney::Requested => Ok(()),
             Mode::Real => {
                 let problem = "real money requires both CANDLEWICK_ALLOW_REAL=yes in the environment and \
                                `live --real`; use \"demo\" otherwise";
@@ -209,7 +209,7 @@ fn find_origin(figment: &Figment, tag: Tag) -> Option<String> {
 /// Keys of `[risk]` that a reload cannot change, since they define the verdict, the day and the session.
 const FIXED_RISK_KEYS: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
 
-pub fn check_reload(running: &Config, new: &Loaded) -> Result<()> {
+pub fn check_reload(running: &Config, new: &LoadedConfig) -> Result<()> {
     let json = |config| {
         serde_json::to_value(config)
             .map_err(|error| AppError::system("cannot serialize the configuration", error))
@@ -224,12 +224,12 @@ fn is_reloadable(key: &str) -> bool {
         |parent: &str| key.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     match key.split_once('.') {
         Some(("risk", _)) => !FIXED_RISK_KEYS.iter().any(|fixed| is_below(fixed)),
-        Some(("runtime", name)) => RELOADABLE.contains(&name),
+        Some(("runtime", name)) => RELOADABLE_KEYS.contains(&name),
         _ => false,
     }
 }
 
-fn change_problem(change: &SettingChange, new: &Loaded) -> Problem {
+fn change_problem(change: &SettingChange, new: &LoadedConfig) -> Problem {
     let SettingChange { key, from, to } = change;
     let change = SettingChange { key: String::new(), from: mask_value(key, from), to: mask_value(key, to) };
     let change = change.to_string();
@@ -277,8 +277,8 @@ fn rename_duration_keys(values: &mut Dict) {
 mod tests {
     use super::*;
 
-    fn defaults() -> Loaded {
-        Loaded::merge_layers(vec![Layer::defaults().unwrap()]).unwrap()
+    fn defaults() -> LoadedConfig {
+        LoadedConfig::merge_layers(vec![Layer::defaults().unwrap()]).unwrap()
     }
 
     #[test]
@@ -301,7 +301,8 @@ mod tests {
 
     #[test]
     fn built_in_limits_do_not_apply_to_other_bots() {
-        let limit = |flags| Loaded::read(&[], Base::Sandbox, flags).unwrap().config.risk.daily_loss_limit;
+        let limit =
+            |flags| LoadedConfig::read(&[], Base::Sandbox, flags).unwrap().config.risk.daily_loss_limit;
         let usual = defaults().config.risk.daily_loss_limit;
         assert_ne!(limit(Vec::new()), usual);
         let bot = serde_json::json!({
@@ -323,8 +324,8 @@ mod tests {
     const BOT: &str = "[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"rsi-reversal\"\n\
                        close_type = \"01:00\"\nparams = { period = 2 }\n";
 
-    fn loaded(text: &str) -> Loaded {
-        Loaded::from_text(text).unwrap()
+    fn loaded(text: &str) -> LoadedConfig {
+        LoadedConfig::from_text(text).unwrap()
     }
 
     fn check(before: &str, after: &str, expected: &[&str]) {
@@ -377,7 +378,8 @@ mod tests {
     #[test]
     fn accepts_duration_for_close_type() {
         let bot = "[[bots]]\nname = \"a\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\n";
-        let read = |keys: &str| Loaded::from_text(&format!("{bot}{keys}")).map_err(|error| error.to_string());
+        let read =
+            |keys: &str| LoadedConfig::from_text(&format!("{bot}{keys}")).map_err(|error| error.to_string());
         let loaded = read("duration = \"05:00\"").unwrap();
         assert_eq!(loaded.config.bots[0].close_type.to_string(), "05:00");
         let problem = read("duration = \"5:0x\"").unwrap_err();

@@ -1,6 +1,6 @@
 //! The `[notify]` section: routing of alerts to channels.
 
-use super::{Loaded, Problem};
+use super::{LoadedConfig, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -210,7 +210,7 @@ pub(super) fn is_channel_secret(variable: &str) -> bool {
     variable.starts_with(CHANNELS_PREFIX) && SECRET_SUFFIXES.iter().any(|part| variable.ends_with(part))
 }
 
-pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
+pub(crate) fn notify_section_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     let notify = &loaded.config.notify;
     let mut problems = Vec::new();
     if notify.channels.is_empty() {

@@ -64,7 +64,7 @@ impl Problems {
     }
 
     #[must_use]
-    pub fn with_file(mut self, draft: &Path, file: &Path) -> Self {
+    pub fn replace_file(mut self, draft: &Path, file: &Path) -> Self {
         let (draft, file) = (draft.display().to_string(), file.display().to_string());
         for problem in &mut self.0 {
             problem.origin = problem.origin.take().map(|origin| origin.replace(&draft, &file));

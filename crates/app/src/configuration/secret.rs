@@ -1,6 +1,6 @@
 //! Credentials from the environment or private files, and masking of passwords in addresses.
 
-use super::{BrokerSettings, Loaded, Problem};
+use super::{BrokerSettings, LoadedConfig, Problem};
 use crate::error::Result;
 use candlewick_api::{Credentials, Secret, TokenSource};
 use std::path::Path;
@@ -28,13 +28,13 @@ fn credential_sources(broker: &BrokerSettings) -> [CredentialSource<'_>; 2] {
 }
 
 /// Reads the configured credentials. The environment takes precedence over files.
-pub fn credentials(loaded: &Loaded) -> Result<Credentials> {
+pub fn credentials(loaded: &LoadedConfig) -> Result<Credentials> {
     let [token, key] = credential_sources(&loaded.config.broker);
     Ok(Credentials { api_token: read_credential(&token, loaded)?, api_key: read_credential(&key, loaded)? })
 }
 
 /// Returns a source that rereads the token file, or `None` if the token comes from the environment.
-pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
+pub fn token_source(loaded: &LoadedConfig) -> Option<TokenSource> {
     let [CredentialSource { variable, file, .. }, _] = credential_sources(&loaded.config.broker);
     let path = file.filter(|_| std::env::var_os(variable).is_none())?.to_owned();
     Some(Arc::new(move || {
@@ -46,7 +46,7 @@ pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
     }))
 }
 
-pub fn check_secrets(loaded: &Loaded) -> Vec<Problem> {
+pub fn check_secrets(loaded: &LoadedConfig) -> Vec<Problem> {
     let sources = credential_sources(&loaded.config.broker);
     sources.iter().filter_map(|source| read_credential(source, loaded).err()).collect()
 }
@@ -60,7 +60,7 @@ pub fn configured_secrets(broker: &BrokerSettings) -> Vec<(&'static str, String)
     credential_sources(broker).iter().filter_map(given).collect()
 }
 
-fn read_credential(place: &CredentialSource<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
+fn read_credential(place: &CredentialSource<'_>, loaded: &LoadedConfig) -> Result<Option<Secret>, Problem> {
     if let Some(value) = std::env::var_os(place.variable) {
         let secret = value.to_str().and_then(|text| Secret::new(text).ok());
         let problem = format!("{} is empty or has characters not allowed in HTTP headers", place.variable);

@@ -1,7 +1,7 @@
 //! Configuration sections: bots, control, data, log, metrics, heartbeat and variants.
 
 use super::secret::mask_path;
-use super::{Loaded, Problem};
+use super::{LoadedConfig, Problem};
 use crate::error::Result;
 use candlewick_engine::BotSettings;
 use candlewick_history::{FileCache, expected_asset_type};
@@ -62,14 +62,14 @@ pub struct ControlSettings {
     pub halt_file: Option<PathBuf>,
 }
 
-pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
+pub fn journal_url(loaded: &LoadedConfig) -> Result<JournalUrl, Problem> {
     loaded.config.journal.url.parse().map_err(|error: candlewick_journal::JournalError| {
         // Omits the value, which may contain a password.
         loaded.problem("journal.url", error.to_string())
     })
 }
 
-pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
+pub fn control_paths(loaded: &LoadedConfig) -> Result<ControlPaths> {
     let url = journal_url(loaded)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
     let defaults = ControlPaths::for_journal(&control_base_path(&url));
@@ -140,7 +140,7 @@ impl Default for DataSettings {
             catalog: PathBuf::from("data"),
             cache: None,
             state: None,
-            longer_share_percent: LongerRule::DEFAULT_PERCENT,
+            longer_share_percent: LongerRule::DEFAULT_SHARE_PERCENT,
         }
     }
 }
@@ -230,7 +230,7 @@ impl fmt::Debug for HeartbeatSettings {
     }
 }
 
-pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
+pub fn monitoring_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     let (metrics, heartbeat) = (&loaded.config.metrics, &loaded.config.heartbeat);
     let mut problems = Vec::new();
     if let Some(listen) = metrics.listen {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: &[&str]) {
-        let mut problems = monitoring_problems(&Loaded::from_text(text).unwrap());
+        let mut problems = monitoring_problems(&LoadedConfig::from_text(text).unwrap());
         problems.retain(|problem| !problem.complaint.contains("built without"));
         crate::tests::assert_problems(&problems, expected);
     }

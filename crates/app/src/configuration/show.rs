@@ -1,13 +1,13 @@
 //! Renders the merged configuration with value origins and masked secrets.
 
 use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
-use super::{Config, KeyPath, Loaded, secret};
+use super::{Config, KeyPath, LoadedConfig, secret};
 use figment::value::{Dict, Num, Value};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-pub fn to_toml(loaded: &Loaded) -> String {
+pub fn to_toml(loaded: &LoadedConfig) -> String {
     let mut text = String::from("# The merged configuration. Each value is followed by its origin.\n");
     let Value::Dict(_, sections) = loaded.root() else { return text };
     for (name, section) in sections {
@@ -36,14 +36,14 @@ pub fn to_toml(loaded: &Loaded) -> String {
     text
 }
 
-fn write_table(loaded: &Loaded, path: &KeyPath, table: &Dict, text: &mut String) {
+fn write_table(loaded: &LoadedConfig, path: &KeyPath, table: &Dict, text: &mut String) {
     for (name, value) in table.iter().filter(|(_, value)| !matches!(value, Value::Empty(..))) {
         let shown = mask(&path.join_key(name), value);
         let _ = writeln!(text, "{} = {} # {}", toml_key(name), inline_toml(&shown), origins(loaded, value));
     }
 }
 
-pub fn to_json(loaded: &Loaded) -> Json {
+pub fn to_json(loaded: &LoadedConfig) -> Json {
     let mut origins = Map::new();
     let mut configuration = document(loaded, &KeyPath::default(), loaded.root(), &mut origins);
     for (key, origin) in secret::configured_secrets(&loaded.config.broker) {
@@ -53,7 +53,7 @@ pub fn to_json(loaded: &Loaded) -> Json {
     json!({ "configuration": configuration, "origins": origins })
 }
 
-fn document(loaded: &Loaded, path: &KeyPath, value: &Value, into: &mut Map<String, Json>) -> Json {
+fn document(loaded: &LoadedConfig, path: &KeyPath, value: &Value, into: &mut Map<String, Json>) -> Json {
     match value {
         Value::Dict(_, dict) => {
             let inner = |(name, value): (&String, &Value)| {
@@ -72,8 +72,8 @@ fn document(loaded: &Loaded, path: &KeyPath, value: &Value, into: &mut Map<Strin
     }
 }
 
-fn origins(loaded: &Loaded, value: &Value) -> String {
-    fn collect(loaded: &Loaded, value: &Value, into: &mut BTreeSet<String>) {
+fn origins(loaded: &LoadedConfig, value: &Value) -> String {
+    fn collect(loaded: &LoadedConfig, value: &Value, into: &mut BTreeSet<String>) {
         match value {
             Value::Dict(_, dict) if !dict.is_empty() => {
                 for inner in dict.values() {

@@ -1,9 +1,9 @@
 //! The `[signals]` section: sources of external signals, all disabled by default.
 
 use super::secret::read_private_file;
-use super::{Loaded, Problem};
+use super::{LoadedConfig, Problem};
 use crate::signals::offset_zone;
-use candlewick_engine::time_zone_help;
+use candlewick_engine::invalid_time_zone_hint;
 use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ pub enum DateOrder {
 
 impl DateOrder {
     #[must_use]
-    pub(crate) const fn other(self) -> Self {
+    pub(crate) const fn opposite(self) -> Self {
         match self {
             Self::DayFirst => Self::MonthFirst,
             Self::MonthFirst => Self::DayFirst,
@@ -157,7 +157,7 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(crate) fn holds(&self, address: IpAddr) -> bool {
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
         let shifted = |bits: u128, all: u8| bits.checked_shr(u32::from(all - self.prefix)).unwrap_or(0);
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
@@ -186,11 +186,11 @@ impl FromStr for Network {
     }
 }
 
-pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
+pub fn signal_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     let signals = &loaded.config.signals;
     let mut problems = Vec::new();
     if signals.parse_zone().is_none() {
-        let problem = format!("unknown time zone; {}", time_zone_help(&signals.timezone));
+        let problem = format!("unknown time zone; {}", invalid_time_zone_hint(&signals.timezone));
         let value = format!("{:?}", signals.timezone);
         problems.push(loaded.problem("signals.timezone", problem).value(value));
     }
@@ -221,7 +221,7 @@ mod tests {
     fn check(section: &str, expected: &[&str]) {
         let (_folder, secret) = crate::tests::webhook_secret();
         let section = section.replace("SECRET", &format!("secret_file = {:?}", secret.display().to_string()));
-        let loaded = Loaded::from_text(&format!("[signals]\n{section}\n")).unwrap();
+        let loaded = LoadedConfig::from_text(&format!("[signals]\n{section}\n")).unwrap();
         crate::tests::assert_problems(&signal_problems(&loaded), expected);
     }
 
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn networks_contain_addresses_with_their_prefix() {
         let holds = |network: &str, address: &str| {
-            network.parse::<Network>().unwrap().holds(address.parse().unwrap())
+            network.parse::<Network>().unwrap().contains(address.parse().unwrap())
         };
         assert!(holds("10.1.0.0/16", "10.1.255.3") && !holds("10.1.0.0/16", "10.2.0.0"));
         assert!(holds("10.1.2.3", "10.1.2.3") && !holds("10.1.2.3", "10.1.2.2"));

@@ -2,7 +2,9 @@
 
 use super::KeyPath;
 use super::check::Schema;
-use candlewick_sdk::{AliasContext, CloseType, Counterpart, Interval, counterparts, find_setting, nearest};
+use candlewick_sdk::{
+    AliasContext, CloseType, Counterpart, Interval, counterparts, find_setting, nearest_name,
+};
 use figment::value::Value;
 
 /// Sections in which keys from other programs get a suggestion. A channel's token is not the venue's.
@@ -18,7 +20,7 @@ pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[
         .or_else(|| suggest_underscores(path, key, known))
         .or_else(|| suggest_counterpart(root, path, key))
         .or_else(|| suggest_section(root, path, key))
-        .or_else(|| nearest(key, known.iter().copied()).map(|near| format!("did you mean \"{near}\"?")))
+        .or_else(|| nearest_name(key, known.iter().copied()).map(|near| format!("did you mean \"{near}\"?")))
         .unwrap_or_else(|| match known.len() {
             ..=MAX_LISTED_KEYS => format!("known are: {}", known.join(", ")),
             _ => "`candlewick config show` lists all keys".to_owned(),
@@ -103,7 +105,8 @@ fn section<'a>(name: &str, schema: Schema<'a>) -> Option<(String, Schema<'a>)> {
 pub(super) fn suggest_choice(given: &str, allowed: &[&str]) -> Option<String> {
     let is_stake = allowed.contains(&"share");
     let stake = counterparts(AliasContext::StakeKind, given).next().filter(|_| is_stake);
-    let near = || nearest(given, allowed.iter().copied()).map(|near| format!("did you mean \"{near}\"?"));
+    let near =
+        || nearest_name(given, allowed.iter().copied()).map(|near| format!("did you mean \"{near}\"?"));
     stake.map(|stake| stake.text().to_owned()).or_else(near)
 }
 

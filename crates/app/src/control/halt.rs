@@ -69,7 +69,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
 
 fn create_halt_file(paths: &ControlPaths, reason: &str) -> Result<()> {
     let path = paths.halt_file.path();
-    let raised = make_parent_folder(path).and_then(|()| paths.halt_file.raise(reason));
+    let raised = make_parent_folder(path).and_then(|()| paths.halt_file.create(reason));
     let problem = || format!("cannot create the file {}", path.display());
     raised.map(drop).map_err(|error| AppError::system(problem(), error))
 }

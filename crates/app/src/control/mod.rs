@@ -15,7 +15,7 @@ use candlewick_records::{counted, describe_halt, utc};
 use candlewick_runtime::control::{
     Blockage, ControlAnswer, ControlOrder, ControlRequest, Phase, RunState, SignalTally,
 };
-use candlewick_sdk::visible;
+use candlewick_sdk::escape_hidden;
 use std::fmt::Write as _;
 use tokio::sync::{mpsc, oneshot};
 
@@ -81,7 +81,7 @@ fn describe_signals(tally: &SignalTally) -> String {
     let mut text = if came.is_empty() { String::new() } else { format!("External signals: {came}.") };
     if let Some(next) = &tally.next {
         let space = if came.is_empty() { "" } else { " " };
-        let (direction, bot, at) = (next.direction, visible(&next.bot), utc(next.at));
+        let (direction, bot, at) = (next.direction, escape_hidden(&next.bot), utc(next.at));
         let _ = write!(text, "{space}Next scheduled signal: {direction} by {bot} at {at}.");
     }
     text
@@ -104,7 +104,7 @@ pub(crate) fn describe_phase(state: &RunState) -> String {
         return format!("The bot currently opens no trades: {}", lasting.join("; "));
     }
     if let Some(reason) = state.reason.as_deref().filter(|reason| !reason.is_empty()) {
-        let _ = write!(text, " ({})", visible(reason));
+        let _ = write!(text, " ({})", escape_hidden(reason));
     }
     text
 }

@@ -57,9 +57,9 @@ pub(super) async fn store_order(url: &JournalUrl, order: &ControlOrder) -> Resul
 }
 
 pub(super) async fn live_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
-    let lease = Reader::open(url).await?.holder().await?;
+    let lease = Reader::open(url).await?.current_lease().await?;
     let us = Holder::current_process("candlewick");
-    Ok(lease.filter(|lease| !LeaseTerms::default().is_over(lease, &us)))
+    Ok(lease.filter(|lease| !LeaseTerms::default().may_take_over(lease, &us)))
 }
 
 fn to_stored_order(order: &ControlOrder, token: &OrderToken) -> StoredOrder {

@@ -2,20 +2,20 @@
 
 use super::as_invalid;
 use super::reach::{Delivery, deliver};
-use crate::configuration::{Loaded, control_paths};
+use crate::configuration::{LoadedConfig, control_paths};
 use crate::error::{AppError, Result};
 use crate::live::connect_remote;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
 use candlewick_engine::{
-    Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId, VenueTerms,
+    Control, Event, EventKind, IntentId, IntentRow, IntentState, OpenedTrade, VenueId, VenueTerms,
 };
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{
-    applied_terms, latest_close, possible_payout, possible_times, profit_by_rule, verify_adoption,
-    verify_missing,
+    applied_terms, latest_close, profit_by_rule, remove_impossible_payout, remove_impossible_times,
+    verify_adoption, verify_missing,
 };
 use candlewick_sdk::Millis;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub enum ResolveOutcome {
     },
 }
 
-pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<ResolveOutcome> {
+pub async fn resolve(loaded: &LoadedConfig, url: &JournalUrl, decision: &Decision) -> Result<ResolveOutcome> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
     match deliver(&control_paths(loaded)?, url, &order).await.map_err(as_invalid)? {
@@ -48,7 +48,11 @@ pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> 
     }
 }
 
-async fn write_resolution(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>> {
+async fn write_resolution(
+    loaded: &LoadedConfig,
+    url: &JournalUrl,
+    decision: &Decision,
+) -> Result<Option<String>> {
     // Opens the reader first, since opening a store would create the journal.
     let mut reader = Reader::open(url).await?;
     let Decision { intent, resolution, .. } = *decision;
@@ -75,7 +79,7 @@ async fn write_resolution(loaded: &Loaded, url: &JournalUrl, decision: &Decision
 async fn build_journal_lines(
     decision: &Decision,
     reader: &mut Reader,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     wall: &SystemClock,
 ) -> Result<(Vec<Line>, Option<String>)> {
     let Decision { intent, resolution, ref reason } = *decision;
@@ -129,7 +133,7 @@ async fn fetch_report(
     contents: &JournalContents,
     row: &IntentRow,
     venue_id: VenueId,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
 ) -> Result<Option<TradeReport>> {
     let trade = &row.approved;
     let Some(origins) = contents.origins.get(&trade.intent()) else { return Ok(None) };
@@ -156,8 +160,8 @@ fn check_plausibility(
     now: Millis,
 ) -> (TradeReport, Vec<String>) {
     let intent = row.approved.intent();
-    let (report, time) = possible_times(&row.approved, report, now);
-    let (report, payout) = possible_payout(intent, report, max_payout_percent);
+    let (report, time) = remove_impossible_times(&row.approved, report, now);
+    let (report, payout) = remove_impossible_payout(intent, report, max_payout_percent);
     let ordered = row.approved.expiry().close_type;
     let taken = report.close_type.as_ref().and_then(Reported::known).filter(|taken| **taken != ordered);
     let expiry = taken.map(|taken| format!("trade #{intent} has duration {taken} instead of {ordered}"));
@@ -167,12 +171,16 @@ fn check_plausibility(
 fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<VenueTerms> {
     let intent = row.approved.intent();
     let origins = contents.origins.get(&intent)?;
-    let known = contents.book.departure(intent).and_then(|departure| departure.symbol);
+    let known = contents.book.original_order(intent).and_then(|departure| departure.symbol);
     applied_terms(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
 /// Checks that the venue no longer lists an expired trade, so that the operator may settle the trade.
-async fn check_trade_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<()> {
+async fn check_trade_missing(
+    contents: &JournalContents,
+    row: &IntentRow,
+    loaded: &LoadedConfig,
+) -> Result<()> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
         return Ok(());
@@ -232,7 +240,7 @@ fn check_trade_state(contents: &JournalContents, id: IntentId, resolution: Resol
             let problem = format!("venue trade {venue_id} already belongs to trade #{other}");
             return Err(AppError::invalid(problem));
         }
-        if let Some(first) = contents.second_of(venue_id) {
+        if let Some(first) = contents.duplicated_intent(venue_id) {
             let problem = format!("venue trade {venue_id} is a duplicate of trade #{first}");
             return Err(AppError::invalid(problem));
         }
@@ -250,7 +258,7 @@ fn resolution_event(
     Ok(match resolution {
         Resolution::Adopt(venue_id) => {
             let report = report.unwrap_or_default();
-            EventKind::Adopted(Opened {
+            EventKind::Adopted(OpenedTrade {
                 intent,
                 venue_id: Some(venue_id),
                 open_time: report.open_time,

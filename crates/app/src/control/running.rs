@@ -1,7 +1,7 @@
 //! Registry of running bots with file journals, for commands from other folders.
 
 use super::reach::live_holder;
-use crate::configuration::{Loaded, journal_url, make_state_folder, state_folder};
+use crate::configuration::{LoadedConfig, journal_url, make_state_folder, state_folder};
 use crate::error::{AppError, Result};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::ControlPaths;
@@ -31,7 +31,7 @@ pub(crate) struct RunningEntry {
 
 impl RunningEntry {
     /// Registers a bot with a file journal, so that commands find it from any folder. Failures are logged.
-    pub(crate) fn register(loaded: &Loaded, paths: &ControlPaths) -> Option<Self> {
+    pub(crate) fn register(loaded: &LoadedConfig, paths: &ControlPaths) -> Option<Self> {
         let journal = journal_url(loaded).ok()?.file()?.to_owned();
         let entry = build_entry(&journal, loaded, paths).and_then(|entry| entry.write().map(|()| entry));
         match entry {
@@ -63,7 +63,7 @@ impl Drop for RunningEntry {
     }
 }
 
-fn build_entry(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result<RunningEntry> {
+fn build_entry(journal: &Path, loaded: &LoadedConfig, paths: &ControlPaths) -> io::Result<RunningEntry> {
     let journal = full_path(journal)?;
     let hash = blake3::hash(journal.as_os_str().as_encoded_bytes()).to_hex();
     let name = journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -82,7 +82,7 @@ fn build_entry(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Res
 
 /// Points `loaded` at the running bot with the same configuration files. Does nothing if a bot runs on
 /// the journal of this folder, or if the environment names a journal.
-pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
+pub async fn find_running_bot(loaded: &mut LoadedConfig) -> Result<()> {
     let named = journal_url(loaded)?;
     // An absolute path is unambiguous.
     let Some(file) = named.file().filter(|file| file.is_relative()) else { return Ok(()) };

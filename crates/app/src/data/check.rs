@@ -6,7 +6,7 @@ use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage;
 use candlewick_history::{
-    CandleFile, Catalog, CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings,
+    CandleFile, Catalog, CheckSettings, CheckedSeries, ConflictChoice, Finding, FindingKind, Findings,
     ImportSettings, Remedy, check_file, check_series,
 };
 use candlewick_records::{table, utc};
@@ -17,7 +17,7 @@ use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
-pub struct RepairTerms {
+pub struct RepairOptions {
     pub also: Vec<FindingKind>,
     /// Row to keep if rows with the same time conflict. `None` aborts the repair.
     pub conflicts: Option<ConflictChoice>,
@@ -34,10 +34,10 @@ pub struct RepairedCopy {
     file: Option<PathBuf>,
     version: Option<u32>,
     left: Findings,
-    again: Option<Checked>,
+    again: Option<CheckedSeries>,
 }
 
-impl RepairTerms {
+impl RepairOptions {
     pub fn check(&self, targets: &[CheckTarget]) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
         if !matches!(targets, [CheckTarget::File(..)]) {
@@ -50,11 +50,11 @@ impl RepairTerms {
     pub fn repair(
         &self,
         target: &CheckTarget,
-        checked: &Checked,
+        checked: &CheckedSeries,
         catalog: &Catalog,
         progress: &dyn Progress,
     ) -> Result<RepairedCopy> {
-        let resolved = self.conflicts.map(|choice| checked.choose(choice));
+        let resolved = self.conflicts.map(|choice| checked.resolve_conflicts(choice));
         let checked = resolved.as_ref().unwrap_or(checked);
         if checked.conflicts() > 0 {
             let problem = format!("{target}: {} times have conflicting rows", checked.conflicts());
@@ -71,7 +71,7 @@ impl RepairTerms {
             left: checked.findings.clone(),
             again: None,
         };
-        if !fixed.is_change() {
+        if !fixed.has_changes() {
             return Ok(repaired);
         }
         let Some(candles) = &fixed.candles else {
@@ -116,7 +116,7 @@ impl RepairTerms {
 
 pub struct CheckResult {
     target: CheckTarget,
-    checked: Checked,
+    checked: CheckedSeries,
     repaired: Option<RepairedCopy>,
     left: BTreeMap<FindingKind, u64>,
     longer: Option<LongerCounts>,
@@ -125,7 +125,7 @@ pub struct CheckResult {
 impl CheckResult {
     pub fn new(
         target: CheckTarget,
-        mut checked: Checked,
+        mut checked: CheckedSeries,
         repaired: Option<RepairedCopy>,
         ignored: &[FindingKind],
         longer_share_percent: f64,
@@ -158,7 +158,7 @@ impl CheckResult {
         let conflicts = of(|remedy| remedy == Remedy::Choose).map(|(counts, _)| {
             format!("{counts}: --fix --also conflict=larger (or first, last) keeps one row per time")
         });
-        let doubtful = of(|remedy| matches!(remedy, Remedy::LeaveOut | Remedy::TakeLatest));
+        let doubtful = of(|remedy| matches!(remedy, Remedy::RemoveOnRequest | Remedy::TakeLatest));
         let doubtful = doubtful.map(|(counts, names)| {
             format!("{counts}: --fix --also {names} repairs a copy, --ignore {names} accepts the candles")
         });
@@ -272,7 +272,7 @@ impl RepairedCopy {
     }
 }
 
-fn count_findings(checked: &Checked) -> String {
+fn count_findings(checked: &CheckedSeries) -> String {
     let counts = checked.findings.counts().iter();
     let counts: Vec<String> = counts.map(|(kind, count)| format!("{count} {kind}")).collect();
     if counts.is_empty() { "no problems".to_owned() } else { counts.join(", ") }
@@ -345,7 +345,7 @@ impl CheckTarget {
         reading: &ImportSettings,
         store: &CandleStore,
         progress: &dyn Progress,
-    ) -> Result<Checked> {
+    ) -> Result<CheckedSeries> {
         let work = format!("Checking {self}");
         match self {
             Self::Stored(series) => {
@@ -361,7 +361,7 @@ impl CheckTarget {
                 }
                 let mut bar = progress.bar(&work);
                 let mut watch = |at: candlewick_history::Progress| bar.update(at.read_bytes, at.total_bytes);
-                let path = storage::here(path, &store.objects)?;
+                let path = storage::local_path(path, &store.objects)?;
                 Ok(check_file(&path, &reading, settings, &mut watch)?)
             }
         }

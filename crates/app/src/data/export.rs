@@ -1,11 +1,12 @@
 //! Writes candle files, exports series from the catalog, and lists the catalog.
 
-use crate::candles::{ALWAYS, CandleStore, DataName, trim_to_range};
+use crate::candles::{ALL_TIME, CandleStore, DataName, trim_to_range};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
-use crate::storage::{self, is_address};
+use crate::storage::{self, is_storage_url};
 use candlewick_history::{
-    CandleFormat, Catalog, HashedSeries, Manifest, ResampledSeries, Version, count_longer, resample_by,
+    CandleFormat, Catalog, HashedSeries, Manifest, ResampledSeries, Version, count_resampled,
+    resample_with_coverage,
 };
 use candlewick_records::{table, utc};
 use candlewick_sdk::{CandleSeries, Interval, Millis, ResampleCounts, Series};
@@ -14,7 +15,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
-pub struct ExportTerms {
+pub struct ExportOptions {
     pub name: DataName,
     pub version: Option<u32>,
     pub from: Option<Millis>,
@@ -28,7 +29,7 @@ pub struct ExportedSeries {
 }
 
 pub fn export(
-    terms: &ExportTerms,
+    terms: &ExportOptions,
     store: &CandleStore,
     out: &OutputFile,
     progress: &dyn Progress,
@@ -37,7 +38,7 @@ pub fn export(
     let mut resampled_from = None;
     if let Some(shorter) = terms.name.resampling_source(&store.catalog)? {
         let ResampledSeries { counts, .. } =
-            resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
+            resample_with_coverage(store.catalog.read(shorter)?.candles(), interval, share)?;
         let counts = vec![(interval, counts)];
         resampled_from = Some((shorter, LongerCounts { share_percent: share, counts }));
     }
@@ -47,7 +48,7 @@ pub fn export(
         (DataName::File(_), Some(_)) => return Err(AppError::invalid("--version: files have no versions")),
         (_, None) => terms.name.read(store, &mut |_| {})?,
     };
-    let range = terms.from.unwrap_or(ALWAYS.start)..terms.to.unwrap_or(ALWAYS.end);
+    let range = terms.from.unwrap_or(ALL_TIME.start)..terms.to.unwrap_or(ALL_TIME.end);
     if range.is_empty() {
         return Err(AppError::invalid("--from must be before --to"));
     }
@@ -102,7 +103,7 @@ impl OutputFile {
             let problem = format!("--out {shown}: unknown file format");
             return Err(AppError::invalid(problem).help("use a name that ends in .csv or .parquet"));
         };
-        let is_there = || if is_address(path) { storage::exists(path) } else { Ok(path.exists()) };
+        let is_there = || if is_storage_url(path) { storage::exists(path) } else { Ok(path.exists()) };
         if existing == ExistingFile::Kept && is_there()? {
             let problem = format!("{shown}: the file already exists");
             return Err(AppError::invalid(problem).help("--force replaces it; --out chooses another name"));
@@ -115,7 +116,7 @@ impl OutputFile {
     }
 
     pub fn write(&self, candles: &CandleSeries) -> Result<()> {
-        if !is_address(&self.path) {
+        if !is_storage_url(&self.path) {
             return Ok(self.format.write_file(candles, &self.path)?);
         }
         let folder = tempfile::tempdir()
@@ -170,7 +171,7 @@ fn manifest_document((manifest, version, missing): (&Manifest, &Version, Option<
         "end": version.end(),
         "candles": version.candles(),
         "missing": missing,
-        "revised": manifest.revised(),
+        "revised": manifest.revision_count(),
         "data_hash": version.data_hash,
         "version": version.number,
         "versions": versions.collect::<Vec<_>>(),
@@ -198,7 +199,7 @@ impl fmt::Display for CatalogContents {
                 utc(version.end()),
                 version.candles().to_string(),
                 missing.map_or_else(|| "unknown".to_owned(), |missing| missing.to_string()),
-                manifest.revised().to_string(),
+                manifest.revision_count().to_string(),
                 sources.join(", "),
             ]);
         }
@@ -214,21 +215,22 @@ pub struct LongerCounts {
 
 impl LongerCounts {
     pub fn from_series(series: &CandleSeries, share_percent: f64) -> Self {
-        Self { share_percent, counts: count_longer(series, share_percent) }
+        Self { share_percent, counts: count_resampled(series, share_percent) }
     }
 
     pub(super) fn document(&self) -> Value {
         let document = |(interval, counts): &(Interval, ResampleCounts)| {
-            let ResampleCounts { built, in_parts, not_built } = counts;
+            let ResampleCounts { built, built_with_gaps: in_parts, not_built } = counts;
             json!({ "interval": interval, "built": built, "in_parts": in_parts, "not_built": not_built })
         };
         self.counts.iter().map(document).collect()
     }
 
     pub(super) fn text(&self) -> Option<String> {
-        let incomplete = self.counts.iter().filter(|(_, counts)| counts.in_parts + counts.not_built > 0);
+        let incomplete =
+            self.counts.iter().filter(|(_, counts)| counts.built_with_gaps + counts.not_built > 0);
         let text = |(interval, counts): &(Interval, ResampleCounts)| {
-            let ResampleCounts { built, in_parts, not_built } = counts;
+            let ResampleCounts { built, built_with_gaps: in_parts, not_built } = counts;
             format!("{interval}: {built} built ({in_parts} with gaps), {not_built} not built")
         };
         let texts = incomplete.map(text).collect::<Vec<_>>().join("; ");

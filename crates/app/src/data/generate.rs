@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const DEFAULT_VOLATILITY: f64 = 0.000_5;
 
 #[derive(Clone, Debug)]
-pub struct GenerateTerms {
+pub struct GenerateOptions {
     pub symbol: Symbol,
     pub asset_type: Option<AssetType>,
     /// Candle interval, a multiple of 5 s.
@@ -53,7 +53,7 @@ pub struct GeneratedCandles {
 }
 
 pub fn generate_candles(
-    terms: &GenerateTerms,
+    terms: &GenerateOptions,
     defects: Defects,
     (target, existing): (GenerateTarget<'_>, ExistingFile),
     progress: &dyn Progress,
@@ -108,7 +108,7 @@ fn describe_origin(settings: &GenerateSettings) -> String {
     }
 }
 
-impl GenerateTerms {
+impl GenerateOptions {
     fn settings(&self) -> Result<GenerateSettings> {
         let symbol = self.symbol;
         let known = known_market(symbol);

@@ -6,14 +6,14 @@ use crate::candles::{
 };
 use crate::configuration::toml_key;
 use crate::error::{AppError, Result};
-use crate::fetch::Mixing;
+use crate::fetch::SourceMixing;
 use crate::lints::unusual_spelling;
 use crate::progress::Progress;
-use crate::shell::shell_word;
+use crate::shell::quote_for_shell;
 use crate::storage;
 use candlewick_history::{
-    AppendCounts, Catalog, ImportSettings, Imported, Origin, Revision, closed_candles, data_hash,
-    import_file, missing_candles,
+    AppendCounts, Catalog, ImportSettings, ImportedSeries, Origin, Revision, count_candles_in_closed_hours,
+    count_missing_candles, data_hash, import_file,
 };
 use candlewick_records::utc;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series, Symbol};
@@ -25,18 +25,18 @@ use std::path::{Path, PathBuf};
 const MIN_SUSPICIOUS_DIFFERENCES: usize = 10;
 
 #[derive(Clone, Debug)]
-pub struct ImportTerms {
+pub struct ImportOptions {
     pub reading: ImportSettings,
     pub source: Option<String>,
     pub licence: Option<String>,
-    pub mixing: Mixing,
+    pub mixing: SourceMixing,
     pub copies: PathBuf,
     pub longer_share_percent: f64,
 }
 
 pub struct ReadFile {
     file: PathBuf,
-    imported: Imported,
+    imported: ImportedSeries,
     notices: Vec<String>,
     longer: LongerCounts,
 }
@@ -54,7 +54,7 @@ enum Destination {
 /// Reads and checks all files without storing any, so that a broken file leaves the catalog unchanged.
 pub fn read_for_catalog(
     files: &[PathBuf],
-    terms: &ImportTerms,
+    terms: &ImportOptions,
     catalog: &Catalog,
     progress: &dyn Progress,
 ) -> Result<Vec<ReadFile>> {
@@ -67,7 +67,7 @@ pub fn read_for_catalog(
         file.check_symbol(&names, catalog)?;
         names.push(file.imported.candles.symbol());
     }
-    if terms.mixing == Mixing::Refused {
+    if terms.mixing == SourceMixing::Refused {
         all.iter().try_for_each(|file| file.check_source(terms, catalog))?;
     }
     let series: Vec<Series> = all.iter().map(|file| file.imported.candles.series()).collect();
@@ -88,13 +88,13 @@ impl ReadFile {
         progress: &dyn Progress,
     ) -> Result<Self> {
         let mut bar = progress.bar(&format!("Reading {}", file.display()));
-        let here = storage::here(file, copies)?;
+        let here = storage::local_path(file, copies)?;
         let imported = import_file(&here, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
         let longer = LongerCounts::from_series(&imported.candles, longer_share_percent);
         Ok(Self { file: file.to_owned(), imported, notices: Vec::new(), longer })
     }
 
-    fn source(&self, terms: &ImportTerms) -> String {
+    fn source(&self, terms: &ImportOptions) -> String {
         terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
     }
 
@@ -110,12 +110,12 @@ impl ReadFile {
         );
         let help = format!(
             "--symbol {} adds these candles to the existing series; --catalog chooses another folder",
-            shell_word(known.as_str())
+            quote_for_shell(known.as_str())
         );
         Err(AppError::invalid(problem).help(help))
     }
 
-    fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<()> {
+    fn check_source(&self, terms: &ImportOptions, catalog: &Catalog) -> Result<()> {
         let series = self.imported.candles.series();
         let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
         let (source, folder) = (self.source(terms), catalog.folder().display());
@@ -156,7 +156,7 @@ impl ReadFile {
 
     pub fn store(
         self,
-        terms: &ImportTerms,
+        terms: &ImportOptions,
         catalog: &Catalog,
         progress: &dyn Progress,
     ) -> Result<ImportedFile> {
@@ -203,7 +203,7 @@ fn count_revised(stored: &CandleSeries, revisions: &[Revision], candles: &Candle
 
 impl ImportedFile {
     fn price_step(&self) -> Option<String> {
-        let Imported { candles, decimals, .. } = &self.read.imported;
+        let ImportedSeries { candles, decimals, .. } = &self.read.imported;
         let are_few = candles.candles().len() < MIN_PADDING_SAMPLE_CANDLES;
         decimals.filter(|_| are_few).map(format_price_step).or_else(|| price_step(candles.candles()))
     }
@@ -217,7 +217,7 @@ impl ImportedFile {
             "symbol": candles.symbol(),
             "interval": candles.interval(),
             "candles": candles.candles().len(),
-            "missing": missing_candles(candles),
+            "missing": count_missing_candles(candles),
             "start": candles.start(),
             "end": candles.end(),
             "timezone": imported.zone.map(|zone| zone.to_string()),
@@ -225,11 +225,11 @@ impl ImportedFile {
             "skipped_rows": imported.skipped_rows,
             "unfinished_rows": imported.unfinished_rows,
             "excluded_rows": imported.excluded_rows,
-            "closed_candles": closed_candles(candles),
+            "closed_candles": count_candles_in_closed_hours(candles),
             "newest_first": imported.newest_first,
             "in_seconds": imported.in_seconds,
             "price_step": self.price_step().and_then(|step| step.parse::<f64>().ok()),
-            "reading": imported.reading,
+            "reading": imported.table_layout,
             "longer": longer.document(),
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
@@ -254,7 +254,7 @@ impl ImportedFile {
     fn write_reading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ReadFile { file, imported, .. } = &self.read;
         let candles = &imported.candles;
-        let missing = match missing_candles(candles) {
+        let missing = match count_missing_candles(candles) {
             0 => String::new(),
             missing => format!(", {missing} missing"),
         };
@@ -283,7 +283,7 @@ impl ImportedFile {
                 write!(f, ", {count} rows {what} omitted")?;
             }
         }
-        if let Some(reading) = &imported.reading {
+        if let Some(reading) = &imported.table_layout {
             write!(f, "\n  {reading}")?;
         }
         Ok(())
@@ -302,7 +302,7 @@ impl ImportedFile {
                 f.write_str(", without digits after the 15th, which are floating-point noise")?;
             }
         }
-        let closed = closed_candles(candles);
+        let closed = count_candles_in_closed_hours(candles);
         if closed > 0 {
             write!(
                 f,
@@ -348,7 +348,7 @@ impl fmt::Display for ImportedFile {
                     write!(
                         f,
                         "\n  the stored values are kept; `candlewick data check {} --fix --also revised` applies the later ones",
-                        shell_word(&format!("{symbol}@{interval}"))
+                        quote_for_shell(&format!("{symbol}@{interval}"))
                     )?;
                 }
                 Ok(())

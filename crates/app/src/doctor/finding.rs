@@ -1,7 +1,7 @@
 //! Findings and timeouts of the preflight checks.
 
 use anstyle::{AnsiColor, Style};
-use candlewick_sdk::visible;
+use candlewick_sdk::escape_hidden;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt;
@@ -77,7 +77,8 @@ impl fmt::Display for Finding {
         let Self { check, mark, text, remedy } = self;
         let (label, style) = mark.label();
         // Text from the venue or the system may have line breaks, but a finding is one line.
-        let flat = |text: &str| visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
+        let flat =
+            |text: &str| escape_hidden(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
         write!(f, "{style}{label:<4}{style:#}  {:<13}  {}", check.label(), flat(text))?;
         match remedy {
             Some(remedy) => write!(f, " → {}", flat(remedy)),
@@ -90,17 +91,21 @@ pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 pub(super) const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const READ_TIMEOUT: Duration = Duration::from_mins(1);
 
-pub(super) async fn timeout(limit: Duration, late: Finding, check: impl Future<Output = Finding>) -> Finding {
+pub(super) async fn with_timeout(
+    limit: Duration,
+    late: Finding,
+    check: impl Future<Output = Finding>,
+) -> Finding {
     tokio::time::timeout(limit, check).await.unwrap_or(late)
 }
 
-pub(super) async fn blocking(
+pub(super) async fn run_blocking(
     limit: Duration,
     late: Finding,
     work: impl FnOnce() -> Finding + Send + 'static,
 ) -> Finding {
     let broken = late.clone();
-    timeout(limit, late, async { tokio::task::spawn_blocking(work).await.unwrap_or(broken) }).await
+    with_timeout(limit, late, async { tokio::task::spawn_blocking(work).await.unwrap_or(broken) }).await
 }
 
 #[cfg(test)]
@@ -119,9 +124,9 @@ mod tests {
     #[tokio::test]
     async fn reports_slow_checks_as_late() {
         let late = || Check::Disk.fail("late", "look");
-        assert_eq!(timeout(Duration::from_millis(1), late(), std::future::pending()).await, late());
+        assert_eq!(with_timeout(Duration::from_millis(1), late(), std::future::pending()).await, late());
         let in_time = Check::Disk.ok("in time");
-        assert_eq!(timeout(CHECK_TIMEOUT, late(), async { in_time.clone() }).await, in_time);
-        assert_eq!(blocking(CHECK_TIMEOUT, late(), || panic!("broken")).await, late());
+        assert_eq!(with_timeout(CHECK_TIMEOUT, late(), async { in_time.clone() }).await, in_time);
+        assert_eq!(run_blocking(CHECK_TIMEOUT, late(), || panic!("broken")).await, late());
     }
 }

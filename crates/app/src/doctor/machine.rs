@@ -1,13 +1,13 @@
 //! Checks this machine: candles, disk, journal and the journal's lease.
 
-use super::finding::{CHECK_TIMEOUT, Check, Finding, READ_TIMEOUT, blocking, timeout};
-use super::prices::span;
+use super::finding::{CHECK_TIMEOUT, Check, Finding, READ_TIMEOUT, run_blocking, with_timeout};
+use super::prices::format_span;
 use crate::candles::{self, CandleStore, DataName};
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use crate::journal::exposed_files_warning;
 use candlewick_history::{Gap, gaps};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Lease, LeaseTerms, Reader};
-use candlewick_records::time_text;
+use candlewick_records::format_time;
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 const FIRST_SATURDAY_NOON: Millis = Millis::from_seconds((2 * 24 + 12) * 3_600);
 const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 
-pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
+pub(super) async fn check_data(loaded: &LoadedConfig, report: &mut dyn FnMut(Finding)) {
     let config = &loaded.config;
     let store = candles::candle_store(loaded);
     // Invalid names are reported as configuration problems.
     let mut names: Vec<DataName> = config.sandbox.data.iter().filter_map(|text| text.parse().ok()).collect();
     if config.sandbox.data.is_empty() {
-        match candles::stored_for(&store.catalog, &config.bots) {
+        match candles::stored_series_for(&store.catalog, &config.bots) {
             Ok(stored) => names = stored,
             Err(error) => {
                 report(Check::Data.fail(error.text(), "repair the catalog, or delete its damaged files"));
@@ -42,7 +42,7 @@ pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding))
         let late = format!("{name} could not be read within {} s", READ_TIMEOUT.as_secs());
         let late = Check::Data.warn(late, "check the disk");
         let store = store.clone();
-        report(blocking(READ_TIMEOUT, late, move || read_candles(&name, &store)).await);
+        report(run_blocking(READ_TIMEOUT, late, move || read_candles(&name, &store)).await);
     }
     for bot in config.bots.iter().filter(|bot| !covered.contains(&bot.series())) {
         let series = bot.series();
@@ -60,7 +60,7 @@ fn read_candles(name: &DataName, store: &CandleStore) -> Finding {
 }
 
 fn judge_candles(series: &CandleSeries) -> Finding {
-    let day = |moment: Millis| time_text(moment, "%Y-%m-%d %H:%M");
+    let day = |moment: Millis| format_time(moment, "%Y-%m-%d %H:%M");
     let all = gaps(series);
     let holes: Vec<&Gap> = all.iter().filter(|gap| !contains_weekend(gap)).collect();
     let closed = all.len() - holes.len();
@@ -106,7 +106,7 @@ pub(super) async fn check_disk(url: &JournalUrl) -> Finding {
     };
     let late = format!("{} does not answer", folder.display());
     let late = Check::Disk.fail(late, "check the disk, or set another journal.url");
-    blocking(CHECK_TIMEOUT, late, move || inspect_folder(&folder, file.as_deref())).await
+    run_blocking(CHECK_TIMEOUT, late, move || inspect_folder(&folder, file.as_deref())).await
 }
 
 fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
@@ -168,7 +168,7 @@ fn free_bytes(_folder: &Path) -> io::Result<Option<u64>> {
 pub(super) async fn check_journal(url: &JournalUrl) -> Finding {
     let late = format!("{url} could not be read completely within {} s", READ_TIMEOUT.as_secs());
     let late = Check::Journal.warn(late, "the hash chain is not verified; retry when the disk is idle");
-    timeout(READ_TIMEOUT, late, verify(url)).await
+    with_timeout(READ_TIMEOUT, late, verify(url)).await
 }
 
 async fn verify(url: &JournalUrl) -> Finding {
@@ -188,7 +188,7 @@ async fn verify(url: &JournalUrl) -> Finding {
             if let Some((problem, remedy)) = exposed_files_warning(url) {
                 return Check::Journal.warn(problem, remedy);
             }
-            let outside = match verified.exchanges_outside {
+            let outside = match verified.unsealed_exchanges {
                 0 => String::new(),
                 count => format!("; {count} raw exchanges of an earlier version are not part of the chain"),
             };
@@ -225,7 +225,7 @@ pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
     let late = Check::Lease.warn("unknown: the journal does not answer", "fix the journal first");
     let judged = async {
         let holder = match Reader::open(url).await {
-            Ok(mut reader) => reader.holder().await,
+            Ok(mut reader) => reader.current_lease().await,
             Err(JournalError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         };
@@ -233,17 +233,17 @@ pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
             Ok(None) => Check::Lease.ok("the journal is free"),
             Ok(Some(lease)) => {
                 let judge_here = Holder::current_process("candlewick doctor");
-                judge_lease(&lease, LeaseTerms::default().is_over(&lease, &judge_here))
+                judge_lease(&lease, LeaseTerms::default().may_take_over(&lease, &judge_here))
             }
             Err(_) => Check::Lease.warn("unknown: the journal cannot be read", "fix the journal first"),
         }
     };
-    timeout(CHECK_TIMEOUT, late, judged).await
+    with_timeout(CHECK_TIMEOUT, late, judged).await
 }
 
 fn judge_lease(lease: &Lease, is_over: bool) -> Finding {
     let Lease { holder, silence, duration, .. } = lease;
-    let text = format!("{holder} holds the journal; its last heartbeat was {} ago", span(*silence));
+    let text = format!("{holder} holds the journal; its last heartbeat was {} ago", format_span(*silence));
     if is_over {
         Check::Lease
             .warn(text, "the process has ended or is not visible; the next run takes the journal over")

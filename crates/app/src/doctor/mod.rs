@@ -8,14 +8,14 @@ mod setup;
 mod venue;
 
 pub use finding::{Finding, Mark};
-pub use prices::alternatives;
-pub use venue::{Api, suggest_fix};
+pub use prices::alternative_symbols;
+pub use venue::{DoctorApi, suggest_fix};
 
-use crate::configuration::{Loaded, journal_url};
+use crate::configuration::{LoadedConfig, journal_url};
 use candlewick_sdk::Registry;
 use finding::Check;
 use std::path::PathBuf;
-use venue::{ClockSamples, Probe};
+use venue::{ClockSamples, VenueProbe};
 
 pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn FnMut(Finding)) {
     let (loaded, finding) = setup::check_configuration(files, registry);
@@ -30,8 +30,8 @@ pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn Fn
     report(setup::check_time_zones(&loaded.config.risk, samples.venue_now()));
 }
 
-async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, report: &mut dyn FnMut(Finding)) {
-    let Some(asked) = Probe::new(loaded) else { return };
+async fn examine_venue(loaded: &LoadedConfig, samples: &mut ClockSamples, report: &mut dyn FnMut(Finding)) {
+    let Some(asked) = VenueProbe::new(loaded) else { return };
     let user = venue::check_user(&asked, samples).await;
     let is_known = user.mark == Mark::Ok;
     report(user);
@@ -50,7 +50,7 @@ async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, report: &mut
     }
 }
 
-async fn examine_machine(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
+async fn examine_machine(loaded: &LoadedConfig, report: &mut dyn FnMut(Finding)) {
     // A missing URL is reported as a configuration problem.
     if let Ok(url) = journal_url(loaded) {
         report(machine::check_disk(&url).await);

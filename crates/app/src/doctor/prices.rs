@@ -1,7 +1,7 @@
 //! Checks each bot's prices and candles at the symbol price API.
 
 use super::finding::{Check, Finding};
-use super::venue::{Api, ClockSamples, Probe, ask, suggest_fix};
+use super::venue::{ClockSamples, DoctorApi, VenueProbe, send_request, suggest_fix};
 use crate::configuration::bot_asset_type;
 use candlewick_broker::{AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord};
 use candlewick_engine::BotSettings;
@@ -14,7 +14,7 @@ const MAX_PRICE_AGE: Millis = Millis::MINUTE;
 const OTC_SUFFIX: &str = ".OTC";
 
 pub(super) async fn check_prices(
-    asked: &Probe,
+    asked: &VenueProbe,
     bots: &[BotSettings],
     samples: &mut ClockSamples,
     report: &mut dyn FnMut(Finding),
@@ -35,8 +35,8 @@ pub(super) async fn check_prices(
 }
 
 /// Checks the price of a symbol. The flag is `false` after an error that would repeat for every symbol.
-async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
-    match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
+async fn check_symbol(asked: &VenueProbe, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
+    match send_request(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),
         Ok(PriceAnswer::NotYet) => {
             let text = format!("{symbol}: the venue answered OK without a latest price");
@@ -45,7 +45,7 @@ async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples)
         Err(BrokerError::NotFound { .. }) => (explain_unknown_pair(asked, symbol, samples).await, true),
         Err(error) => {
             let text = format!("{}: {error}", asked.price_url);
-            (Check::PriceApi.fail(text, suggest_fix(&error, Api::Price)), false)
+            (Check::PriceApi.fail(text, suggest_fix(&error, DoctorApi::Price)), false)
         }
     }
 }
@@ -53,7 +53,7 @@ async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples)
 fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
     // A record is a one-second bar with its open time.
     let age = (now - record.time - Millis::SECOND).max(Millis::ZERO);
-    let text = format!("{symbol}: {}, {} old", record.prices.close, span(age));
+    let text = format!("{symbol}: {}, {} old", record.prices.close, format_span(age));
     if age > MAX_PRICE_AGE {
         Check::PriceApi.warn(text, "the market may be closed; signals on stale data are rejected (StaleData)")
     } else {
@@ -61,10 +61,10 @@ fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
     }
 }
 
-async fn explain_unknown_pair(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
+async fn explain_unknown_pair(asked: &VenueProbe, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
     let mut known = Vec::new();
-    for other in alternatives(symbol) {
-        let answer = ask(asked.venue.price(&other, AsOf::Latest), samples).await;
+    for other in alternative_symbols(symbol) {
+        let answer = send_request(asked.venue.price(&other, AsOf::Latest), samples).await;
         if matches!(answer, Ok(PriceAnswer::Record(_))) {
             known.push(format!("\"{other}\""));
         }
@@ -78,7 +78,7 @@ async fn explain_unknown_pair(asked: &Probe, symbol: Symbol, samples: &mut Clock
     Check::PriceApi.fail(format!("{symbol}: unknown pair"), remedy)
 }
 
-pub fn alternatives(symbol: Symbol) -> Vec<Symbol> {
+pub fn alternative_symbols(symbol: Symbol) -> Vec<Symbol> {
     let plain = symbol.as_str().to_uppercase();
     let (name, is_otc) = match plain.strip_suffix(OTC_SUFFIX) {
         Some(name) => (name, true),
@@ -90,7 +90,7 @@ pub fn alternatives(symbol: Symbol) -> Vec<Symbol> {
     ordered.iter().filter_map(|text| Symbol::new(text).ok()).filter(|other| *other != symbol).collect()
 }
 
-pub(super) fn span(length: Millis) -> String {
+pub(super) fn format_span(length: Millis) -> String {
     let seconds = length.get() / 1_000;
     match seconds {
         0..=119 => format!("{:.1} s", length.get() as f64 / 1_000.0),
@@ -107,7 +107,7 @@ const LONG_WEEKEND: Millis = Millis::from_seconds(4 * 86_400);
 const CANDLE_GRACE: Millis = Millis::from_seconds(5);
 
 pub(super) async fn check_candles(
-    asked: &Probe,
+    asked: &VenueProbe,
     bots: &[BotSettings],
     samples: &mut ClockSamples,
     report: &mut dyn FnMut(Finding),
@@ -121,13 +121,13 @@ pub(super) async fn check_candles(
     }
 }
 
-async fn check_series(asked: &Probe, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
+async fn check_series(asked: &VenueProbe, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
     let name = format!("{} {}", bot.symbol, bot.interval);
     let now = samples.venue_now();
     let window = CandleWindow::ending_at(now, bot.interval);
     // Requests the forming candle as well, to report whether it is sent.
     let end = now + bot.interval.length();
-    match ask(asked.venue.candles(&query(bot, window.start, end)), samples).await {
+    match send_request(asked.venue.candles(&query(bot, window.start, end)), samples).await {
         Ok(candles) => match window.judge(&name, &candles) {
             Some(finding) => finding,
             None => explain_empty(asked, bot, &name, samples).await,
@@ -137,11 +137,16 @@ async fn check_series(asked: &Probe, bot: &BotSettings, samples: &mut ClockSampl
 }
 
 /// Explains an empty answer: a closed market, which has earlier candles, or an unknown series.
-async fn explain_empty(asked: &Probe, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
+async fn explain_empty(
+    asked: &VenueProbe,
+    bot: &BotSettings,
+    name: &str,
+    samples: &mut ClockSamples,
+) -> Finding {
     let now = samples.venue_now();
-    match ask(asked.venue.candles(&query(bot, now - LONG_WEEKEND, now)), samples).await {
+    match send_request(asked.venue.candles(&query(bot, now - LONG_WEEKEND, now)), samples).await {
         Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(
-            format!("{name}: no recent candles, but some within the last {}", span(LONG_WEEKEND)),
+            format!("{name}: no recent candles, but some within the last {}", format_span(LONG_WEEKEND)),
             "the market may be closed; the bot waits for the next candle",
         ),
         Ok(_) => {
@@ -149,7 +154,8 @@ async fn explain_empty(asked: &Probe, bot: &BotSettings, name: &str, samples: &m
             let remedy = format!(
                 "check the bot's interval and asset_type (\"{asset_type}\"; known types are crypto, forex and otc)"
             );
-            Check::Candles.fail(format!("{name}: no candles within the last {}", span(LONG_WEEKEND)), remedy)
+            Check::Candles
+                .fail(format!("{name}: no candles within the last {}", format_span(LONG_WEEKEND)), remedy)
         }
         Err(error) => Check::Candles.fail(format!("{name}: {error}"), candle_hint(&error, bot)),
     }
@@ -166,7 +172,7 @@ fn candle_hint(error: &BrokerError, bot: &BotSettings) -> String {
             bot.name,
             bot_asset_type(bot)
         ),
-        other => suggest_fix(other, Api::Price),
+        other => suggest_fix(other, DoctorApi::Price),
     }
 }
 
@@ -195,13 +201,13 @@ impl CandleWindow {
         let is_only_late = closed + 1 == expected
             && !times.contains(&(last_close - length))
             && self.now - last_close < CANDLE_GRACE;
-        let is_forming_sent = candles.forming + candles.candles.len() > times.len();
+        let is_forming_sent = candles.forming_rows + candles.candles.len() > times.len();
         let forming = if is_forming_sent { "sent, but ignored" } else { "not sent" };
         let text = format!(
             "{name}: {closed} of {expected} closed candles of the last {}; the forming one is {forming}",
-            span(length * expected)
+            format_span(length * expected)
         );
-        let remedy = match candles.unusable {
+        let remedy = match candles.unusable_rows {
             0 if closed >= expected || is_only_late => return (closed > 0).then(|| Check::Candles.ok(text)),
             0 => format!("missing candles: {}; indicators skip them", expected - closed),
             unusable => format!("invalid rows: {unusable}; each counts as a gap"),
@@ -226,7 +232,7 @@ mod tests {
             ("EURUSD.OTC", &["EURUSD"]),
             ("eurusd.otc", &["EURUSD.OTC", "EURUSD"]),
         ] {
-            let found = alternatives(symbol.parse().unwrap());
+            let found = alternative_symbols(symbol.parse().unwrap());
             let found: Vec<&str> = found.iter().map(Symbol::as_str).collect();
             assert_eq!(found, expected, "{symbol}");
         }

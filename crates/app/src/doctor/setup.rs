@@ -2,13 +2,13 @@
 
 use super::finding::{Check, Finding};
 use crate::configuration::{
-    Base, Loaded, RealMoney, check_secrets, configured_secrets, control_paths, signal_problems,
+    Base, LoadedConfig, RealMoney, check_secrets, configured_secrets, control_paths, signal_problems,
 };
 use crate::control::describe;
-use crate::inspection::{find_problems, ladder_figures, network_problem, request_demand};
+use crate::inspection::{describe_ladders, estimate_request_demand, find_problems, network_problem};
 use crate::lints::{self, LintInput, Stage};
 use crate::signals::describe_list;
-use candlewick_engine::{RiskSettings, time_zone};
+use candlewick_engine::{RiskSettings, parse_time_zone};
 use candlewick_runtime::control::{ControlAnswer, ControlError, ControlOrder, ControlPaths, send_order};
 use candlewick_sdk::{Millis, Registry};
 use chrono::{DateTime, Duration, Offset, TimeZone, Utc};
@@ -23,14 +23,14 @@ const EXAMPLE_BOTS: &str = "no --config given: `backtest`, `sandbox` and `live -
                         `live` and `paper` need --config";
 
 /// Loads and checks the configuration. Requires only one of the two real-money confirmations.
-pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
-    let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
+pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<LoadedConfig>, Finding) {
+    let loaded = match LoadedConfig::read(files, Base::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,
         Err(error) => {
             return (None, Check::Configuration.fail(error.text(), CONFIG_HINT));
         }
     };
-    let mut problems = find_problems(&loaded, RealMoney::Asked, registry);
+    let mut problems = find_problems(&loaded, RealMoney::Requested, registry);
     if problems.is_empty() {
         problems.extend(network_problem(&loaded));
     }
@@ -43,13 +43,13 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
     (Some(loaded), finding)
 }
 
-fn describe_configuration(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Finding {
+fn describe_configuration(files: &[PathBuf], loaded: &LoadedConfig, registry: &Registry) -> Finding {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let from = if names.is_empty() { EXAMPLE_BOTS.to_owned() } else { names.join(", ") };
     let bots = loaded.config.bots.len();
     let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
-    let mut notices = ladder_figures(loaded);
-    notices.extend(lints::texts(&LintInput::new(loaded, registry), Stage::Doctor));
+    let mut notices = describe_ladders(loaded);
+    notices.extend(lints::run_to_texts(&LintInput::new(loaded, registry), Stage::Doctor));
     if notices.is_empty() {
         Check::Configuration.ok(text)
     } else {
@@ -57,9 +57,9 @@ fn describe_configuration(files: &[PathBuf], loaded: &Loaded, registry: &Registr
     }
 }
 
-pub(super) fn check_requests(loaded: &Loaded, registry: &Registry) -> Option<Finding> {
+pub(super) fn check_requests(loaded: &LoadedConfig, registry: &Registry) -> Option<Finding> {
     let (demand, limit) =
-        (request_demand(loaded, registry)?, loaded.config.broker.client.requests_per_second);
+        (estimate_request_demand(loaded, registry)?, loaded.config.broker.client.requests_per_second);
     let summary = demand.summary(limit);
     Some(match demand.shortage(limit) {
         Some(shortage) => Check::Requests.warn(summary, shortage),
@@ -72,7 +72,7 @@ const CREDENTIALS: [(&str, &str, &str); 2] = [
     ("api_key", "api-key", "`backtest` and `live --sandbox` need no key"),
 ];
 
-pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
+pub(super) fn check_credentials(loaded: &LoadedConfig) -> Vec<Finding> {
     let problems = check_secrets(loaded);
     if !problems.is_empty() {
         let fail = |problem: &crate::configuration::Problem| {
@@ -96,10 +96,10 @@ pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
     if missing.is_empty() { vec![Check::Credentials.ok(found.join(", "))] } else { missing }
 }
 
-pub(super) async fn check_control(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
+pub(super) async fn check_control(loaded: &LoadedConfig, report: &mut dyn FnMut(Finding)) {
     // Missing paths are reported as configuration problems.
     let Ok(paths) = control_paths(loaded) else { return };
-    if paths.halt_file.is_there() {
+    if paths.halt_file.exists() {
         let remedy = "bots open no trades until `candlewick resume` removes the halt file";
         report(Check::Control.warn(paths.halt_file.reason(), remedy));
     }
@@ -131,7 +131,7 @@ async fn query_bot(paths: &ControlPaths) -> Finding {
     }
 }
 
-pub(super) async fn check_signals(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
+pub(super) async fn check_signals(loaded: &LoadedConfig, report: &mut dyn FnMut(Finding)) {
     let signals = &loaded.config.signals;
     // An unreadable list is reported as a configuration problem.
     if let Some(summary) = describe_list(loaded, None) {
@@ -156,7 +156,7 @@ pub(super) async fn check_signals(loaded: &Loaded, report: &mut dyn FnMut(Findin
     }
 }
 
-async fn check_webhook(loaded: &Loaded, address: SocketAddr) -> Finding {
+async fn check_webhook(loaded: &LoadedConfig, address: SocketAddr) -> Finding {
     let signals = &loaded.config.signals;
     let senders = match signals.allowed_addresses.len() {
         0 => "from any address".to_owned(),
@@ -180,7 +180,7 @@ async fn check_webhook(loaded: &Loaded, address: SocketAddr) -> Finding {
     }
 }
 
-async fn is_bot_running(loaded: &Loaded) -> bool {
+async fn is_bot_running(loaded: &LoadedConfig) -> bool {
     match control_paths(loaded) {
         Ok(paths) => send_order(&paths.socket, &ControlOrder::Status, None).await.is_ok(),
         Err(_) => false,
@@ -200,7 +200,8 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
     }
     let text = parts.join("; ");
     let zones = std::iter::once(&risk.day_timezone).chain(risk.hours.iter().map(|hours| &hours.timezone));
-    let unknown: Vec<&str> = zones.map(String::as_str).filter(|name| time_zone(name).is_none()).collect();
+    let unknown: Vec<&str> =
+        zones.map(String::as_str).filter(|name| parse_time_zone(name).is_none()).collect();
     if unknown.is_empty() {
         Check::TimeZones.ok(text)
     } else {
@@ -211,7 +212,7 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
 }
 
 fn describe_zone(name: &str, now: DateTime<Utc>) -> String {
-    let Some(zone) = time_zone(name) else { return name.to_owned() };
+    let Some(zone) = parse_time_zone(name) else { return name.to_owned() };
     let local = now.with_timezone(&zone).format("%H:%M");
     let offset = |moment: DateTime<Utc>| zone.offset_from_utc_datetime(&moment.naive_utc()).fix();
     // DST changes occur twice a year, at least three months apart.
@@ -234,7 +235,7 @@ mod tests {
         let quoted = |path: &std::path::Path| format!("{:?}", path.display().to_string());
         let section = section.replace("SECRET", &quoted(&secret)).replace("LIST", &quoted(&path));
         let bot = "[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n";
-        let loaded = Loaded::from_text(&format!("[signals]\n{section}\n{bot}")).unwrap();
+        let loaded = LoadedConfig::from_text(&format!("[signals]\n{section}\n{bot}")).unwrap();
         let mut found = Vec::new();
         check_signals(&loaded, &mut |finding| found.push(finding)).await;
         found

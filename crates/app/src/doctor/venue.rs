@@ -1,7 +1,7 @@
 //! Venue client, and checks of the venue's clock, token, wallets and open trades.
 
 use super::finding::{Check, Finding, REQUEST_TIMEOUT};
-use crate::configuration::{Config, Loaded, asset_types, credentials, journal_url};
+use crate::configuration::{Config, LoadedConfig, asset_types, credentials, journal_url};
 use crate::recent::read_recent;
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -10,7 +10,7 @@ use candlewick_broker::{
 };
 use candlewick_engine::VenueId;
 use candlewick_journal::{JournalError, JournalUrl, Reader};
-use candlewick_runtime::counted_balance;
+use candlewick_runtime::rounded_balance;
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 const REQUEST_TIMEOUT_MS: u64 = 10_000;
 
-pub(super) struct Probe {
+pub(super) struct VenueProbe {
     pub(super) venue: HttpBroker,
     pub(super) base_url: String,
     pub(super) price_url: String,
@@ -27,13 +27,13 @@ pub(super) struct Probe {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
+pub enum DoctorApi {
     Trading,
     Price,
 }
 
-impl Probe {
-    pub(super) fn new(loaded: &Loaded) -> Option<Self> {
+impl VenueProbe {
+    pub(super) fn new(loaded: &LoadedConfig) -> Option<Self> {
         let mut settings = loaded.config.broker.client.clone();
         settings.read_deadline_ms = settings.read_deadline_ms.min(REQUEST_TIMEOUT_MS);
         settings.timeout_ms = settings.timeout_ms.min(REQUEST_TIMEOUT_MS);
@@ -48,7 +48,7 @@ impl Probe {
     }
 }
 
-pub(super) async fn ask<T>(
+pub(super) async fn send_request<T>(
     question: impl Future<Output = Result<Reply<T>, BrokerError>>,
     samples: &mut ClockSamples,
 ) -> Result<T, BrokerError> {
@@ -64,10 +64,10 @@ pub(super) async fn ask<T>(
     }
 }
 
-pub fn suggest_fix(error: &BrokerError, api: Api) -> String {
+pub fn suggest_fix(error: &BrokerError, api: DoctorApi) -> String {
     let (key, variable) = match api {
-        Api::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
-        Api::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),
+        DoctorApi::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
+        DoctorApi::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),
     };
     match error {
         BrokerError::Credentials { .. } => {
@@ -107,7 +107,7 @@ impl ClockSamples {
     }
 
     pub(super) fn venue_now(&self) -> Millis {
-        let ahead = self.common.filter(|common| common.low <= common.high).map(Skew::certain);
+        let ahead = self.common.filter(|common| common.low <= common.high).map(Skew::min_skew);
         self.clock.now() + ahead.unwrap_or_default()
     }
 
@@ -141,23 +141,25 @@ pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -
     }
     let skew = format!("the venue's clock is {} to {} ahead of this machine", seconds(low), seconds(high));
     let limit = format!("risk.max_clock_skew_ms allows {} ms", allowed.get());
-    if allowed > Millis::ZERO && common.certain().abs_diff(Millis::ZERO) > allowed {
+    if allowed > Millis::ZERO && common.min_skew().abs_diff(Millis::ZERO) > allowed {
         return Check::ClockSkew.fail(format!("{skew}; {limit}"), CLOCK_HINT);
     }
-    if common.certain() != Millis::ZERO {
+    if common.min_skew() != Millis::ZERO {
         return Check::ClockSkew.warn(format!("{skew}; {limit}"), CLOCK_HINT);
     }
     Check::ClockSkew.ok(format!("{skew}, within the margin of error; {limit}"))
 }
 
-pub(super) async fn check_user(asked: &Probe, samples: &mut ClockSamples) -> Finding {
+pub(super) async fn check_user(asked: &VenueProbe, samples: &mut ClockSamples) -> Finding {
     let url = &asked.base_url;
     if !asked.has_token {
         return Check::TradingApi.warn("skipped: no api-token is set", "set the api-token first");
     }
-    match ask(asked.venue.identity(), samples).await {
+    match send_request(asked.venue.identity(), samples).await {
         Ok(user) => judge_user(&user, url),
-        Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), suggest_fix(&error, Api::Trading)),
+        Err(error) => {
+            Check::TradingApi.fail(format!("{url}: {error}"), suggest_fix(&error, DoctorApi::Trading))
+        }
     }
 }
 
@@ -171,10 +173,14 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
     }
 }
 
-pub(super) async fn check_wallets(asked: &Probe, config: &Config, samples: &mut ClockSamples) -> Finding {
-    match ask(asked.venue.balances(), samples).await {
+pub(super) async fn check_wallets(
+    asked: &VenueProbe,
+    config: &Config,
+    samples: &mut ClockSamples,
+) -> Finding {
+    match send_request(asked.venue.balances(), samples).await {
         Ok(balances) => judge_balances(&balances, config),
-        Err(error) => Check::Wallets.fail(error.to_string(), suggest_fix(&error, Api::Trading)),
+        Err(error) => Check::Wallets.fail(error.to_string(), suggest_fix(&error, DoctorApi::Trading)),
     }
 }
 
@@ -194,7 +200,7 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
         let remedy = "fund the wallet at the venue: the balance is below the smallest stake (risk.min_stake)";
         return Check::Wallets.warn(text, remedy);
     }
-    if counted_balance(balance, config.account.money_scale).is_err() {
+    if rounded_balance(balance, config.account.money_scale).is_err() {
         let decimals = balance.normalize().scale();
         return Check::Wallets.warn(text, format!("set account.money_scale = {decimals} to avoid rounding"));
     }
@@ -210,13 +216,13 @@ fn describe_bonus(balances: &Balances) -> String {
 
 const MAX_NAMED: usize = 3;
 
-pub(super) async fn check_open_trades(asked: &Probe, loaded: &Loaded) -> Finding {
+pub(super) async fn check_open_trades(asked: &VenueProbe, loaded: &LoadedConfig) -> Finding {
     let Ok(listing) = tokio::time::timeout(REQUEST_TIMEOUT, asked.venue.trades()).await else {
         let text = format!("unknown: the venue did not list trades within {} s", REQUEST_TIMEOUT.as_secs());
         return Check::OpenTrades.warn(text, "check for open trades at the venue");
     };
     if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
-        return Check::OpenTrades.fail(error.to_string(), suggest_fix(error, Api::Trading));
+        return Check::OpenTrades.fail(error.to_string(), suggest_fix(error, DoctorApi::Trading));
     }
     let known = match journal_url(loaded) {
         Ok(url) => known_trades(&url).await,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Default number of candles per write to the catalog. An interruption loses at most one batch.
-pub const BATCH: usize = 5_000;
+pub const DEFAULT_BATCH_CANDLES: usize = 5_000;
 const DEFAULT_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct CandleJob {
     /// Start of the range. Default: the end of the stored series, or 30 days ago without stored candles.
     pub from: Option<Millis>,
     pub to: Option<Millis>,
-    pub again: bool,
+    pub refetch: bool,
     pub limit: u64,
     pub spacing: Duration,
     pub batch: usize,
@@ -95,7 +95,7 @@ fn read_stored(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>
     let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
     let Some(manifest) = catalog.manifest(series)?.filter(has_candles) else { return Ok(None) };
     let candles = catalog.read(series)?.into_candles();
-    let repaired = catalog.repaired(series)?.iter().map(|value| value.candle.time()).collect();
+    let repaired = catalog.repaired_candles(series)?.iter().map(|value| value.candle.time()).collect();
     Ok(Some(StoredSeries { manifest, candles, repaired }))
 }
 
@@ -111,7 +111,7 @@ fn plan_stretches(
         let problem = format!("{}: --from must be before --to", job.target.series);
         return Err(AppError::invalid(problem).help("--to defaults to now"));
     }
-    let extent = match (job.again, job.from) {
+    let extent = match (job.refetch, job.from) {
         (true, _) => DownloadExtent::All,
         (false, Some(_)) => DownloadExtent::Missing,
         (false, None) => DownloadExtent::After,
@@ -142,8 +142,8 @@ async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetchin
         let was_asked =
             |gap: &Range<Millis>| asked.iter().any(|one| one.start <= gap.start && gap.end <= one.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
-        let rests: Vec<_> = empty.filter(|gap| session.expected(gap, series.interval) == 0).collect();
-        if rests.is_empty() { Ok(()) } else { Ok(catalog.note_empty_hours(series, &source, &rests)?) }
+        let rests: Vec<_> = empty.filter(|gap| session.expected_candles(gap, series.interval) == 0).collect();
+        if rests.is_empty() { Ok(()) } else { Ok(catalog.record_empty_hours(series, &source, &rests)?) }
     };
     fetching.with_catalog(note).await
 }

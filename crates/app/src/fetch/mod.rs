@@ -3,11 +3,11 @@
 mod candles;
 mod outcome;
 
-pub use candles::{BATCH, CandleJob, fetch_candles};
-pub use outcome::{FetchEnd, FetchStats, document, text};
+pub use candles::{CandleJob, DEFAULT_BATCH_CANDLES, fetch_candles};
+pub use outcome::{FetchEnd, FetchStats, text, to_json_document};
 
-use crate::candles::{DataName, check_stored, describe_source, distinct};
-use crate::configuration::{Loaded, bot_asset_type, credentials};
+use crate::candles::{DataName, check_stored_series, describe_source, distinct};
+use crate::configuration::{LoadedConfig, bot_asset_type, credentials};
 use crate::error::{AppError, Result};
 use crate::progress::{Progress, ProgressBar};
 use candles::Batch;
@@ -30,14 +30,14 @@ pub struct Fetcher {
     pub catalog: Catalog,
     pub source: String,
     price_url: String,
-    mixing: Mixing,
+    mixing: SourceMixing,
     /// Token that stops all tasks. Each task first stores its received candles.
     pub stop: CancellationToken,
     meter: Arc<Mutex<ProgressMeter>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mixing {
+pub enum SourceMixing {
     Allowed,
     Refused,
 }
@@ -49,7 +49,12 @@ struct ProgressMeter {
 }
 
 impl Fetcher {
-    pub fn new(loaded: &Loaded, targets: &[Target], mixing: Mixing, progress: &dyn Progress) -> Result<Self> {
+    pub fn new(
+        loaded: &LoadedConfig,
+        targets: &[Target],
+        mixing: SourceMixing,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();
         let credentials = Credentials { api_token: None, ..credentials(loaded)? };
@@ -69,8 +74,8 @@ impl Fetcher {
         })
     }
 
-    pub fn check_in_step(&self, symbol: Symbol) -> Result<Vec<String>> {
-        check_stored(&self.catalog, symbol)
+    pub fn check_aligned(&self, symbol: Symbol) -> Result<Vec<String>> {
+        check_stored_series(&self.catalog, symbol)
     }
 
     fn add_expected(&self, candles: u64) {
@@ -102,7 +107,7 @@ impl Fetcher {
 
     /// Rejects a stored series from another source, whose different candles would count as revisions.
     async fn check_source(&self, series: Series) -> Result<()> {
-        if self.mixing == Mixing::Allowed {
+        if self.mixing == SourceMixing::Allowed {
             return Ok(());
         }
         let manifest = self.with_catalog(move |catalog| Ok(catalog.manifest(series)?)).await?;
@@ -126,11 +131,11 @@ pub struct Target {
 }
 
 /// Returns the named series, or the series of the bots if `names` is empty. `every` sets all intervals.
-pub fn targets(
+pub fn select_targets(
     names: &[String],
     every: Option<Interval>,
     asset_type: Option<&str>,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
 ) -> Result<Vec<Target>> {
     let bots = &loaded.config.bots;
     let named = names.iter().map(|name| parse_series(name, every)).collect::<Result<Vec<_>, _>>()?;

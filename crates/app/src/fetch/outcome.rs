@@ -1,9 +1,9 @@
 //! Results of `data fetch`, and handling of venue errors.
 
 use super::{Fetcher, Target};
-use crate::doctor::{Api, alternatives, suggest_fix};
+use crate::doctor::{DoctorApi, alternative_symbols, suggest_fix};
 use crate::error::{AppError, ErrorKind, Result};
-use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
+use candlewick_broker::{AsOf, BrokerError, COMMON_INTERVALS, PriceAnswer};
 use candlewick_history::{AppendCounts, Catalog, Manifest, Revision, Version};
 use candlewick_records::{table, utc};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
@@ -128,7 +128,7 @@ fn candle_fields(candle: &Candle) -> [(&'static str, f64); 5] {
     [("open", open), ("high", high), ("low", low), ("close", close), ("volume", candle.volume())]
 }
 
-pub fn document(all: &[FetchStats], finished: FetchEnd, fetching: &Fetcher) -> Value {
+pub fn to_json_document(all: &[FetchStats], finished: FetchEnd, fetching: &Fetcher) -> Value {
     json!({
         "catalog": fetching.catalog.folder(),
         "source": fetching.source,
@@ -198,14 +198,14 @@ pub(super) async fn end_task(error: BrokerError, fetched: &FetchStats, fetching:
     let help = match &error {
         BrokerError::NotFound { .. } => describe_not_found(target, fetching).await,
         BrokerError::Rejected { .. } => {
-            let intervals = USUAL_INTERVALS.join(" ");
+            let intervals = COMMON_INTERVALS.join(" ");
             format!("check the interval (common intervals: {intervals}) and --asset-type (now {asset_type})")
         }
         BrokerError::RateLimited { .. } => {
             "wait, then run the same command to continue. Reduce --rate or broker.requests_per_second"
                 .to_owned()
         }
-        other => suggest_fix(other, Api::Price),
+        other => suggest_fix(other, DoctorApi::Price),
     };
     let stored = match fetched.new_candles() {
         0 => String::new(),
@@ -228,7 +228,7 @@ async fn describe_not_found(target: &Target, fetching: &Fetcher) -> String {
         );
     }
     let mut known = Vec::new();
-    for other in alternatives(symbol) {
+    for other in alternative_symbols(symbol) {
         if has_prices(other, fetching).await {
             known.push(format!("\"{other}\""));
         }

@@ -1,6 +1,6 @@
 //! Property test: after interrupted downloads, an uninterrupted one completes the series.
 
-use super::{CandleJob, Fetcher, Mixing, ProgressMeter, Target, fetch_candles};
+use super::{CandleJob, Fetcher, ProgressMeter, SourceMixing, Target, fetch_candles};
 use crate::progress::NoProgress;
 use async_trait::async_trait;
 use candlewick_broker::clock::SystemClock;
@@ -112,7 +112,7 @@ async fn fetch_once(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &st
         catalog,
         source: "script".into(),
         price_url: "script".into(),
-        mixing: Mixing::Refused,
+        mixing: SourceMixing::Refused,
         stop: venue.stop.clone(),
         meter: Arc::new(Mutex::new(ProgressMeter { bar: Box::new(NoProgress), done: 0, total: 0 })),
     };
@@ -122,7 +122,7 @@ async fn fetch_once(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &st
         target: Target { series: series(), asset_type: kind.into() },
         from: run.from.map(|from| Millis::MINUTE * (FIRST + from)),
         to: Some(Millis::MINUTE * to),
-        again: run.again,
+        refetch: run.again,
         limit: run.limit,
         spacing: Duration::ZERO,
         batch: run.batch,

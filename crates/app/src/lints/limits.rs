@@ -4,7 +4,8 @@ use super::LintInput;
 use crate::bots::{build_strategy, minimum_payouts, session_settings};
 use crate::configuration::Config;
 use candlewick_engine::{
-    BotSettings, IfRefused, LadderEntry, LadderInDay, PauseCause, RiskSettings, StakeSettings, check_stakes,
+    BotSettings, DailyLadderLimit, IfRefused, LadderEntry, PauseCause, RiskSettings, StakeSettings,
+    check_stakes,
 };
 use candlewick_records::counted;
 use candlewick_sdk::Symbol;
@@ -38,7 +39,7 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
             return None;
         }
         let cost = costs.iter().find(|cost| cost.bot == bot.name);
-        let causes = interrupting_limits(bot, risk, levels, cost.and_then(|cost| cost.day.as_ref()));
+        let causes = interrupting_limits(bot, risk, levels, cost.and_then(|cost| cost.daily_limit.as_ref()));
         let (last, others) = causes.split_last()?;
         let causes =
             if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) };
@@ -57,7 +58,7 @@ fn interrupting_limits(
     bot: &BotSettings,
     risk: &RiskSettings,
     levels: u32,
-    day: Option<&LadderInDay>,
+    day: Option<&DailyLadderLimit>,
 ) -> Vec<String> {
     let (own, section) = (risk.bots.get(&bot.name), format!("risk.bots.{}", bot.name));
     let pauses = risk.pauses.iter().filter(|pause| pause.of == PauseCause::Losses);
@@ -77,7 +78,7 @@ fn interrupting_limits(
     ];
     let unset = [0, RiskSettings::default().max_trades_per_day];
     let trades = trades.into_iter().filter(|(_, most)| !unset.contains(most));
-    let day = day.map(|LadderInDay { limit, cost, room, is_own }| {
+    let day = day.map(|DailyLadderLimit { limit, cost, max_earlier_loss: room, is_own }| {
         let subject = if *is_own { "the bot has" } else { "the bots have" };
         format!("{limit} (once {subject} lost more than {room} in a day, since a full ladder costs {cost})")
     });

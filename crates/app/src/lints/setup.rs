@@ -2,11 +2,11 @@
 
 use super::LintInput;
 use crate::bots::{declared_durations, untraded_simulation_symbols};
-use crate::configuration::{Config, Loaded, bot_asset_type};
-use crate::signals::list_zones;
+use crate::configuration::{Config, LoadedConfig, bot_asset_type};
+use crate::signals::count_list_zones;
 use crate::traded_symbols::{TradedSymbols, usual_spelling};
 use crate::warm_up::WarmUp;
-use candlewick_engine::{Blackouts, BotSettings, missing_dst_note, zone_note};
+use candlewick_engine::{Blackouts, BotSettings, misleading_zone_note, missing_dst_note};
 use candlewick_history::{AssetType, is_currency_pair};
 use candlewick_records::counted;
 use candlewick_rules::{quoted_texts, uses_volume};
@@ -67,9 +67,9 @@ pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
 pub(super) fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
     let warm_up = |bot: &BotSettings| WarmUp::from_bot(bot, input.registry);
     if input.candles.is_none() {
-        return input.check_bots(|bot| warm_up(bot)?.describe_long());
+        return input.check_bots(|bot| warm_up(bot)?.describe_long_warm_up());
     }
-    input.check_bots_with_candles(|bot, candles| warm_up(bot)?.describe_share(candles.len(), ""))
+    input.check_bots_with_candles(|bot, candles| warm_up(bot)?.describe_warm_up_share(candles.len(), ""))
 }
 
 pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
@@ -82,18 +82,19 @@ pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
             places.push(place.to_owned());
         }
     };
-    add(zone_note(&config.risk.day_timezone), "risk.day_timezone");
-    add(zone_note(&config.signals.timezone), "signals.timezone");
-    config.risk.hours.iter().for_each(|hours| add(zone_note(&hours.timezone), "risk.hours"));
+    add(misleading_zone_note(&config.risk.day_timezone), "risk.day_timezone");
+    add(misleading_zone_note(&config.signals.timezone), "signals.timezone");
+    config.risk.hours.iter().for_each(|hours| add(misleading_zone_note(&hours.timezone), "risk.hours"));
     for bot in &config.bots {
         let strategy = (bot.strategy.as_str(), &bot.params);
         let mut texts = quoted_texts(input.registry, strategy).unwrap_or_default();
         collect_zones(&bot.params, &mut texts);
         for text in &texts {
-            add(zone_note(text), &format!("bot \"{}\"", bot.name));
+            add(misleading_zone_note(text), &format!("bot \"{}\"", bot.name));
         }
     }
-    let lines = list_zones(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
+    let lines =
+        count_list_zones(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
     for (zone, lines) in lines {
         // An offset such as UTC-3 has already been mapped to its zone, whose name has the opposite sign.
         let note = missing_dst_note(&zone).map(str::to_owned);
@@ -178,7 +179,7 @@ pub(super) fn untraded_symbols(input: &LintInput<'_>) -> Vec<String> {
     untraded_simulation_symbols(input.loaded).into_iter().map(describe).collect()
 }
 
-pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
+pub(crate) fn idle_blackouts(loaded: &LoadedConfig, now: Millis) -> Vec<String> {
     let Config { risk, bots, .. } = &loaded.config;
     let Blackouts { file, spans, .. } = &risk.blackouts;
     let mut found = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::Connection;
 use super::journal_session::exchange_observer;
-use crate::configuration::{Config, Loaded, Problems, asset_types, credentials, token_source};
+use crate::configuration::{Config, LoadedConfig, Problems, asset_types, credentials, token_source};
 use crate::error::{AppError, Result};
 use crate::inspection::short_body_problems;
 use candlewick_api::{Credentials, HttpBroker};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Checks that the address or the token of a venue is set, before the run creates a journal.
-pub fn check_venue(loaded: &Loaded) -> Result<()> {
+pub fn check_venue(loaded: &LoadedConfig) -> Result<()> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());
     }
@@ -28,7 +28,7 @@ pub fn check_venue(loaded: &Loaded) -> Result<()> {
     ))
 }
 
-pub fn connect_remote(loaded: &Loaded) -> Result<Connection> {
+pub fn connect_remote(loaded: &LoadedConfig) -> Result<Connection> {
     Problems::check(short_body_problems(loaded))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let venue =
@@ -46,7 +46,7 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection> {
     })
 }
 
-pub fn connect_paper(loaded: &Loaded) -> Result<Connection> {
+pub fn connect_paper(loaded: &LoadedConfig) -> Result<Connection> {
     let config = &loaded.config;
     loaded.check_simulation()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -83,9 +83,9 @@ pub struct VenuePorts {
 type ConnectFunction = Arc<dyn Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync>;
 
 #[derive(Clone, Default)]
-pub struct OwnBrokers(BTreeMap<String, ConnectFunction>);
+pub struct CustomBrokers(BTreeMap<String, ConnectFunction>);
 
-impl OwnBrokers {
+impl CustomBrokers {
     /// Adds a broker. Replaces an earlier broker with the same name.
     pub fn add(
         &mut self,
@@ -95,7 +95,7 @@ impl OwnBrokers {
         self.0.insert(name.to_owned(), Arc::new(connect));
     }
 
-    pub fn connect(&self, name: &str, loaded: &Loaded) -> Result<Connection> {
+    pub fn connect(&self, name: &str, loaded: &LoadedConfig) -> Result<Connection> {
         let Some(connect) = self.0.get(name) else {
             let error = AppError::invalid(format!("this program contains no broker \"{name}\""));
             let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
@@ -106,11 +106,11 @@ impl OwnBrokers {
             });
         };
         let VenuePorts { market, broker, clock, until } = connect(&loaded.config)?;
-        Ok(Connection { until, ..Connection::new(loaded, market, broker, clock) })
+        Ok(Connection { end: until, ..Connection::new(loaded, market, broker, clock) })
     }
 }
 
-impl fmt::Debug for OwnBrokers {
+impl fmt::Debug for CustomBrokers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }

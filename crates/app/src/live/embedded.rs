@@ -3,7 +3,7 @@
 use super::Connection;
 use super::journal_session::exchange_observer;
 use crate::candles;
-use crate::configuration::{Loaded, Problems, asset_types};
+use crate::configuration::{LoadedConfig, Problems, asset_types};
 use crate::error::{AppError, Result};
 use crate::inspection::short_body_problems;
 use candlewick_api::{Credentials, HttpBroker, Secret};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// Minimum age of stale data in real seconds, since answers take real time at any clock speed.
 const MIN_STALE_AGE_S: u32 = 10;
 
-pub struct Embedded {
+pub struct EmbeddedVenue {
     pub running: RunningSandbox,
     pub connection: Connection,
     pub start: Millis,
@@ -34,30 +34,30 @@ pub struct Embedded {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
+pub enum ReplaySpan {
     /// Starts after some history. Runs until stopped, or until the last candle in lock-step mode.
     Open,
     Whole,
 }
 
-impl Embedded {
+impl EmbeddedVenue {
     pub async fn start(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
-        (span, warmups): (Span, &[(BotSettings, usize)]),
+        (span, warmups): (ReplaySpan, &[(BotSettings, usize)]),
     ) -> Result<Self> {
         let settings = &loaded.config.sandbox;
         let start = choose_start(settings, &series, (span, warmups))?;
         // In lock-step, the clock could run years past the last candle.
         let speed = settings.speed.to_speed();
-        let ends = span == Span::Whole || speed == Speed::Max;
+        let ends = span == ReplaySpan::Whole || speed == Speed::Max;
         let until = ends.then(|| last_candle_end(&series, &loaded.config.bots));
         let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(start, speed));
-        Self::start_on(loaded, (series, markets), (start, until), [Arc::clone(&clock), clock]).await
+        Self::start_with_clocks(loaded, (series, markets), (start, until), [Arc::clone(&clock), clock]).await
     }
 
-    pub async fn start_on(
-        loaded: &Loaded,
+    pub async fn start_with_clocks(
+        loaded: &LoadedConfig,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
         (start, until): (Millis, Option<Millis>),
         [venue_clock, clock]: [Arc<dyn Clock>; 2],
@@ -91,14 +91,14 @@ impl Embedded {
             account: Account::Demo,
             trading: TradingMode::Sandbox,
             exchanges,
-            until,
+            end: until,
             ..Connection::with_http_venue(loaded, Arc::clone(&venue), venue, clock)
         };
         Ok(Self { running, connection, start, end })
     }
 }
 
-fn open_broker(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
+fn open_broker(running: &RunningSandbox, loaded: &LoadedConfig, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
     let mut broker = loaded.config.broker.client.clone();
     broker.base_url.clone_from(&running.base_url);
     broker.price_url.clone_from(&running.base_url);
@@ -127,7 +127,7 @@ fn stale_after_s(factor: f64) -> u32 {
 }
 
 /// Adapts the runtime settings to an embedded venue. Candles are never late in lock-step mode.
-fn adapt_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
+fn adapt_runtime(loaded: &LoadedConfig, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
@@ -157,16 +157,18 @@ fn adapt_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
 fn choose_start(
     settings: &SandboxSettings,
     series: &[CandleSeries],
-    (span, warmups): (Span, &[(BotSettings, usize)]),
+    (span, warmups): (ReplaySpan, &[(BotSettings, usize)]),
 ) -> Result<Millis> {
     let has_bot = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
     let asked = settings.start.map(|StartTime(start)| start);
     match (asked, span) {
-        (None, Span::Whole) => {
+        (None, ReplaySpan::Whole) => {
             let first = series.iter().filter(has_bot).map(CandleSeries::start).min();
             Ok(first.unwrap_or_default())
         }
-        (None, Span::Open) => candles::choose_venue_start(series, Some(find_warm_start(series, warmups))),
+        (None, ReplaySpan::Open) => {
+            candles::choose_venue_start(series, Some(find_warm_start(series, warmups)))
+        }
         (Some(start), _) => candles::choose_venue_start(series, Some(start)),
     }
 }
@@ -196,7 +198,7 @@ impl ServedSandbox {
     pub async fn start(
         settings: SandboxSettings,
         series: Vec<CandleSeries>,
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
     ) -> Result<Self> {
         loaded.check_simulation()?;
         let (clock, start, series) = build_timeline(&settings, series)?;
@@ -254,7 +256,7 @@ mod tests {
             assert_eq!(limit_polling(every, 600.0), expected, "{every} s");
         }
         assert_eq!((limit_polling(60, 1.0), limit_polling(60, 60.0)), (60, 60));
-        let loaded = Loaded::read(&[], crate::configuration::Base::Sandbox, Vec::new()).unwrap();
+        let loaded = LoadedConfig::read(&[], crate::configuration::Base::Sandbox, Vec::new()).unwrap();
         let speeds = [Speed::Times(1.0), Speed::Times(20_000.0), Speed::Max];
         assert_eq!(speeds.map(|speed| adapt_runtime(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
     }

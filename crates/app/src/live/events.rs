@@ -4,7 +4,7 @@ use candlewick_broker::clock::Clock;
 use candlewick_engine::{IntentState, SessionSettings};
 use candlewick_records::TradingMode;
 use candlewick_runtime::events::{EventFeed, Names, RunEvent, Totals};
-use candlewick_runtime::{Finished, Observer, Stop};
+use candlewick_runtime::{Finished, Observer, StopReason};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,12 +72,12 @@ fn totals(finished: &Finished, scale: MoneyScale, dropped: u64) -> Totals {
     totals
 }
 
-pub const fn stop_name(stop: Stop) -> &'static str {
+pub const fn stop_name(stop: StopReason) -> &'static str {
     match stop {
-        Stop::TimeUp => "time_up",
-        Stop::DataEnds(_) => "data_ends",
-        Stop::Interrupted => "interrupted",
-        Stop::Terminated => "terminated",
-        Stop::Limit(rule) => rule.as_str(),
+        StopReason::TimeUp => "time_up",
+        StopReason::DataEnds(_) => "data_ends",
+        StopReason::Interrupted => "interrupted",
+        StopReason::Terminated => "terminated",
+        StopReason::Limit(rule) => rule.as_str(),
     }
 }

@@ -1,6 +1,6 @@
 //! The journal of a run: lease, recovered state, evicted intents and control channel.
 
-use crate::configuration::{Loaded, control_paths, journal_url, make_parent_folder};
+use crate::configuration::{LoadedConfig, control_paths, journal_url, make_parent_folder};
 use crate::control::RunningEntry;
 use crate::error::{AppError, Result};
 use crate::journal::exposed_files_warning;
@@ -17,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
 use candlewick_runtime::{
-    Finished, FullReading, JournalFold, RecoveredState, ReloadInput, RuntimeError, RuntimeSettings,
+    Finished, FullReadProgress, JournalFold, RecoveredState, ReloadInput, RuntimeError, RuntimeSettings,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 #[cfg(unix)]
-use candlewick_runtime::control::HangUp;
+use candlewick_runtime::control::HangUpHandler;
 
 /// Capacity of the queue of HTTP exchanges. Excess exchanges are missing from the journal.
 const MAX_QUEUED_EXCHANGES: usize = 4_096;
@@ -35,17 +35,17 @@ const MAX_QUEUED_ORDERS: usize = 16;
 
 pub enum JournalSession {
     None,
-    Store(Box<HeldJournal>),
+    Store(Box<LeasedJournal>),
 }
 
-pub struct HeldJournal {
+pub struct LeasedJournal {
     url: JournalUrl,
     store: Store,
     reader: Reader,
 }
 
 impl JournalSession {
-    pub async fn open(loaded: &Loaded) -> Result<Self> {
+    pub async fn open(loaded: &LoadedConfig) -> Result<Self> {
         let url = journal_url(loaded)?;
         let holder = Holder::current_process("candlewick live");
         let store = Store::open(&url, &holder).await?;
@@ -59,10 +59,10 @@ impl JournalSession {
         if let Some((problem, remedy)) = exposed_files_warning(&url) {
             tracing::warn!("{problem}: {remedy}");
         }
-        Ok(Self::Store(Box::new(HeldJournal { url, store, reader })))
+        Ok(Self::Store(Box::new(LeasedJournal { url, store, reader })))
     }
 
-    pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel)> {
+    pub async fn open_with_control(loaded: &LoadedConfig) -> Result<(Self, ControlChannel)> {
         let journal = Self::open(loaded).await?;
         match ControlChannel::open(loaded).await {
             Ok(control) => Ok((journal, control)),
@@ -96,7 +96,7 @@ impl JournalSession {
     }
 
     /// Checks that the journal is empty, since a new embedded venue does not know earlier trades.
-    pub async fn check_fresh(&mut self) -> Result<()> {
+    pub async fn check_is_empty(&mut self) -> Result<()> {
         if self.first_balance().await?.is_none() {
             return Ok(());
         }
@@ -142,13 +142,14 @@ impl JournalSession {
         match self {
             Self::None => Ok((Box::new(NullJournal), RecoveredState::default())),
             Self::Store(held) => {
-                let HeldJournal { store, mut reader, .. } = *held;
+                let LeasedJournal { store, mut reader, .. } = *held;
                 let mut bar = None;
-                let watch = &mut |reading: FullReading<'_>| show_progress(reading, &mut bar, progress);
+                let watch = &mut |reading: FullReadProgress<'_>| show_progress(reading, &mut bar, progress);
                 let remember = Some(runtime.remember_s).filter(|seconds| *seconds > 0);
                 let remember = remember.map(|seconds| Millis::from_seconds(seconds.into()));
                 let every = runtime.snapshot_every.into();
-                let folded = JournalFold::read_watched(&mut reader, settings, every, remember, watch).await;
+                let folded =
+                    JournalFold::read_with_progress(&mut reader, settings, every, remember, watch).await;
                 drop(bar);
                 let folded = folded.and_then(|fold| Ok((fold.hand_over(session)?, fold)));
                 let (past, fold) = match folded {
@@ -160,7 +161,7 @@ impl JournalSession {
                 };
                 let clock = BootClock::start();
                 let journal = RunJournal::new(store, past.runs + 1, now, move || clock.elapsed());
-                Ok((Box::new(journal.followed_by(Box::new(fold))), past))
+                Ok((Box::new(journal.with_follower(Box::new(fold))), past))
             }
         }
     }
@@ -217,7 +218,7 @@ impl ControlChannel {
         self.feed.clone()
     }
 
-    pub async fn open(loaded: &Loaded) -> Result<Self> {
+    pub async fn open(loaded: &LoadedConfig) -> Result<Self> {
         let paths: ControlPaths = control_paths(loaded)?;
         let problem = || format!("cannot create the folder of {}", paths.socket.display());
         make_parent_folder(&paths.socket).map_err(|error| AppError::system(problem(), error))?;
@@ -229,7 +230,7 @@ impl ControlChannel {
         let ends = || (sender.clone(), closed.clone());
         let (taken, stop) = ends();
         tokio::spawn(async move { server.serve(taken, stop.cancelled_owned()).await });
-        if paths.halt_file.is_there() {
+        if paths.halt_file.exists() {
             // Halts before the first candle, earlier than the file watch would. Does not wait for the answer.
             let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
             let (answer, _) = oneshot::channel();
@@ -244,7 +245,7 @@ impl ControlChannel {
         #[cfg(unix)]
         {
             let problem = |error| AppError::system("cannot listen for SIGHUP", error);
-            let hang_up = HangUp::listen().map_err(problem)?;
+            let hang_up = HangUpHandler::listen().map_err(problem)?;
             let (taken, stop) = ends();
             tokio::spawn(async move { hang_up.watch(taken, stop.cancelled_owned()).await });
         }
@@ -256,7 +257,11 @@ impl ControlChannel {
 
 const MIN_NOTICE_ENTRIES: u64 = 100_000;
 
-fn show_progress(reading: FullReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
+fn show_progress(
+    reading: FullReadProgress<'_>,
+    bar: &mut Option<Box<dyn ProgressBar>>,
+    progress: &dyn Progress,
+) {
     if bar.is_none()
         && let Some(notice) = reading_notice(reading)
     {
@@ -265,8 +270,8 @@ fn show_progress(reading: FullReading<'_>, bar: &mut Option<Box<dyn ProgressBar>
     bar.get_or_insert_with(|| progress.bar("reading the journal")).update(reading.done, reading.total);
 }
 
-fn reading_notice(reading: FullReading<'_>) -> Option<String> {
-    let FullReading { why, total, .. } = reading;
+fn reading_notice(reading: FullReadProgress<'_>) -> Option<String> {
+    let FullReadProgress { why, total, .. } = reading;
     match why {
         Some(why) => Some(format!("{why}; the journal has {total} entries")),
         None if total >= MIN_NOTICE_ENTRIES => {
@@ -309,7 +314,7 @@ pub(super) async fn complete_reload_input(
     settings: &SessionSettings,
 ) -> Result<ReloadInput> {
     let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
-    let is_needed = standing.forgotten > 0 && !settings.bots.iter().all(is_alike);
+    let is_needed = standing.forgotten_trades > 0 && !settings.bots.iter().all(is_alike);
     let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
     let mut reader = Reader::open(url).await?;
     let fold = JournalFold::read_rows(&mut reader, settings).await;
@@ -318,7 +323,7 @@ pub(super) async fn complete_reload_input(
     // The run's state is newer than the stored one.
     let known = ReloadInput::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
-    Ok(ReloadInput { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
+    Ok(ReloadInput { rows: rows.into_values().collect(), forgotten_trades: 0, ..standing.clone() })
 }
 
 #[cfg(test)]
@@ -327,7 +332,7 @@ mod tests {
 
     #[test]
     fn announces_long_or_unusual_reading() {
-        let of = |why, total| reading_notice(FullReading { why, done: 0, total });
+        let of = |why, total| reading_notice(FullReadProgress { why, done: 0, total });
         assert_eq!(of(None, MIN_NOTICE_ENTRIES - 1), None);
         assert!(of(None, MIN_NOTICE_ENTRIES).is_some_and(|notice| notice.contains("all 100000 entries")));
         assert_eq!(

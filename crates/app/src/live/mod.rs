@@ -9,22 +9,22 @@ mod reload;
 mod start_checks;
 
 pub(crate) use connect::WAIT_HINT as WAITING_ADVICE;
-pub use connect::{OwnBrokers, VenuePorts, check_venue, connect_paper, connect_remote, wait_for_venue};
-pub use embedded::{Embedded, ServedSandbox, Span};
+pub use connect::{CustomBrokers, VenuePorts, check_venue, connect_paper, connect_remote, wait_for_venue};
+pub use embedded::{EmbeddedVenue, ReplaySpan, ServedSandbox};
 pub use events::stop_name;
 pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
-pub use reload::ReadAgain;
+pub use reload::ReadConfiguration;
 use reload::ReloadContext;
-pub use start_checks::record_look;
+pub use start_checks::record_seen_candles;
 
-use crate::bots::{BotSet, session_settings, without_unused_share};
-use crate::configuration::Loaded;
+use crate::bots::{BotSet, session_settings, without_unused_longer_share};
+use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
-use crate::signals::PendingInputs;
+use crate::signals::PreparedSources;
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
@@ -32,8 +32,8 @@ use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    Account, Demand, Finished, Parts, RecoveredState, ReloadInput, Runner, RuntimeSettings, Stop, Watcher,
-    connect, least_remembered,
+    ConnectedAccount, Finished, RecoveredState, ReloadInput, RequestDemand, Runner, RunnerParts,
+    RuntimeSettings, StopReason, Watcher, connect, min_retention_override,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, Strategy};
@@ -57,7 +57,7 @@ pub struct Connection {
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     pub unrecognised: Arc<UnrecognisedData>,
     pub token: Arc<TokenState>,
-    pub until: Option<Millis>,
+    pub end: Option<Millis>,
     pub waiting: WaitingRequests,
 }
 
@@ -65,7 +65,7 @@ type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>
 
 impl Connection {
     fn new(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         market: Arc<dyn MarketData>,
         broker: Arc<dyn Broker>,
         clock: Arc<dyn Clock>,
@@ -83,13 +83,13 @@ impl Connection {
             exchanges: mpsc::channel(1).1,
             unrecognised: Arc::new(UnrecognisedData::new()),
             token: Arc::default(),
-            until: None,
+            end: None,
             waiting: Arc::new(Vec::new),
         }
     }
 
     fn with_http_venue(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         venue: Arc<HttpBroker>,
         broker: Arc<dyn Broker>,
         clock: Arc<dyn Clock>,
@@ -111,9 +111,9 @@ pub struct FrontEnd<'a> {
     /// Callback that prints notices, such as the amounts at risk, without blocking.
     pub announce: Box<dyn Fn(&str) + 'a>,
     pub progress: Box<dyn Progress + 'a>,
-    pub stop: mpsc::Receiver<Stop>,
-    pub leave: Arc<Notify>,
-    pub read_again: ReadAgain,
+    pub stop: mpsc::Receiver<StopReason>,
+    pub quit_now: Arc<Notify>,
+    pub read_configuration: ReadConfiguration,
 }
 
 pub struct Outcome {
@@ -127,12 +127,12 @@ pub struct Outcome {
 }
 
 pub async fn run(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     bots: BotSet,
     connection: Connection,
     mut front: FrontEnd<'_>,
 ) -> Result<Outcome> {
-    let (orders, leave) = (front.control.sender.downgrade(), Arc::clone(&front.leave));
+    let (orders, leave) = (front.control.sender.downgrade(), Arc::clone(&front.quit_now));
     let alerts = match Alerts::begin(loaded, &mut front.watchers, (&connection.clock, &orders)) {
         Ok(alerts) => alerts,
         Err(error) => {
@@ -151,20 +151,29 @@ pub async fn run(
 }
 
 async fn run_watched(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     bots: BotSet,
     connection: Connection,
     front: FrontEnd<'_>,
 ) -> Result<Outcome> {
-    let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_again, .. } = front;
+    let FrontEnd {
+        mut journal,
+        control,
+        watchers,
+        announce,
+        progress,
+        stop,
+        read_configuration: read_again,
+        ..
+    } = front;
     let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
-    let Connection { account, exchanges, unrecognised, token, until, waiting, .. } = connection;
+    let Connection { account, exchanges, unrecognised, token, end: until, waiting, .. } = connection;
     // Requests before the start of the run take no time on the venue's clock.
     let hold = clock.hold();
     let found = prepare(loaded, &mut journal, (broker.as_ref(), account, trading)).await;
     let ((mut watch, inputs, account, balance), journal) = release_on_error(found, journal).await?;
     let settings = SessionSettings { balance, ..session_settings(loaded) };
-    let settings = without_unused_share(settings, &bots.strategies, None);
+    let settings = without_unused_longer_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
     warn_about_blackouts(loaded, clock.now());
     let (session, journal) = release_on_error(new_session(&settings, bots.strategies), journal).await?;
@@ -172,7 +181,7 @@ async fn run_watched(
     let journal_url = journal.url();
     // A run without a journal evicts no intents.
     runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
-    runtime.least_remembered = least_remembered();
+    runtime.least_remembered = min_retention_override();
     let recovered =
         recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress));
     let (session, journal, past) = recovered.await?;
@@ -182,7 +191,7 @@ async fn run_watched(
     let venue = (journal_url.as_ref(), &clock);
     let running =
         ReloadContext::new(loaded, &bots.wants_prices, (&settings, &runtime), venue, requests_per_second)?;
-    let runner = Runner::new(Parts {
+    let runner = Runner::new(RunnerParts {
         header: build_header(loaded, (trading, &settings, &runtime), bots.versions),
         settings: runtime,
         market,
@@ -222,20 +231,20 @@ async fn run_watched(
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
 }
 
-fn warn_about_blackouts(loaded: &Loaded, now: Millis) {
+fn warn_about_blackouts(loaded: &LoadedConfig, now: Millis) {
     for warning in idle_blackouts(loaded, now) {
         tracing::warn!("{warning}");
     }
 }
 
 async fn prepare(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     journal: &mut JournalSession,
     (broker, account, trading): (&dyn Broker, AccountKind, TradingMode),
-) -> Result<(Monitoring, PendingInputs, Account, Decimal)> {
+) -> Result<(Monitoring, PreparedSources, ConnectedAccount, Decimal)> {
     let watch = Monitoring::begin(loaded).await?;
     journal.check_trading_mode(trading).await?;
-    let inputs = PendingInputs::prepare(loaded).await?;
+    let inputs = PreparedSources::prepare(loaded).await?;
     let account = connect(broker, account, loaded.config.account.money_scale).await?;
     let first = journal.first_balance().await?;
     if first.is_none() {
@@ -246,7 +255,7 @@ async fn prepare(
 }
 
 async fn recover(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     (journal, mut session): (JournalSession, Session),
     (settings, runtime): (&SessionSettings, &RuntimeSettings),
     trading: TradingMode,
@@ -278,7 +287,7 @@ async fn release_on_error<T>(made: Result<T>, journal: JournalSession) -> Result
 }
 
 /// Checks that the first run of a journal has funds. In later runs, open trades may use all funds.
-fn check_funds(account: &Account) -> Result<()> {
+fn check_funds(account: &ConnectedAccount) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());
     }
@@ -296,14 +305,14 @@ async fn check_start(
     if evicted > 0 {
         tracing::info!("{evicted} old trades remain in the journal only");
     }
-    let known = ReloadInput { forgotten: evicted, ..ReloadInput::new(session, past.book()) };
+    let known = ReloadInput { forgotten_trades: evicted, ..ReloadInput::new(session, past.book()) };
     let standing = journal_session::complete_reload_input(&known, journal, settings).await?;
     start_checks::check_ladders(settings, &standing, simulation)?;
     if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }
 }
 
 fn build_header(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     (trading, session, runtime): (TradingMode, &SessionSettings, &RuntimeSettings),
     strategies: Vec<(String, String)>,
 ) -> Header {
@@ -328,13 +337,14 @@ fn report_budget(
     if requests_per_second == 0.0 {
         return;
     }
-    let demand = Demand::new(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
+    let demand =
+        RequestDemand::new(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
     tracing::info!("{}", demand.summary(requests_per_second));
     runtime.shortage = demand.shortage(requests_per_second);
     if let Some(shortage) = &runtime.shortage {
         tracing::warn!("{shortage}");
     }
-    if runtime.watch_prices && !demand.has_room_to_show(requests_per_second) {
+    if runtime.watch_prices && !demand.has_room_for_display_prices(requests_per_second) {
         runtime.watch_prices = false;
         tracing::warn!(
             "prices that no strategy uses are not requested: broker.requests_per_second = {requests_per_second} is too low"

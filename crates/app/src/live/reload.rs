@@ -3,15 +3,15 @@
 use super::journal_session::complete_reload_input;
 use super::start_checks::check_ladders;
 use crate::bots::session_settings;
-use crate::configuration::{Config, Loaded, check_reload};
+use crate::configuration::{Config, LoadedConfig, check_reload};
 use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
 use crate::search::bot_files;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{SessionSettings, check_stakes};
 use candlewick_journal::JournalUrl;
-use candlewick_runtime::{Demand, NewSettings, ReloadInput, RuntimeSettings, SettingsReader};
-use candlewick_sdk::visible;
+use candlewick_runtime::{NewSettings, ReloadInput, RequestDemand, RuntimeSettings, SettingsReader};
+use candlewick_sdk::escape_hidden;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 const MAX_LISTED_FILES: usize = 3;
 const MAX_NAME_CHARS: usize = 40;
 
-pub type ReadAgain = Box<dyn Fn() -> Result<Loaded> + Send + Sync>;
+pub type ReadConfiguration = Box<dyn Fn() -> Result<LoadedConfig> + Send + Sync>;
 
 pub(super) struct ReloadContext {
     config: Config,
@@ -36,7 +36,7 @@ pub(super) struct ReloadContext {
 
 impl ReloadContext {
     pub(super) fn new(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         wants_prices: &[bool],
         (settings, runtime): (&SessionSettings, &RuntimeSettings),
         (journal, clock): (Option<&JournalUrl>, &Arc<dyn Clock>),
@@ -54,7 +54,7 @@ impl ReloadContext {
         })
     }
 
-    pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
+    pub(super) fn reader(self, read: ReadConfiguration) -> SettingsReader {
         Arc::new(move |standing: &ReloadInput| {
             let loaded = read().map_err(|error| to_one_line(&error))?;
             // Runs in a thread that may block.
@@ -64,7 +64,7 @@ impl ReloadContext {
         })
     }
 
-    fn validate(&self, loaded: &Loaded, standing: &ReloadInput) -> Result<NewSettings> {
+    fn validate(&self, loaded: &LoadedConfig, standing: &ReloadInput) -> Result<NewSettings> {
         check_reload(&self.config, loaded)?;
         let settings = self.build_settings(loaded);
         check_stakes(&settings)?;
@@ -83,13 +83,13 @@ impl ReloadContext {
         runtime.audit_settlement_prices &=
             venue.audit_settlement_prices || !configured.audit_settlement_prices;
         if self.requests_per_second > 0.0 {
-            let demand = Demand::new(&runtime, &risk, &settings.bots, &self.wants_prices)
+            let demand = RequestDemand::new(&runtime, &risk, &settings.bots, &self.wants_prices)
                 .with_stream(self.config.broker.client.stream);
             runtime.shortage = demand.shortage(self.requests_per_second);
         }
         let mut kept = self.changed_files()?;
         kept.extend(idle_blackouts(loaded, self.clock.now()));
-        Ok(NewSettings { risk, runtime, kept })
+        Ok(NewSettings { risk, runtime, unreloaded_inputs: kept })
     }
 
     fn changed_files(&self) -> Result<Vec<String>> {
@@ -97,14 +97,14 @@ impl ReloadContext {
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
         let words = |name: &str| {
             let name = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy());
-            let name: String = visible(&name).chars().take(MAX_NAME_CHARS).collect();
+            let name: String = escape_hidden(&name).chars().take(MAX_NAME_CHARS).collect();
             format!("{name} has changed since the start: restart the bot to use the new file")
         };
         Ok(changed.take(MAX_LISTED_FILES).map(|(name, _)| words(name)).collect())
     }
 
     /// Builds the new settings for the running bots, since run state refers to bots by index.
-    fn build_settings(&self, loaded: &Loaded) -> SessionSettings {
+    fn build_settings(&self, loaded: &LoadedConfig) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }
     }
@@ -128,14 +128,14 @@ mod tests {
     use candlewick_broker::clock::SystemClock;
     use candlewick_sdk::rust_decimal::Decimal;
 
-    fn loaded(bots: [(&str, u32); 2], risk: &str) -> Loaded {
+    fn loaded(bots: [(&str, u32); 2], risk: &str) -> LoadedConfig {
         let bot = |(name, stake): (&str, u32)| {
             format!(
                 "[[bots]]\nname = \"{name}\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"rsi-reversal\"\n\
                  close_type = \"01:00\"\nstake = {{ kind = \"fixed\", amount = {stake} }}\n"
             )
         };
-        Loaded::from_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
+        LoadedConfig::from_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
     }
 
     fn running(config: Config, files: BTreeMap<String, String>) -> ReloadContext {
@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn answers_have_no_line_breaks() {
-        let missing = Loaded::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
+        let missing =
+            LoadedConfig::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
         assert!(missing.text().contains('\n'), "{}", missing.text());
         let line = to_one_line(&missing);
         assert!(!line.contains('\n') && line.contains("missing.toml") && line.contains("; "), "{line}");
@@ -188,7 +189,7 @@ mod tests {
         let mut running = running(configured.config.clone(), BTreeMap::new());
         running.settings = session_settings(&configured);
         let free = candlewick_sdk::Money::from_minor(1_000_000);
-        let standing = ReloadInput { free, payouts: vec![None; 2], rows: Vec::new(), forgotten: 0 };
+        let standing = ReloadInput { free, payouts: vec![None; 2], rows: Vec::new(), forgotten_trades: 0 };
         for limits in ["max_stake = 15", "min_stake = 11", "daily_loss_limit = 5"] {
             let new = loaded([("a", 10), ("b", 20)], &format!("[risk]\n{limits}"));
             let at_start = check_stakes(&session_settings(&new)).unwrap_err().to_string();

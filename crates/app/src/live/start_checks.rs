@@ -1,13 +1,13 @@
 //! Checks and notices before the first trade, and the record of the past candles that bots see.
 
 use crate::bots::session_settings;
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use crate::error::{AppError, ErrorKind, Result};
 use crate::search::bot_files;
 use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TradeRecord, check_ruin};
-use candlewick_runtime::{Account, RecoveredState, ReloadInput};
+use candlewick_runtime::{ConnectedAccount, RecoveredState, ReloadInput};
 use candlewick_sdk::{Millis, Payout, Registry};
-use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Note, Variant};
+use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant, VariantNote};
 use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
     Err(stopped(problem).help("use the demo wallet for these bots, or remove them"))
 }
 
-pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
+pub(super) fn summary(settings: &SessionSettings, account: &ConnectedAccount) -> String {
     let balance = account.balance.normalize();
     let mut text = format!("REAL MONEY is traded: the real wallets hold {balance}.\n");
     for bot in &settings.bots {
@@ -110,19 +110,19 @@ fn trade_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TradeRec
 }
 
 /// Records in the variant ledger, if configured, which candles these bots will see.
-pub fn record_look(
-    loaded: &Loaded,
+pub fn record_seen_candles(
+    loaded: &LoadedConfig,
     registry: &Registry,
     (candles, span): (CandleSample, Range<Millis>),
 ) -> Result<()> {
     let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(()) };
     let settings = session_settings(loaded);
     let tried = Variant::from_bots(&settings, registry, &bot_files(&settings.bots)?);
-    let note = |tried: Variant| Note { tried, p_value: None, sharpe_of_a_day: None, trades: None };
-    let notes: Vec<Note> = tried.into_iter().map(note).collect();
+    let note = |tried: Variant| VariantNote { tried, p_value: None, daily_sharpe: None, trades: None };
+    let notes: Vec<VariantNote> = tried.into_iter().map(note).collect();
     let look =
         Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
-    ledger.note(&notes, &look).map_err(|error| {
+    ledger.record_variants(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
         let problem =
             format!("cannot record this look at candles in {place}; set another [variants] ledger, or \"\"");
@@ -148,7 +148,7 @@ mod tests {
         let (money_scale, balance, bots) = (MoneyScale::default(), Decimal::ONE_HUNDRED, vec![bot]);
         let settings = SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None };
         let (user, balance) = ("user".to_owned(), Decimal::new(123_450, 3));
-        let account = Account { user, kind: Kind::Real, balance, balances: None };
+        let account = ConnectedAccount { user, kind: Kind::Real, balance, balances: None };
         let text = summary(&settings, &account);
         for line in [
             "REAL MONEY is traded: the real wallets hold 123.45.\n",

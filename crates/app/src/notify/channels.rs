@@ -1,11 +1,13 @@
 //! Construction of alert channels from settings.
 
 use crate::configuration::{
-    AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, Loaded, Problem, Problems, read_private_file,
+    AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, LoadedConfig, Problem, Problems,
+    read_private_file,
 };
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_notify::{
-    Channel, ChannelError, Chat, Delivery, EmailSettings, Endpoint, Pace, Rules, Secret, Severity, WallClock,
+    AlertFilter, Channel, ChannelError, Chat, Delivery, DeliveryPace, EmailSettings, Endpoint, Secret,
+    Severity, WallClock,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -14,11 +16,11 @@ use std::time::Duration;
 pub(super) struct OpenChannel {
     pub(super) name: String,
     pub(super) kind: ChannelKind,
-    pub(super) rules: Rules,
+    pub(super) rules: AlertFilter,
     pub(super) delivery: Box<dyn Delivery>,
 }
 
-pub(super) fn open_all(loaded: &Loaded) -> Result<Vec<OpenChannel>, Problems> {
+pub(super) fn open_all(loaded: &LoadedConfig) -> Result<Vec<OpenChannel>, Problems> {
     let (mut open, mut problems) = (Vec::new(), Vec::new());
     let now = wall_clock();
     for (name, channel) in &loaded.config.notify.channels {
@@ -30,7 +32,7 @@ pub(super) fn open_all(loaded: &Loaded) -> Result<Vec<OpenChannel>, Problems> {
     Problems::check(problems).map(|()| open)
 }
 
-pub(super) fn open_chats(loaded: &Loaded) -> Result<Vec<Chat>, Problems> {
+pub(super) fn open_chats(loaded: &LoadedConfig) -> Result<Vec<Chat>, Problems> {
     let notify = &loaded.config.notify;
     let asking = notify.channels.iter().filter(|(_, channel)| channel.commands);
     let open = |(name, channel): (&String, &ChannelSettings)| {
@@ -42,10 +44,10 @@ pub(super) fn open_chats(loaded: &Loaded) -> Result<Vec<Chat>, Problems> {
     asking.map(open).collect::<Result<_, _>>().map_err(Problems::from)
 }
 
-pub(super) fn pace(loaded: &Loaded) -> Pace {
+pub(super) fn pace(loaded: &LoadedConfig) -> DeliveryPace {
     let notify = &loaded.config.notify;
     let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
-    Pace {
+    DeliveryPace {
         queue: notify.queue as usize,
         digest_after: notify.digest_after as usize,
         digest_window: seconds(notify.digest_window_s),
@@ -77,7 +79,7 @@ fn wall_clock() -> WallClock {
 }
 
 fn open_channel(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     name: &str,
     settings: &ChannelSettings,
     now: &WallClock,
@@ -99,7 +101,7 @@ fn open_channel(
         }
     };
     let names = |events: &[AlertEvent]| events.iter().copied().map(event_name).collect();
-    let rules = Rules {
+    let rules = AlertFilter {
         minimum: to_severity(settings.minimum),
         include: names(&settings.include),
         exclude: names(&settings.exclude),
@@ -119,7 +121,11 @@ fn open_channel(
     channels.into_iter().map(open).collect()
 }
 
-fn build_endpoint(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<Endpoint, Problem> {
+fn build_endpoint(
+    loaded: &LoadedConfig,
+    name: &str,
+    settings: &ChannelSettings,
+) -> Result<Endpoint, Problem> {
     let key = |key: &str| format!("notify.channels.{name}.{key}");
     let (url, secret) = resolve_address(loaded, name, settings)?;
     let Some(url) = url else {
@@ -137,7 +143,7 @@ fn build_endpoint(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Re
 
 /// Returns a channel's address and secret. The environment overrides files, and files override settings.
 fn resolve_address(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     name: &str,
     channel: &ChannelSettings,
 ) -> Result<(Option<String>, Option<String>), Problem> {

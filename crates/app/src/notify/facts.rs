@@ -6,7 +6,7 @@ use candlewick_engine::{Edge, IntentId, Rule};
 use candlewick_notify::{Alert, Severity};
 use candlewick_runtime::Funds;
 use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
-use candlewick_sdk::{Millis, MoneyScale, format_price, visible};
+use candlewick_sdk::{Millis, MoneyScale, escape_hidden, format_price};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rules whose rejections cause an alert, because the user set the limit or has to act.
@@ -196,7 +196,7 @@ pub(super) fn alert(at: Millis, kind: Kind, text: &str) -> Alert {
         _ => Severity::Notice,
     };
     // Escapes text from the venue into a single visible line.
-    Alert::new(at.get(), severity, &event_name(kind), visible(text))
+    Alert::new(at.get(), severity, &event_name(kind), escape_hidden(text))
 }
 
 fn verdict_alert(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {

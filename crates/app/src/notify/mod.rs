@@ -8,11 +8,11 @@ mod facts;
 mod run;
 
 pub(crate) use run::Alerts;
-pub use run::test;
+pub use run::send_test_messages;
 
 #[cfg(feature = "notify")]
 use crate::configuration::Problems;
-use crate::configuration::{Loaded, Problem, section_problems};
+use crate::configuration::{LoadedConfig, Problem, notify_section_problems};
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -23,8 +23,8 @@ pub struct ChannelTest {
     pub took_ms: u64,
 }
 
-pub fn notify_problems(loaded: &Loaded) -> Vec<Problem> {
-    let problems = section_problems(loaded);
+pub fn notify_problems(loaded: &LoadedConfig) -> Vec<Problem> {
+    let problems = notify_section_problems(loaded);
     #[cfg(feature = "notify")]
     let problems = if problems.is_empty() {
         channels::open_all(loaded).err().map(Problems::into_list).unwrap_or_default()

@@ -3,7 +3,7 @@
 use super::ChannelTest;
 use super::channels::{OpenChannel, event_name, open_all, open_chats, pace};
 use super::facts::{AlertBuilder, alert};
-use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
+use crate::configuration::{AlertEvent, LoadedConfig, Problems, notify_section_problems};
 use crate::control::{describe, request_run};
 use crate::error::AppError;
 use crate::live::stop_name;
@@ -12,7 +12,7 @@ use candlewick_notify::{Alert, ChannelCounts, ChatQuestion, ChatRequest, Message
 use candlewick_records::counted;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::events::{Names, RunEvent};
-use candlewick_runtime::{Interest, Notice, Notices, Stop, Watcher};
+use candlewick_runtime::{Interest, Notice, NoticeReceiver, StopReason, Watcher};
 use candlewick_sdk::{Millis, suggest};
 use std::error::Error;
 use std::sync::Arc;
@@ -43,18 +43,18 @@ struct RunningAlerts {
 
 impl Alerts {
     pub(crate) fn begin(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         watchers: &mut Vec<Watcher>,
         (clock, orders): (&Arc<dyn Clock>, &mpsc::WeakSender<ControlRequest>),
     ) -> Result<Self, AppError> {
-        Problems::check(section_problems(loaded))?;
+        Problems::check(notify_section_problems(loaded))?;
         let config = &loaded.config;
         if config.notify.channels.is_empty() {
             return Ok(Self(None));
         }
         let channels = open_all(loaded)?;
         let channels = channels.into_iter().map(|open| (open.name, open.rules, open.delivery)).collect();
-        let notifier = Arc::new(Notifier::begin(&config.notify.sender, channels, pace(loaded)));
+        let notifier = Arc::new(Notifier::start(&config.notify.sender, channels, pace(loaded)));
         let (watcher, notices) = Watcher::channel(QUEUE_CAPACITY, Interest::Trades);
         watchers.push(watcher);
         let scale = config.account.money_scale;
@@ -79,7 +79,7 @@ impl Alerts {
         })))
     }
 
-    pub(crate) async fn end(self, how: Result<Stop, &AppError>) {
+    pub(crate) async fn end(self, how: Result<StopReason, &AppError>) {
         let Some(RunningAlerts { notifier, mut following, clock, end_timeout, .. }) = self.0 else { return };
         if timeout(FOLLOWER_TIMEOUT, &mut following).await.is_err() {
             following.abort();
@@ -92,7 +92,8 @@ impl Alerts {
             tracing::warn!("waiting up to {seconds} s for unsent alerts of {}", slow.join(", "));
         }
         let Ok(notifier) = Arc::try_unwrap(notifier) else { return };
-        for ChannelCounts { channel, waiting, dropped, refused, .. } in notifier.end(end_timeout).await {
+        for ChannelCounts { channel, waiting, dropped, refused, .. } in notifier.shut_down(end_timeout).await
+        {
             if waiting > 0 {
                 tracing::warn!("{waiting} alerts for the channel {channel} were not sent within {seconds} s");
             }
@@ -113,7 +114,7 @@ struct AlertFollower {
 }
 
 impl AlertFollower {
-    async fn follow(mut self, mut notices: Notices) {
+    async fn follow(mut self, mut notices: NoticeReceiver) {
         let mut pace = interval(TICK_INTERVAL);
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -140,7 +141,7 @@ impl AlertFollower {
         let funds = match &notice {
             Notice::Logged { .. } => return,
             Notice::LeftInDoubt(row) => {
-                return self.facts.note_doubt(row.approved.decision_time(), self.names.order_of(row));
+                return self.facts.note_doubt(row.approved.decision_time(), self.names.row_order_facts(row));
             }
             Notice::Begins(funds) => {
                 let bots = counted(self.names.bots().len(), "bot", "bots");
@@ -152,7 +153,7 @@ impl AlertFollower {
             _ => None,
         };
         let mut events = Vec::new();
-        self.names.events(notice, now, |at, event| events.push((at, event)));
+        self.names.translate(notice, now, |at, event| events.push((at, event)));
         for (at, event) in events {
             self.send_event(at, event);
         }
@@ -182,9 +183,9 @@ async fn slow_channels(notifier: &Notifier, end_timeout: Duration) -> Vec<String
     counts.filter(|counts| counts.waiting > 0).map(|counts| counts.channel).collect()
 }
 
-fn end_alert(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
+fn end_alert(clock: &dyn Clock, how: Result<StopReason, &AppError>) -> Alert {
     let (severity, text) = match how {
-        Ok(Stop::Limit(rule)) => {
+        Ok(StopReason::Limit(rule)) => {
             (Severity::Critical, format!("the run ended because it reached the limit {}", rule.as_str()))
         }
         Ok(stop) => (Severity::Notice, format!("the run ended: {}", stop_name(stop).replace('_', " "))),
@@ -222,8 +223,11 @@ async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::
     }
 }
 
-pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<ChannelTest>, AppError> {
-    Problems::check(section_problems(loaded))?;
+pub async fn send_test_messages(
+    loaded: &LoadedConfig,
+    channel: Option<&str>,
+) -> Result<Vec<ChannelTest>, AppError> {
+    Problems::check(notify_section_problems(loaded))?;
     let settings = &loaded.config.notify;
     if settings.channels.is_empty() {
         let problem = "no alert channel is configured";

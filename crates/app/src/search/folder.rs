@@ -4,7 +4,7 @@ use super::PreparedSearch;
 use crate::bots::declared_durations;
 use crate::candles::built_in_steps;
 use crate::error::{AppError, Result};
-use crate::storage::{RemoteFolder, is_address};
+use crate::storage::{RemoteFolder, is_storage_url};
 use candlewick_engine::BotSettings;
 use candlewick_history::write_whole_file;
 use candlewick_sdk::ExpirationType;
@@ -22,16 +22,16 @@ pub struct ResultFolder {
 
 impl ResultFolder {
     pub fn open(path: &Path) -> Result<Self> {
-        if is_address(path) {
+        if is_storage_url(path) {
             let remote = RemoteFolder::open(path)?;
-            return Ok(Self { here: remote.here().to_owned(), remote: Some(remote) });
+            return Ok(Self { here: remote.local_folder().to_owned(), remote: Some(remote) });
         }
         fs::create_dir_all(path).map_err(|error| unwritable(path, error))?;
         Ok(Self { here: path.to_owned(), remote: None })
     }
 
-    pub fn shown(&self) -> PathBuf {
-        self.remote.as_ref().map_or_else(|| self.here.clone(), RemoteFolder::shown)
+    pub fn display_path(&self) -> PathBuf {
+        self.remote.as_ref().map_or_else(|| self.here.clone(), RemoteFolder::display_path)
     }
 
     /// Returns the local path of a file, downloading it if necessary. The file may not exist.
@@ -45,7 +45,7 @@ impl ResultFolder {
     /// Uploads a finished file. Keeps a file that another machine uploaded first, and returns a notice.
     pub fn upload(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
-        let place = remote.shown().join(name);
+        let place = remote.display_path().join(name);
         let others = || format!("{}: kept the file that a faster run uploaded", place.display());
         Ok((!remote.upload_if_unchanged(name)?).then(others))
     }
@@ -61,7 +61,7 @@ impl ResultFolder {
     fn named(&self, name: &str, error: SearchError) -> SearchError {
         match error {
             SearchError::OtherSweep { problem, .. } => {
-                SearchError::OtherSweep { path: self.shown().join(name), problem }
+                SearchError::OtherSweep { path: self.display_path().join(name), problem }
             }
             other => other,
         }
@@ -77,14 +77,14 @@ impl ResultFolder {
         let Some(remote) = &self.remote else { return Ok(path) };
         // A faster run has written the same rows: they depend only on the plan, and merging verifies them.
         remote.upload_if_unchanged(name)?;
-        Ok(remote.shown().join(name))
+        Ok(remote.display_path().join(name))
     }
 
     pub fn put(&self, name: &str, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<PathBuf> {
         let (path, bytes) = self.write(name, fill)?;
         let Some(remote) = &self.remote else { return Ok(path) };
         remote.put(name, bytes)?;
-        Ok(remote.shown().join(name))
+        Ok(remote.display_path().join(name))
     }
 
     fn write(
@@ -102,7 +102,7 @@ impl ResultFolder {
 
 /// Renders the best parameters as a configuration overlay, together with the built-in price steps.
 pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
-    let mut best = prepared.written.clone();
+    let mut best = prepared.written_bot.clone();
     best["params"] = bot.params.clone();
     best["close_type"] = json!(bot.close_type);
     if bot.expiration_type != ExpirationType::Unstated {

@@ -56,7 +56,7 @@ pub struct KnownLooks {
     /// Descriptions of known looks at the hold-out, and reasons why looks or variants are unknown.
     pub found: Vec<String>,
     /// Reason why looks at the hold-out may be unrecorded.
-    pub unknown: Option<String>,
+    pub unknown_reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub struct OpeningRecord {
     /// 1-based number of this opening for the hypothesis.
     pub number: usize,
     /// Number of earlier openings of the same candles for other hypotheses.
-    pub others: usize,
+    pub openings_for_others: usize,
     pub looks: KnownLooks,
 }
 
@@ -141,7 +141,7 @@ impl HoldOutLock {
                 hypothesis: asked.hypothesis.clone(),
                 candles: Some(asked.candles.clone()),
                 looks: asked.looks.found.clone(),
-                unknown: asked.looks.unknown.clone(),
+                unknown: asked.looks.unknown_reason.clone(),
             };
             let line = format!("{}\n", json!(opening));
             let written = (file.set_len(sound))
@@ -164,10 +164,10 @@ impl HoldOutLock {
         Ok(OpeningRecord {
             at: opening.opened_at.clone(),
             number: same + 1,
-            others: touching().count() - same,
+            openings_for_others: touching().count() - same,
             looks: KnownLooks {
                 found: opening.looks.iter().cloned().chain(others).collect(),
-                unknown: opening.unknown.clone(),
+                unknown_reason: opening.unknown.clone(),
             },
         })
     }
@@ -265,7 +265,7 @@ impl HoldOutRange {
         let Some(ledger) = &self.ledger else {
             let unknown = "earlier looks at the hold-out are unknown: variants are not counted \
                            ([variants] ledger is empty)";
-            return Ok(KnownLooks { found: vec![unknown.to_owned()], unknown: None });
+            return Ok(KnownLooks { found: vec![unknown.to_owned()], unknown_reason: None });
         };
         let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
         let looks = looks.map_err(|error| {
@@ -290,7 +290,7 @@ impl HoldOutRange {
              at the hold-out were not recorded"
                 .to_owned()
         });
-        Ok(KnownLooks { found, unknown: begins.or_else(|| looks_by_others(&looks.other_strategies)) })
+        Ok(KnownLooks { found, unknown_reason: begins.or_else(|| looks_by_others(&looks.other_strategies)) })
     }
 }
 
@@ -378,7 +378,7 @@ mod tests {
             run: &str,
             reopening: Reopening,
         ) -> Result<(usize, usize), String> {
-            self.ask(hypothesis, run, reopening).map(|opened| (opened.number, opened.others))
+            self.ask(hypothesis, run, reopening).map(|opened| (opened.number, opened.openings_for_others))
         }
 
         fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {

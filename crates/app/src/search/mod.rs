@@ -12,9 +12,9 @@ mod walk;
 pub use folder::{ResultFolder, best_bot};
 pub use hold_out::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
 pub use plan::{
-    OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,
+    OtherProgram, PLAN_FILE, PlanDifferences, PlanLocation, PlannedCommand, PlannedWalk, SearchPlan,
 };
-pub(crate) use prepared::chosen_bot;
+pub(crate) use prepared::find_bot_index;
 pub use prepared::{PreparedSearch, SearchTerms, bot_files};
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};

@@ -4,11 +4,11 @@ use super::LayoutTerms;
 use super::folder::ResultFolder;
 use super::prepared::{PreparedSearch, SearchTerms};
 use crate::candles::{CandleChoice, SeriesContent};
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
 use crate::program_hash::Program;
 use crate::progress::Progress;
-use crate::storage::{self, is_address};
+use crate::storage::{self, is_storage_url};
 use candlewick_sdk::{Millis, Registry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ pub(super) struct PlannedArguments<A> {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct PlanPlace {
+pub struct PlanLocation {
     /// Candle files or series; empty to use the plan's candles.
     pub data: Vec<String>,
     pub catalog: Option<PathBuf>,
@@ -84,7 +84,7 @@ pub enum OtherProgram {
 pub struct PlanDifferences {
     pub allowed: Vec<String>,
     /// Descriptions of differences that cannot change a result.
-    pub noted: Vec<String>,
+    pub harmless: Vec<String>,
 }
 
 impl PlannedCommand {
@@ -137,7 +137,7 @@ impl SearchPlan {
         Ok(plan)
     }
 
-    pub fn terms(&self, place: PlanPlace) -> SearchTerms {
+    pub fn terms(&self, place: PlanLocation) -> SearchTerms {
         let PlannedArguments { own, candles } = self.arguments.clone();
         let threads = place.threads;
         SearchTerms { threads, candles: CandleChoice::from_plan(candles, place), ..own }
@@ -150,7 +150,7 @@ impl SearchPlan {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>> {
-        let loaded = Loaded::from_plan(path, &self.configuration, terms.candles.flags())?;
+        let loaded = LoadedConfig::from_plan(path, &self.configuration, terms.candles.flags())?;
         terms.prepare_loaded(loaded, registry, progress)
     }
 
@@ -168,7 +168,7 @@ impl SearchPlan {
 
 pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P> {
     let (shown, typed) = (path.display(), command.as_str());
-    let there = if is_address(path) {
+    let there = if is_storage_url(path) {
         storage::read(path)?
     } else {
         match fs::read(path) {
@@ -211,7 +211,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     }
     let libraries = own.changed_libraries(planned);
     if !libraries.is_empty() {
-        found.noted.push(format!(
+        found.harmless.push(format!(
             "system libraries differ from those of the planning machine: {}",
             libraries.join(", ")
         ));
@@ -290,7 +290,7 @@ pub(crate) struct PlannedCandles {
 }
 
 impl PlannedCandles {
-    pub(crate) fn new(choice: &CandleChoice, loaded: &Loaded) -> Self {
+    pub(crate) fn new(choice: &CandleChoice, loaded: &LoadedConfig) -> Self {
         Self {
             data: loaded.config.sandbox.data.clone(),
             catalog: loaded.is_set("data.catalog").then(|| loaded.config.data.catalog.clone()),
@@ -303,7 +303,7 @@ impl PlannedCandles {
 
 impl CandleChoice {
     /// Uses the data locations of `place`, or the locations in the plan if `place` has none.
-    pub(crate) fn from_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
+    pub(crate) fn from_plan(planned: PlannedCandles, place: PlanLocation) -> Self {
         let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
         let (data, catalog) =
             if is_elsewhere { (place.data, place.catalog) } else { (planned.data, planned.catalog) };

@@ -3,8 +3,8 @@
 use super::hold_out::Hypothesis;
 use crate::backtest::threads_or_cores;
 use crate::bots::{BotSet, locate_search_error, session_settings, suggest_strategy};
-use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
-use crate::configuration::{Base, Loaded, RealMoney, to_json};
+use crate::candles::{COARSE_NOTICE, CandleChoice, Candles, Fineness, describe_coarse_expiry};
+use crate::configuration::{Base, LoadedConfig, RealMoney, to_json};
 use crate::error::{AppError, Result};
 use crate::lints::{self, LintInput, Stage};
 use crate::program_hash::program_hash;
@@ -15,9 +15,10 @@ use candlewick_engine::BotSettings;
 use candlewick_sdk::{CloseType, Expiry, LongerRule, Millis, Registry, StrategyEntry, suggest};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Axis, DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Setting, Space, SweepSettings, Target,
+    Axis, AxisTarget, DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Setting, Space,
+    SweepSettings,
 };
-use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, VariantLedger, files_of};
+use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, VariantLedger, hash_named_files};
 use candlewick_simulator::Market;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -56,8 +57,8 @@ pub struct SearchTerms {
 }
 
 pub struct PreparedSearch<'a> {
-    pub loaded: Loaded,
-    pub written: Value,
+    pub loaded: LoadedConfig,
+    pub written_bot: Value,
     pub(super) sections: Value,
     pub entry: Cow<'a, StrategyEntry>,
     pub settings: BacktestSettings,
@@ -100,20 +101,24 @@ impl SearchTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>> {
-        self.prepare_loaded(Loaded::read(files, Base::Sandbox, self.candles.flags())?, registry, progress)
+        self.prepare_loaded(
+            LoadedConfig::read(files, Base::Sandbox, self.candles.flags())?,
+            registry,
+            progress,
+        )
     }
 
     pub(super) fn prepare_loaded<'a>(
         &self,
-        mut loaded: Loaded,
+        mut loaded: LoadedConfig,
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>> {
-        loaded.check_mode(RealMoney::NotAsked)?;
+        loaded.check_mode(RealMoney::NotRequested)?;
         loaded.check_simulation()?;
         warn_about_unused_list(&loaded);
         BotSet::build(&loaded, registry)?;
-        let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;
+        let index = find_bot_index(&loaded.config.bots, self.bot.as_deref())?;
         let bot = loaded.config.bots[index].clone();
         let sections = deciding_sections(&loaded);
         let written = sections["bots"][index].clone();
@@ -133,14 +138,24 @@ impl SearchTerms {
         candles.notices.extend(check_expiries((&entry, &space), &candles, &loaded, self)?);
         candles.notices.extend(idle_close_types((&entry, &space), &loaded.config.bots));
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
-        candles.notices.extend(lints::texts(&lint_input, Stage::Search));
+        candles.notices.extend(lints::run_to_texts(&lint_input, Stage::Search));
         let settings = BacktestSettings {
             session: session_settings(&loaded),
             simulation: loaded.config.simulation.clone(),
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
         let files = named_files(&settings.session.bots, &space)?;
-        Ok(PreparedSearch { loaded, written, sections, entry, settings, space, sweep, files, candles })
+        Ok(PreparedSearch {
+            loaded,
+            written_bot: written,
+            sections,
+            entry,
+            settings,
+            space,
+            sweep,
+            files,
+            candles,
+        })
     }
 
     pub fn identity(&self, prepared: &PreparedSearch<'_>) -> Result<Value> {
@@ -161,7 +176,7 @@ impl SearchTerms {
             "halving": [halving.keep_one_in(), halving.rungs()],
             "settings": prepared.settings,
         });
-        if search.search.learns() {
+        if search.search.is_adaptive() {
             identity["batch"] = json!(search.batch);
         }
         Ok(identity)
@@ -179,7 +194,7 @@ impl SearchTerms {
 
     pub(super) fn coarse_notice(&self, problem: String) -> Result<Option<String>> {
         if self.candles.allow_coarse {
-            return Ok(Some(COARSE.to_owned()));
+            return Ok(Some(COARSE_NOTICE.to_owned()));
         }
         let help = "pass --allow-coarse to run anyway, but the result proves nothing";
         Err(AppError::invalid(problem).help(help))
@@ -190,21 +205,21 @@ impl SearchTerms {
     }
 }
 
-pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
+pub(crate) fn deciding_sections(loaded: &LoadedConfig) -> Value {
     let mut all = to_json(loaded)["configuration"].take();
     let mut section = |name: &str| (name.to_owned(), all[name].take());
     let mut sections: Map<String, Value> =
         ["account", "simulation", "risk", "bots"].into_iter().map(&mut section).collect();
     let price_every = all["runtime"]["price_every_ms"].take();
     let share = all["data"]["longer_share_percent"].take();
-    if share != json!(LongerRule::DEFAULT_PERCENT) {
+    if share != json!(LongerRule::DEFAULT_SHARE_PERCENT) {
         sections.insert("data".to_owned(), json!({ "longer_share_percent": share }));
     }
     sections.insert("runtime".to_owned(), json!({ "price_every_ms": price_every }));
     Value::Object(sections)
 }
 
-pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize> {
+pub(crate) fn find_bot_index(bots: &[BotSettings], named: Option<&str>) -> Result<usize> {
     let names = || bots.iter().map(|bot| bot.name.as_str());
     let Some(named) = named else {
         let problem = "several bots are configured: choose one with --bot";
@@ -233,10 +248,10 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     let search = arguments.search.unwrap_or(if is_grid { Search::Grid } else { Search::Sobol });
     let problem = match (search, arguments.trials, arguments.halving) {
         (Search::Grid, Some(_), _) => "a grid tries every set: remove --trials, or choose another --search",
-        (search, ..) if !search.learns() && arguments.batch.is_some() => {
+        (search, ..) if !search.is_adaptive() && arguments.batch.is_some() => {
             "--batch requires a search that learns: remove --batch, or use --search tpe"
         }
-        (search, _, Some(_)) if search.learns() => {
+        (search, _, Some(_)) if search.is_adaptive() => {
             "a search that learns needs every set on all candles: remove --halving, or choose another --search"
         }
         _ => "",
@@ -264,11 +279,11 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
 fn check_expiries(
     (entry, space): (&StrategyEntry, &Space),
     candles: &Candles,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     terms: &SearchTerms,
 ) -> Result<Option<String>> {
     let markets = &candles.markets;
-    let coarse = match space.axes().iter().find(|axis| axis.target() == Target::CloseType) {
+    let coarse = match space.axes().iter().find(|axis| axis.target() == AxisTarget::CloseType) {
         None => terms.candles.check_expiries(loaded, markets, Fineness::Throughout)?,
         Some(axis) => coarse_close_type(axis, markets, loaded, terms)?,
     };
@@ -279,7 +294,7 @@ fn check_expiries(
         let tried = boundary_bots(bot, space);
         let why = tried.iter().find_map(|(flag, bot)| {
             let mut own = expiries(entry, bot).into_iter().flatten().flatten();
-            let why = own.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout))?;
+            let why = own.find_map(|expiry| describe_coarse_expiry(expiry, market, Fineness::Throughout))?;
             Some(format!("{flag}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
@@ -290,8 +305,8 @@ fn check_expiries(
 }
 
 fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSettings]) -> Option<String> {
-    let axis = space.axes().iter().find(|axis| axis.target() == Target::CloseType)?;
-    let values = axis.listed().filter(|values| values.len() > 1)?;
+    let axis = space.axes().iter().find(|axis| axis.target() == AxisTarget::CloseType)?;
+    let values = axis.listed_values().filter(|values| values.len() > 1)?;
     let is_idle = |bot: &BotSettings| {
         let lasting = values.iter().map(|value| {
             let close_type = value.to_string().parse().unwrap_or(bot.close_type);
@@ -313,14 +328,14 @@ fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSetting
 fn coarse_close_type(
     axis: &Axis,
     markets: &[Market],
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     terms: &SearchTerms,
 ) -> Result<Option<String>> {
     for (bot, market) in bots_with_markets(loaded, markets) {
-        for setting in axis.listed().into_iter().flatten() {
+        for setting in axis.listed_values().into_iter().flatten() {
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
             let expiry = Expiry { close_type, ..bot.expiry() };
-            let Some(why) = too_coarse(expiry, market, Fineness::Throughout) else { continue };
+            let Some(why) = describe_coarse_expiry(expiry, market, Fineness::Throughout) else { continue };
             return terms.coarse_notice(format!("--param close_type: {why}"));
         }
     }
@@ -328,7 +343,7 @@ fn coarse_close_type(
 }
 
 fn bots_with_markets<'a>(
-    loaded: &'a Loaded,
+    loaded: &'a LoadedConfig,
     markets: &'a [Market],
 ) -> impl Iterator<Item = (&'a BotSettings, &'a Market)> {
     let bots = loaded.config.bots.iter();
@@ -338,8 +353,9 @@ fn bots_with_markets<'a>(
 /// Returns bots with the end values of numeric axes and each value of other axes, with their flags.
 fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
-    let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);
-    let axes: Vec<(&Axis, &[Setting])> = axes.filter_map(|axis| Some((axis, axis.listed()?))).collect();
+    let axes = space.axes().iter().filter(|axis| axis.target() == AxisTarget::Parameter);
+    let axes: Vec<(&Axis, &[Setting])> =
+        axes.filter_map(|axis| Some((axis, axis.listed_values()?))).collect();
     for (axis, values) in &axes {
         if let Some(value) = values.first() {
             set_parameter(&mut first, axis.name(), value);
@@ -347,7 +363,7 @@ fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)>
     }
     let mut tried = vec![(String::new(), first.clone())];
     for (axis, values) in axes {
-        let step = if axis.is_number() { values.len().saturating_sub(1).max(1) } else { 1 };
+        let step = if axis.is_numeric() { values.len().saturating_sub(1).max(1) } else { 1 };
         for value in values.iter().step_by(step) {
             let mut other = first.clone();
             set_parameter(&mut other, axis.name(), value);
@@ -374,13 +390,13 @@ pub fn bot_files(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
 }
 
 fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>> {
-    let searched = space.axes().iter().filter_map(|axis| axis.listed()).flatten();
+    let searched = space.axes().iter().filter_map(|axis| axis.listed_values()).flatten();
     let texts = json!(searched.map(ToString::to_string).collect::<Vec<_>>());
     hash_files(bots.iter().map(|bot| &bot.params).chain(once(&texts)))
 }
 
 fn hash_files<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
-    files_of(values).map_err(|(name, error)| {
+    hash_named_files(values).map_err(|(name, error)| {
         let problem = format!("cannot read {name}, which a parameter names as a file");
         AppError::invalid(problem).with_source(error)
     })

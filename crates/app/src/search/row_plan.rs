@@ -2,13 +2,13 @@
 
 use super::folder::ResultFolder;
 use super::plan::{
-    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedArguments, PlannedCandles,
+    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanLocation, PlannedArguments, PlannedCandles,
     PlannedCommand, allow_shard, check_candles, check_identity, check_program, read_plan,
 };
 use super::prepared::{bot_files, deciding_sections};
-use crate::backtest::{BacktestTerms, PreparedBacktest, Strategies};
+use crate::backtest::{BacktestOptions, PreparedBacktest, Strategies};
 use crate::candles::{CandleChoice, SeriesContent};
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
 use crate::program_hash::{Program, program_hash};
 use crate::progress::Progress;
@@ -50,12 +50,12 @@ pub(crate) struct RowPlanBasis<'a> {
 impl<'a> RowPlanBasis<'a> {
     pub(crate) fn prepare(
         choice: CandleChoice,
-        loaded: Loaded,
+        loaded: LoadedConfig,
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<(Self, Strategies)> {
         let sections = deciding_sections(&loaded);
-        let terms = BacktestTerms { candles: choice.clone(), ..BacktestTerms::default() };
+        let terms = BacktestOptions { candles: choice.clone(), ..BacktestOptions::default() };
         let (prepared, strategies) = terms.prepare_loaded(loaded, registry, progress)?;
         Ok((Self { registry, prepared, choice, sections }, strategies))
     }
@@ -100,13 +100,13 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         read_plan(path, command)
     }
 
-    pub(crate) const fn own(&self) -> &A {
+    pub(crate) const fn own_arguments(&self) -> &A {
         &self.arguments.own
     }
 
-    pub(crate) fn loaded(&self, path: &Path, place: PlanPlace) -> Result<(CandleChoice, Loaded)> {
+    pub(crate) fn loaded(&self, path: &Path, place: PlanLocation) -> Result<(CandleChoice, LoadedConfig)> {
         let choice = CandleChoice::from_plan(self.arguments.candles.clone(), place);
-        let loaded = Loaded::from_plan(path, &self.configuration, choice.flags())?;
+        let loaded = LoadedConfig::from_plan(path, &self.configuration, choice.flags())?;
         Ok((choice, loaded))
     }
 
@@ -119,7 +119,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         check_identity(&self.sweep, identity, done)
     }
 
-    pub fn runs(&self, number: u64) -> Result<Range<u64>> {
+    pub fn shard_rows(&self, number: u64) -> Result<Range<u64>> {
         let shard = Shard::new(number, self.shards).map_err(|error| AppError::invalid(error.to_string()))?;
         Ok(shard.trials(self.sets))
     }
@@ -162,7 +162,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         others: OtherProgram,
     ) -> Result<(Vec<R>, Option<String>)> {
         let name = format!("shard-{number}.jsonl");
-        let (path, place) = (folder.download(&name)?, folder.shown().join(&name));
+        let (path, place) = (folder.download(&name)?, folder.display_path().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |why: String| {
             let command = format!("candlewick {command} run --shard {number}");
@@ -182,7 +182,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         if found != planned {
             return Err(lacks("the rows belong to another plan".to_owned()));
         }
-        if !rows.iter().map(PlannedRow::index).eq(self.runs(number)?) {
+        if !rows.iter().map(PlannedRow::index).eq(self.shard_rows(number)?) {
             return Err(lacks(format!("rows of shard {number} are missing")));
         }
         Ok((rows, notice))

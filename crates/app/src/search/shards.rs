@@ -65,7 +65,7 @@ impl SearchPlan {
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<(Vec<Record>, Option<String>)> {
         let name = journal_name(number);
-        let (path, place) = (folder.download(&name)?, folder.shown().join(&name));
+        let (path, place) = (folder.download(&name)?, folder.display_path().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |problem: String| {
             let command = format!("candlewick {command} run --shard {number}");
@@ -123,8 +123,8 @@ impl SearchPlan {
             let help = format!("use 1 to {most} shards, or a larger --batch, which learns less often");
             return Err(AppError::invalid(problem).help(help));
         }
-        self.rounds = NonZeroU64::new(search.rounds());
-        self.shards *= search.rounds();
+        self.rounds = NonZeroU64::new(search.round_count());
+        self.shards *= search.round_count();
         Ok(self)
     }
 
@@ -204,6 +204,6 @@ impl SearchPlan {
 
 fn identity_after(sweep: &Value, round: &Round) -> Value {
     let mut identity = sweep.clone();
-    identity["after"] = json!(round.after());
+    identity["after"] = json!(round.history_hash());
     identity
 }

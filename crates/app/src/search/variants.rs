@@ -5,7 +5,7 @@ use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Candidate, Figures, Outcome, Sweep, TrialRow};
 use candlewick_search::variants::{
-    Look, LookEnd, LookKind, Note, Noted, Variant, VariantCount, VariantLedger, join_hashes,
+    LedgerSummary, Look, LookEnd, LookKind, Variant, VariantCount, VariantLedger, VariantNote, join_hashes,
 };
 use candlewick_search::walk_forward::WindowResult;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub struct TriedCount {
     pub variants: u64,
     pub walks: u64,
     /// Number of variants that stopped or running searches have planned but not tried yet.
-    pub under_way: u64,
+    pub planned: u64,
     /// Whether this search started the ledger, so that earlier variants are unknown.
     pub is_first: bool,
 }
@@ -45,7 +45,11 @@ impl<'a> SweepRun<'a> {
     /// Records the planned sets before any of them runs, so that a killed sweep still counts.
     pub fn begin(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
-            let _ = ledger.begin(&self.prepared.entry.name, sets, &self.build_look(LookEnd::Stopped));
+            let _ = ledger.record_planned_sets(
+                &self.prepared.entry.name,
+                sets,
+                &self.build_look(LookEnd::Stopped),
+            );
         }
     }
 
@@ -85,9 +89,9 @@ pub fn count_sweep(
         };
         Ok(outcomes.into_iter().map(trades).collect())
     };
-    let counted = ledger.note(&notes, &look).and_then(|noted| {
+    let counted = ledger.record_variants(&notes, &look).and_then(|noted| {
         let is_rewritten = end == LookEnd::Whole && ledger.note_rewritten(&noted, &notes, &look, &run)?;
-        let noted = if is_rewritten { ledger.note(&notes, &look)? } else { noted };
+        let noted = if is_rewritten { ledger.record_variants(&notes, &look)? } else { noted };
         build_count((&ledger, &noted), &notes, &look)
     });
     Some(counted)
@@ -104,11 +108,11 @@ pub(super) fn count_walk(
         end: LookEnd::Whole,
         ..prepared.look(terms, kind, walk.run, span.clone())
     };
-    let own = Variant::from_walk(&prepared.entry.name, walk.identity);
+    let own = Variant::from_walk_forward(&prepared.entry.name, walk.identity);
     let note_of = |steps: &[&WindowResult]| {
         let tests = steps.iter().filter_map(|step| Some(step.chosen.as_ref()?.out_of_sample.trades_hash()));
         let trades = Some(join_hashes(&tests.collect::<Vec<_>>()));
-        Note { tried: own.clone(), p_value: None, sharpe_of_a_day: None, trades }
+        VariantNote { tried: own.clone(), p_value: None, daily_sharpe: None, trades }
     };
     let mut notes = set_notes(walk.windows, prepared, registry);
     notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
@@ -125,8 +129,12 @@ struct TriedSet<'a> {
     trades: Option<String>,
 }
 
-fn set_notes(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
-    let mut sets: BTreeMap<String, (Note, Vec<String>)> = BTreeMap::new();
+fn set_notes(
+    windows: &[WindowResult],
+    prepared: &PreparedSearch<'_>,
+    registry: &Registry,
+) -> Vec<VariantNote> {
+    let mut sets: BTreeMap<String, (VariantNote, Vec<String>)> = BTreeMap::new();
     for (number, step) in windows.iter().enumerate() {
         let rows = step.rows.iter().filter_map(|row| {
             let figures = row.figures()?;
@@ -140,37 +148,44 @@ fn set_notes(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: 
             set.0 = note;
         }
     }
-    let joined = |(note, trades): (Note, Vec<String>)| Note { trades: Some(join_hashes(&trades)), ..note };
+    let joined = |(note, trades): (VariantNote, Vec<String>)| VariantNote {
+        trades: Some(join_hashes(&trades)),
+        ..note
+    };
     sets.into_values().map(joined).collect()
 }
 
-fn build_notes(tried: &[TriedSet<'_>], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
+fn build_notes(
+    tried: &[TriedSet<'_>],
+    prepared: &PreparedSearch<'_>,
+    registry: &Registry,
+) -> Vec<VariantNote> {
     let mut session = prepared.settings.session.clone();
     let notes = tried.iter().flat_map(|TriedSet { candidate, figures, trades }| {
         session.bots = vec![prepared.space.bot(candidate)];
-        Variant::from_bots(&session, registry, &prepared.files).into_iter().map(move |tried| Note {
+        Variant::from_bots(&session, registry, &prepared.files).into_iter().map(move |tried| VariantNote {
             tried,
             p_value: figures.p_value,
-            sharpe_of_a_day: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),
+            daily_sharpe: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),
             trades: trades.clone(),
         })
     });
     notes.collect()
 }
 
-fn record_notes(ledger: &VariantLedger, notes: &[Note], look: &Look) -> io::Result<TriedCount> {
-    build_count((ledger, &ledger.note(notes, look)?), notes, look)
+fn record_notes(ledger: &VariantLedger, notes: &[VariantNote], look: &Look) -> io::Result<TriedCount> {
+    build_count((ledger, &ledger.record_variants(notes, look)?), notes, look)
 }
 
 fn build_count(
-    (ledger, noted): (&VariantLedger, &Noted),
-    notes: &[Note],
+    (ledger, noted): (&VariantLedger, &LedgerSummary),
+    notes: &[VariantNote],
     look: &Look,
 ) -> io::Result<TriedCount> {
     let count = VariantCount::new(noted, notes, look);
     let VariantCount { count: variants, walks, under_way, is_first, unknown, .. } = count;
     match unknown {
         Some(lost) => Err(io::Error::other(format!("{}: {lost}", ledger.path().display()))),
-        None => Ok(TriedCount { variants, walks, under_way, is_first }),
+        None => Ok(TriedCount { variants, walks, planned: under_way, is_first }),
     }
 }

@@ -14,7 +14,7 @@ use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Replay, Shard, SweepEnd, SweepProgress};
 use candlewick_search::variants::LookKind;
 use candlewick_search::walk_forward::{
-    Course, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings,
+    WalkForward, WalkForwardData, Window, WindowEnd, WindowResult, WindowScheme, WindowSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -84,8 +84,8 @@ impl<'a> WalkRun<'a> {
     ) -> Result<Self> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
         let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-        let course = Course { whole, balance: loaded.initial_balance()? };
-        let layout = asked.divide(&course.span(), course.step(), course.purge())?;
+        let course = WalkForwardData { whole, balance: loaded.initial_balance()? };
+        let layout = asked.divide(&course.span(), course.alignment(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
         let identity = build_identity(terms, prepared, &layout)?;
         let hold_out = HoldOutRange::from_layout(terms, prepared, &layout);
@@ -110,7 +110,11 @@ impl<'a> WalkRun<'a> {
         })
     }
 
-    pub fn count(&self, outcome: &WalkOutcome, registry: &Registry) -> Option<io::Result<TriedCount>> {
+    pub fn count_variants(
+        &self,
+        outcome: &WalkOutcome,
+        registry: &Registry,
+    ) -> Option<io::Result<TriedCount>> {
         let mut identity = self.identity.clone();
         for other in ["window", "program", "data_hash"] {
             identity.as_object_mut().map(|identity| identity.remove(other));
@@ -160,12 +164,12 @@ impl<'a> WalkRun<'a> {
     pub(super) fn begin(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let search = &self.prepared.sweep.search;
-        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
+        let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
         // In a learning search, each window tries its own sets.
-        let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
+        let windows = if search.search.is_adaptive() { self.windows.len() as u64 } else { 1 };
         let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
         let look = self.prepared.look(self.terms, kind, &self.run, walked);
-        let _ = ledger.begin(&self.prepared.entry.name, sets * windows + 1, &look);
+        let _ = ledger.record_planned_sets(&self.prepared.entry.name, sets * windows + 1, &look);
         Ok(())
     }
 
@@ -198,7 +202,7 @@ impl<'a> WalkRun<'a> {
             trials = now.total;
             watcher(progress(now.done, now.total))
         };
-        let end = self.walk.step(window, &mut journal, known, &mut watch).map_err(to_error)?;
+        let end = self.walk.run_window(window, &mut journal, known, &mut watch).map_err(to_error)?;
         drop(journal);
         // Uploads even after an interruption, so that the same command can resume.
         if let Some(notice) = self.folder.upload(&name)? {
@@ -305,7 +309,7 @@ impl LayoutTerms {
                 (test * DEFAULT_TESTS_PER_TRAINING, test)
             }
         };
-        let scheme = if self.anchored { Scheme::Anchored } else { Scheme::Rolling };
+        let scheme = if self.anchored { WindowScheme::Anchored } else { WindowScheme::Rolling };
         let settings = WindowSettings { scheme, train, test, gap };
         Ok(Layout { settings, purge, walked: span.start..end, hold_out })
     }
@@ -321,9 +325,9 @@ impl WalkRun<'_> {
     /// Divides each window into equally many shards: one if the search learns, else enough for `shards`.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
-        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
+        let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
         let windows = self.windows.len() as u64;
-        let parts = if search.search.learns() { 1 } else { shards.get().div_ceil(windows.max(1)) };
+        let parts = if search.search.is_adaptive() { 1 } else { shards.get().div_ceil(windows.max(1)) };
         let walk = PlannedWalk { layout: self.asked.clone(), windows };
         let cut = (sets, windows * parts, Some(walk));
         SearchPlan::new(cut, (self.terms, self.prepared), self.identity.clone())
@@ -352,7 +356,7 @@ impl WalkRun<'_> {
         let mut watch = |now: &SweepProgress<'_>| {
             watcher(WalkProgress { done: now.done, total: now.total, window: place + 1, windows })
         };
-        let end = self.walk.search_part((window, shard), (&mut journal, known), &mut watch);
+        let end = self.walk.run_training_shard((window, shard), (&mut journal, known), &mut watch);
         let rows = match end.map_err(|error| self.to_app_error(error))? {
             SweepEnd::Done(rows) => rows,
             SweepEnd::Stopped(_) => return Ok(WalkShard::Stopped),
@@ -381,7 +385,7 @@ impl WalkRun<'_> {
 
     /// Returns the trials that a shard must have. A learning search may find no new set after its first.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
-        if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
+        if self.prepared.sweep.search.search.is_adaptive() { 0..1 } else { shard.trials(plan.sets) }
     }
 
     /// Returns the 0-based window of a shard, and the shard's part of that window.

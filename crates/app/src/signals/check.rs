@@ -3,7 +3,7 @@
 use super::collect_entries;
 use super::list::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine, SignalList, zone_label};
 use super::refusals::ListRefusals;
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use crate::error::AppError;
 use candlewick_engine::{BotSettings, missing_dst_note};
 use candlewick_history::{AssetType, expected_asset_type, is_currency_pair};
@@ -21,10 +21,10 @@ const GALES_IGNORED: &str = "martingale steps (gales) are ignored: the bot sets 
 pub struct CheckedLine {
     pub line: u64,
     pub text: String,
-    pub taken: LineUse,
+    pub usage: LineUsage,
 }
 
-pub enum LineUse {
+pub enum LineUsage {
     Entry(CheckedEntry),
     Date,
     Remark(String),
@@ -48,14 +48,14 @@ pub struct CheckedEntry {
 
 pub struct CheckedList {
     pub lines: Vec<CheckedLine>,
-    pub refused: Option<String>,
-    pub unbound: Vec<String>,
+    pub rejection_notice: Option<String>,
+    pub bypass_notices: Vec<String>,
     /// Number of entries that can still trade. 0 if any two lines contradict each other.
     pub would_trade: usize,
-    pub past: Option<String>,
+    pub past_notice: Option<String>,
 }
 
-pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedList, AppError> {
+pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<CheckedList, AppError> {
     let bots = &loaded.config.bots;
     let lines = SignalList::lines(path, bots, ListTerms::from_settings(&loaded.config.signals));
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
@@ -74,7 +74,7 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     let checked = lines.into_iter().map(|line| {
         let is_first_gale = line.has_gale && !std::mem::replace(&mut has_gale, true);
         let mut checked = check_line(line, bots, &mut zones);
-        if let LineUse::Entry(entry) = &mut checked.taken {
+        if let LineUsage::Entry(entry) = &mut checked.usage {
             if is_first_gale {
                 entry.add_note(GALES_IGNORED);
             }
@@ -84,7 +84,13 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
         }
         checked
     });
-    Ok(CheckedList { lines: checked.collect(), refused: refusals.describe(), unbound, would_trade, past })
+    Ok(CheckedList {
+        lines: checked.collect(),
+        rejection_notice: refusals.describe(),
+        bypass_notices: unbound,
+        would_trade,
+        past_notice: past,
+    })
 }
 
 fn describe_past(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {
@@ -123,24 +129,24 @@ fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Chec
                     words.add_note(note);
                 }
             }
-            LineUse::Entry(words)
+            LineUsage::Entry(words)
         }
-        LineOutcome::Date => LineUse::Date,
-        LineOutcome::Expiry => LineUse::Remark("default expiry for the lines below".to_owned()),
+        LineOutcome::Date => LineUsage::Date,
+        LineOutcome::Expiry => LineUsage::Remark("default expiry for the lines below".to_owned()),
         LineOutcome::Zones(zones) => {
             let zones: Vec<String> = zones.into_iter().map(zone_label).collect();
-            LineUse::Remark(format!(
+            LineUsage::Remark(format!(
                 "a time zone heading ({}): entries must mean the same time in this zone and signals.timezone",
                 zones.join(", ")
             ))
         }
-        LineOutcome::Gale => LineUse::Remark(GALES_IGNORED.to_owned()),
-        LineOutcome::Comment => LineUse::Remark("a comment: remove the # to trade this entry".to_owned()),
-        LineOutcome::Repeats(earlier) => LineUse::Repeats(earlier),
-        LineOutcome::Contradicts(problem) => LineUse::Contradicts(problem),
-        LineOutcome::Unknown(problem) => LineUse::Unknown(problem),
+        LineOutcome::Gale => LineUsage::Remark(GALES_IGNORED.to_owned()),
+        LineOutcome::Comment => LineUsage::Remark("a comment: remove the # to trade this entry".to_owned()),
+        LineOutcome::Repeats(earlier) => LineUsage::Repeats(earlier),
+        LineOutcome::Contradicts(problem) => LineUsage::Contradicts(problem),
+        LineOutcome::Unknown(problem) => LineUsage::Unknown(problem),
     };
-    CheckedLine { line: line.line, text: line.text, taken }
+    CheckedLine { line: line.line, text: line.text, usage: taken }
 }
 
 fn describe_entry(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> CheckedEntry {
@@ -181,7 +187,7 @@ fn weekend_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
     Some(format!("on {} ({day} in UTC), the {symbol} market is closed", own.format("%A")))
 }
 
-pub fn bypassed_parts_notices(loaded: &Loaded) -> Vec<String> {
+pub fn describe_bypassed_bot_settings(loaded: &LoadedConfig) -> Vec<String> {
     let signals = &loaded.config.signals;
     if signals.list.is_none() && signals.listen.is_none() && !signals.stdin {
         return Vec::new();
@@ -224,7 +230,7 @@ mod tests {
                    stake = { kind = \"fixed\", amount = 1.0 }\n";
         std::fs::write(&file, format!("{bot}{settings}")).unwrap();
         std::fs::write(&path, list).unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let loaded = LoadedConfig::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
         check_list(&loaded, &path, now).unwrap()
     }
 
@@ -259,7 +265,7 @@ mod tests {
             ("[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n", "(sandbox.start), before 1 of these entries"),
             ("[sandbox]\nstart = \"2026-01-05T11:30:00Z\"\n", "skips these entries"),
         ] {
-            let past = checked_list(start, list, now).past.unwrap();
+            let past = checked_list(start, list, now).past_notice.unwrap();
             assert!(past.starts_with("2 of 3 entries are in the past") && past.ends_with(expected), "{past}");
         }
     }
@@ -287,11 +293,11 @@ mod tests {
 
     fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
         let checked = checked_list(settings, list, Millis::ZERO);
-        let notes = checked.lines.into_iter().filter_map(|line| match line.taken {
-            LineUse::Entry(entry) => Some((line.line, entry.note?)),
+        let notes = checked.lines.into_iter().filter_map(|line| match line.usage {
+            LineUsage::Entry(entry) => Some((line.line, entry.note?)),
             _ => None,
         });
-        (notes.collect(), checked.refused)
+        (notes.collect(), checked.rejection_notice)
     }
 
     /// 1970-01-01 is a Thursday, so two days of the following week have no trading hours.
@@ -301,7 +307,7 @@ mod tests {
         let list = "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n";
         let checked = checked_list(hours, list, Millis::ZERO);
         assert_eq!(checked.would_trade, 2);
-        assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be rejected"));
+        assert!(checked.rejection_notice.unwrap().starts_with("3 of 3 entries would be rejected"));
     }
 
     /// By hand: requested at 10:00:00, opened 2 s later, ends 5 min after that second: 10:05:02.999.

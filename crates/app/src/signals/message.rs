@@ -4,7 +4,7 @@ use super::list::{signal_id_at, timeframe, unix_millis};
 use candlewick_api::parse_json;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
-use candlewick_sdk::{AliasContext, CloseType, Direction, Millis, find_key, nearest, plain_message};
+use candlewick_sdk::{AliasContext, CloseType, Direction, Millis, find_key, nearest_name, plain_message};
 use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -156,7 +156,7 @@ pub(super) fn parse_direction(text: &str) -> Result<Direction, String> {
         return Ok(if place < DIRECTION_NAMES.len() / 2 { Direction::Buy } else { Direction::Sell });
     }
     let text: String = text.chars().take(32).collect();
-    if let Some(near) = nearest(&text, DIRECTION_NAMES).filter(|_| text.len() >= 3) {
+    if let Some(near) = nearest_name(&text, DIRECTION_NAMES).filter(|_| text.len() >= 3) {
         return Err(format!("{text:?} is not a direction: did you mean {near}?"));
     }
     Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))

@@ -11,13 +11,15 @@ mod stdin;
 mod watched_list;
 mod webhook;
 
-pub use check::{CheckedEntry, CheckedLine, CheckedList, LineUse, bypassed_parts_notices, check_list};
+pub use check::{
+    CheckedEntry, CheckedLine, CheckedList, LineUsage, check_list, describe_bypassed_bot_settings,
+};
 pub(crate) use list::{SignalList, offset_zone};
 pub use message::parse_close_type;
 
-use crate::configuration::{Loaded, Problem, Problems, WebhookSecret, signal_problems};
+use crate::configuration::{LoadedConfig, Problem, Problems, WebhookSecret, signal_problems};
 use crate::error::AppError;
-use crate::shell::shell_word;
+use crate::shell::quote_for_shell;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::{ControlRequest, SignalBots};
@@ -34,31 +36,31 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use watched_list::WatchedList;
 
-pub(crate) fn check_signals(loaded: &Loaded) -> Vec<Problem> {
+pub(crate) fn check_signals(loaded: &LoadedConfig) -> Vec<Problem> {
     let mut problems = signal_problems(loaded);
     problems.extend(SignalList::load(loaded).err());
     problems
 }
 
 /// Describes the signal list for a run that begins at `begins`, in venue time. `None` means now.
-pub fn describe_list(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
+pub fn describe_list(loaded: &LoadedConfig, begins: Option<Millis>) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let list = SignalList::load(loaded).ok()??;
     let now = begins.unwrap_or_else(|| SystemClock::new().now());
     Some(format!("{}: {}", path.display(), list.describe_next(&loaded.config.bots, now)))
 }
 
-pub fn rejected_entries_notice(loaded: &Loaded) -> Option<String> {
+pub fn rejected_entries_notice(loaded: &LoadedConfig) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let words = ListRefusals::find(loaded, &listed_entries(loaded), SystemClock::new().now()).describe()?;
     Some(format!(
         "signals.list: {words}; run `candlewick signal --check {}` for details",
-        shell_word(&path.display().to_string())
+        quote_for_shell(&path.display().to_string())
     ))
 }
 
 /// Returns the entries of the list. Empty if the list is unreadable, since another check reports this.
-fn listed_entries(loaded: &Loaded) -> Vec<(ListEntry, Tz)> {
+fn listed_entries(loaded: &LoadedConfig) -> Vec<(ListEntry, Tz)> {
     let signals = &loaded.config.signals;
     let lines =
         |path: &PathBuf| SignalList::lines(path, &loaded.config.bots, ListTerms::from_settings(signals)).ok();
@@ -73,7 +75,7 @@ fn collect_entries(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
     lines.iter().filter_map(entry).collect()
 }
 
-pub fn list_zones(loaded: &Loaded) -> BTreeMap<String, u64> {
+pub fn count_list_zones(loaded: &LoadedConfig) -> BTreeMap<String, u64> {
     let mut zones = BTreeMap::new();
     for (_, zone) in listed_entries(loaded) {
         *zones.entry(zone.name().to_owned()).or_default() += 1;
@@ -81,7 +83,7 @@ pub fn list_zones(loaded: &Loaded) -> BTreeMap<String, u64> {
     zones
 }
 
-pub(crate) fn warn_about_unused_list(loaded: &Loaded) {
+pub(crate) fn warn_about_unused_list(loaded: &LoadedConfig) {
     if loaded.config.signals.list.is_some() {
         tracing::warn!("searches ignore signals.list: strategies run without the listed signals");
     }
@@ -91,13 +93,13 @@ pub(crate) fn signal_bots(bots: &[BotSettings]) -> SignalBots {
     SignalBots::new(bots.iter().map(|bot| (bot.name.clone(), bot.symbol.to_string())))
 }
 
-pub(crate) struct PendingInputs {
+pub(crate) struct PreparedSources {
     list: Option<SignalList>,
     listener: Option<(TcpListener, WebhookSecret)>,
 }
 
-impl PendingInputs {
-    pub(crate) async fn prepare(loaded: &Loaded) -> Result<Self, AppError> {
+impl PreparedSources {
+    pub(crate) async fn prepare(loaded: &LoadedConfig) -> Result<Self, AppError> {
         Problems::check(check_signals(loaded))?;
         let list = SignalList::load(loaded).map_err(Problems::from)?;
         let listener = match loaded.config.signals.listen {
@@ -115,7 +117,7 @@ impl PendingInputs {
     /// Registers the list with the clock first, so that a virtual clock skips no entry.
     pub(crate) async fn open(
         self,
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         clock: &Arc<dyn Clock>,
         orders: &mpsc::WeakSender<ControlRequest>,
     ) -> JoinSet<()> {

@@ -4,12 +4,13 @@
 
 use super::list::{DueEntry, ListEntry, SignalList};
 use crate::bots::session_settings;
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use candlewick_engine::{
-    Action, BotSettings, Event, EventKind, IntentId, Opened, Rule, Session, SessionSettings, Settled,
+    Action, BotSettings, Event, EventKind, IntentId, OpenedTrade, Rule, Session, SessionSettings,
+    TradeSettlement,
 };
 use candlewick_sdk::{Expiry, Millis, Money, Outcome, Symbol};
-use candlewick_simulator::{Moments, SimulationSettings};
+use candlewick_simulator::{SimulationSettings, TradeTimes};
 use chrono::DateTime;
 use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +44,7 @@ struct OpenTrade {
 }
 
 impl ListRefusals {
-    pub(super) fn find(loaded: &Loaded, entries: &[(ListEntry, Tz)], now: Millis) -> Self {
+    pub(super) fn find(loaded: &LoadedConfig, entries: &[(ListEntry, Tz)], now: Millis) -> Self {
         let list = SignalList::from_entries(entries.iter().map(|(entry, _)| *entry).collect());
         let mut due = list.due_entries(now, now + REPLAY_HORIZON);
         let dated = entries.iter().filter_map(|(entry, _)| entry.when.fixed_time().map(|at| (at, *entry)));
@@ -98,7 +99,7 @@ impl ListRefusals {
 fn replay(
     due: &[DueEntry],
     settings: &SessionSettings,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     zones: &BTreeMap<u64, Tz>,
 ) -> Option<(Vec<RefusedEntry>, usize)> {
     let mut session = Session::without_strategies(settings).ok()?;
@@ -110,7 +111,7 @@ fn replay(
         running.sort_by_key(|running| running.known);
         while running.first().is_some_and(|first| first.known <= due.at) {
             let ended = running.remove(0);
-            let draw = Settled::by_operator(ended.intent, Outcome::Draw, Money::ZERO);
+            let draw = TradeSettlement::by_operator(ended.intent, Outcome::Draw, Money::ZERO);
             feed(&mut session, ended.known, EventKind::Settled(draw), &mut actions);
         }
         actions.clear();
@@ -142,7 +143,7 @@ impl OpenTrade {
         let own = due.entry.close_type;
         let expiry = own.map_or(bot.expiry(), |close_type| Expiry { close_type, ..bot.expiry() });
         let arrival = due.at + bot.entry_delay().unwrap_or_default() + simulation.latency_ms;
-        let closes = Moments::new(expiry, arrival, simulation).close_time;
+        let closes = TradeTimes::new(expiry, arrival, simulation).close_time;
         let known = closes + simulation.settle_delay_ms;
         Self { intent, entry: due.entry, symbol: bot.symbol, closes, known }
     }
@@ -152,8 +153,8 @@ fn feed(session: &mut Session, at: Millis, kind: EventKind, actions: &mut Vec<Ac
     session.handle(&Event { at, received: at, kind }, actions);
 }
 
-const fn opened_event(intent: IntentId) -> Opened {
-    Opened {
+const fn opened_event(intent: IntentId) -> OpenedTrade {
+    OpenedTrade {
         intent,
         venue_id: None,
         open_time: None,

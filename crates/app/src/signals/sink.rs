@@ -6,7 +6,7 @@ use candlewick_runtime::control::{
     ControlAnswer, ControlOrder, ControlRequest, NextEntry, SignalBots, SignalOrder, SignalOutcome,
     send_signal,
 };
-use candlewick_sdk::{Millis, visible};
+use candlewick_sdk::{Millis, escape_hidden};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -51,7 +51,7 @@ impl ProblemCount {
 }
 
 fn truncate_problem(problem: &str) -> String {
-    visible(&problem.chars().take(MAX_PROBLEM_CHARS).collect::<String>()).to_string()
+    escape_hidden(&problem.chars().take(MAX_PROBLEM_CHARS).collect::<String>()).to_string()
 }
 
 impl SignalSink {
@@ -176,7 +176,7 @@ impl SignalSink {
 }
 
 fn log_outcome(source: &str, id: &str, answered: Option<Result<ControlAnswer, oneshot::error::RecvError>>) {
-    let (source, id) = (visible(source), visible(id));
+    let (source, id) = (escape_hidden(source), escape_hidden(id));
     match answered {
         Some(Ok(ControlAnswer::Signal { outcome })) => match outcome {
             SignalOutcome::Approved { intent } => tracing::info!("signal {id} ({source}): trade {intent}"),
@@ -184,7 +184,7 @@ fn log_outcome(source: &str, id: &str, answered: Option<Result<ControlAnswer, on
             SignalOutcome::Duplicate => tracing::info!("signal {id} ({source}): dropped as a duplicate"),
         },
         Some(Ok(ControlAnswer::Refused { problem })) => {
-            tracing::warn!("signal {id} ({source}): {}", visible(&problem));
+            tracing::warn!("signal {id} ({source}): {}", escape_hidden(&problem));
         }
         Some(Ok(_) | Err(_)) => tracing::warn!("signal {id} ({source}): the run has ended"),
         None => {

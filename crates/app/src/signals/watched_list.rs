@@ -5,7 +5,7 @@
 
 use super::list::{DueEntry, ListTerms, SignalList};
 use super::sink::SignalSink;
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::{BotId, BotSettings};
 use candlewick_runtime::control::{NextEntry, SignalBots, SignalOrder};
@@ -43,7 +43,7 @@ pub(super) struct WatchedList {
 
 impl WatchedList {
     /// Watches a list. Entries due shortly before `now` are sent too, since the run recognises duplicates.
-    pub(super) fn new(list: SignalList, loaded: &Loaded, now: Millis) -> Self {
+    pub(super) fn new(list: SignalList, loaded: &LoadedConfig, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
         let max_lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
         let stamp = read_file_stamp(&path);

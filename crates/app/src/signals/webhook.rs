@@ -219,7 +219,7 @@ impl Webhook {
             return Ok(());
         }
         let sender = if self.is_behind_proxy { forwarded_address(headers) } else { Some(peer) };
-        let is_allowed = |sender: IpAddr| self.networks.iter().any(|network| network.holds(sender));
+        let is_allowed = |sender: IpAddr| self.networks.iter().any(|network| network.contains(sender));
         if sender.is_some_and(is_allowed) {
             return Ok(());
         }

@@ -10,14 +10,14 @@ use crate::error::AppError;
 use std::borrow::Cow;
 use std::path::Path;
 
-pub fn is_address(path: &Path) -> bool {
+pub fn is_storage_url(path: &Path) -> bool {
     let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
     // A single letter is a drive name.
     scheme.is_some_and(|scheme| scheme.len() > 1 && scheme.chars().all(|one| one.is_ascii_alphanumeric()))
 }
 
-pub fn here<'a>(path: &'a Path, copies: &Path) -> Result<Cow<'a, Path>, AppError> {
-    Ok(if is_address(path) { Cow::Owned(local_copy(path, copies)?) } else { Cow::Borrowed(path) })
+pub fn local_path<'a>(path: &'a Path, copies: &Path) -> Result<Cow<'a, Path>, AppError> {
+    Ok(if is_storage_url(path) { Cow::Owned(local_copy(path, copies)?) } else { Cow::Borrowed(path) })
 }
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
             ("a b://x", false),
             ("C://x", false),
         ] {
-            assert_eq!(is_address(Path::new(text)), expected, "{text}");
+            assert_eq!(is_storage_url(Path::new(text)), expected, "{text}");
         }
     }
 }

@@ -33,11 +33,11 @@ impl RemoteFolder {
         Ok(Self { url, storage, work, seen: Mutex::default() })
     }
 
-    pub(crate) fn here(&self) -> &Path {
+    pub(crate) fn local_folder(&self) -> &Path {
         self.work.path()
     }
 
-    pub(crate) fn shown(&self) -> PathBuf {
+    pub(crate) fn display_path(&self) -> PathBuf {
         PathBuf::from(self.url.to_string())
     }
 
@@ -189,7 +189,7 @@ mod tests {
         let there = folder.path().join("out/shard-1.jsonl");
         let first = remote(folder.path());
         first.download("shard-1.jsonl").unwrap();
-        let here = first.here().join("shard-1.jsonl");
+        let here = first.local_folder().join("shard-1.jsonl");
         assert!(!here.exists());
         fs::write(&here, "half").unwrap();
         assert!(!there.exists(), "a partial shard is not uploaded");
@@ -200,7 +200,10 @@ mod tests {
         let written = fs::metadata(&there).unwrap().modified().unwrap();
         let second = remote(folder.path());
         second.download("shard-1.jsonl").unwrap();
-        assert_eq!(fs::read_to_string(second.here().join("shard-1.jsonl")).unwrap(), "half, and more");
+        assert_eq!(
+            fs::read_to_string(second.local_folder().join("shard-1.jsonl")).unwrap(),
+            "half, and more"
+        );
         assert!(second.upload_if_unchanged("shard-1.jsonl").unwrap());
         assert_eq!(fs::metadata(&there).unwrap().modified().unwrap(), written);
     }
@@ -211,14 +214,14 @@ mod tests {
         let [first, second, third] = [0; 3].map(|_| remote(folder.path()));
         for (one, text) in [(&first, "one"), (&second, "two"), (&third, "one")] {
             one.download("trials.jsonl").unwrap();
-            fs::write(one.here().join("trials.jsonl"), text).unwrap();
+            fs::write(one.local_folder().join("trials.jsonl"), text).unwrap();
         }
         assert!(first.upload_if_unchanged("trials.jsonl").unwrap());
         assert!(!second.upload_if_unchanged("trials.jsonl").unwrap(), "another writer's file stays");
         assert!(third.upload_if_unchanged("trials.jsonl").unwrap(), "the same bytes are accepted");
         assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one");
         // The first writer may replace its own version.
-        fs::write(first.here().join("trials.jsonl"), "one more").unwrap();
+        fs::write(first.local_folder().join("trials.jsonl"), "one more").unwrap();
         assert!(first.upload_if_unchanged("trials.jsonl").unwrap());
         assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one more");
     }

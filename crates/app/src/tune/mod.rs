@@ -2,16 +2,16 @@
 
 use crate::bots::{BotSet, suggest_strategy};
 use crate::candles::{
-    CandleStore, DataName, candle_store, has_candles_for, parse_data_names, stored_for,
+    CandleStore, DataName, candle_store, has_candles_for, parse_data_names, stored_series_for,
     suggest_catalog_series,
 };
-use crate::configuration::{Base, Loaded};
+use crate::configuration::{Base, LoadedConfig};
 use crate::data::check::CheckTarget;
 use crate::error::AppError;
 use crate::progress::Progress;
-use crate::search::{Layout, LayoutTerms, PreparedSearch, SearchTerms, best_bot, chosen_bot};
-use crate::shell::shell_word;
-use crate::storage::is_address;
+use crate::search::{Layout, LayoutTerms, PreparedSearch, SearchTerms, best_bot, find_bot_index};
+use crate::shell::quote_for_shell;
+use crate::storage::is_storage_url;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_history::{CheckSettings, ImportSettings, Remedy};
@@ -19,7 +19,7 @@ use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::testkit::{Market, Subject};
 use candlewick_sdk::{Millis, Registry, Series};
 use candlewick_search::sweep::{Replay, Search};
-use candlewick_search::walk_forward::Course;
+use candlewick_search::walk_forward::WalkForwardData;
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -37,9 +37,9 @@ pub struct TunePlan<'a> {
     pub prepared: PreparedSearch<'a>,
     pub layout: LayoutTerms,
     pub is_fixed: bool,
-    pub without_range: Vec<String>,
+    pub parameters_without_range: Vec<String>,
     /// Parameters that select the signals of a combined bot. Only named parameters of this kind are searched.
-    pub of_combination: Vec<String>,
+    pub combination_parameters: Vec<String>,
 }
 
 impl<'a> TunePlan<'a> {
@@ -83,10 +83,17 @@ impl<'a> TunePlan<'a> {
             prepared.apply_terms(&terms)?;
         }
         let layout = layout_for(&prepared, hold_out, is_fixed)?;
-        Ok(Self { terms, prepared, layout, is_fixed, without_range, of_combination })
+        Ok(Self {
+            terms,
+            prepared,
+            layout,
+            is_fixed,
+            parameters_without_range: without_range,
+            combination_parameters: of_combination,
+        })
     }
 
-    pub fn before_hold_out(&self, layout: &Layout) -> SearchTerms {
+    pub fn terms_before_hold_out(&self, layout: &Layout) -> SearchTerms {
         let mut terms = self.terms.clone();
         let end = layout.hold_out.as_ref().map(|range| range.start - layout.settings.gap);
         terms.candles.to = end.or(terms.candles.to);
@@ -122,15 +129,15 @@ fn load_tuned_bot(
     terms: &SearchTerms,
     files: &[PathBuf],
     registry: &Registry,
-) -> Result<(Loaded, BotSettings), AppError> {
-    let loaded = Loaded::read(files, Base::Sandbox, terms.candles.flags())?;
+) -> Result<(LoadedConfig, BotSettings), AppError> {
+    let loaded = LoadedConfig::read(files, Base::Sandbox, terms.candles.flags())?;
     if loaded.has_built_in_bots() {
         let help = "name a rule file, as in `candlewick tune rule.toml --data BTCUSDT_1m.csv`, or a configuration with a bot, \
                     as in `--config bot.toml`";
         return Err(AppError::invalid("the configuration has no bot to tune").help(help));
     }
     BotSet::build(&loaded, registry)?;
-    let place = chosen_bot(&loaded.config.bots, terms.bot.as_deref())?;
+    let place = find_bot_index(&loaded.config.bots, terms.bot.as_deref())?;
     let bot = loaded.config.bots[place].clone();
     Ok((loaded, bot))
 }
@@ -143,8 +150,8 @@ fn layout_for(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> R
     }
     let PreparedSearch { loaded, entry, settings, space, candles, .. } = prepared;
     let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-    let course = Course { whole, balance: loaded.initial_balance()? };
-    let step = course.step();
+    let course = WalkForwardData { whole, balance: loaded.initial_balance()? };
+    let step = course.alignment();
     let divided = usual.divide(&course.span(), step, course.purge())?;
     let part = Millis::new(divided.settings.test.get() * USUAL_PARTS / FIXED_PARTS).floor_to(step).max(step);
     Ok(LayoutTerms { train: Some(part), test: Some(part), ..usual })
@@ -191,7 +198,7 @@ pub fn check_candles(
     }
     let named = parse_data_names(data)?;
     let is_named = !named.is_empty();
-    let names = if is_named { named } else { stored_for(&store.catalog, std::slice::from_ref(bot))? };
+    let names = if is_named { named } else { stored_series_for(&store.catalog, std::slice::from_ref(bot))? };
     if !has_candles_for(&names, bot) {
         return Err(missing_candles_error(bot, &describe_sources(&names, is_named, &store)));
     }
@@ -205,13 +212,13 @@ fn check_series(
     store: &CandleStore,
     progress: &dyn Progress,
 ) -> Result<CheckedCandles, AppError> {
-    let target = match (name, name.read_from(&store.catalog)?) {
+    let target = match (name, name.stored_source(&store.catalog)?) {
         (_, Some(stored)) => CheckTarget::Stored(stored),
         (DataName::File(file), None) => CheckTarget::File(file.path.clone(), Some(file.series)),
         (DataName::Stored(series), None) => CheckTarget::Stored(*series),
     };
     match &target {
-        CheckTarget::File(path, _) if !is_address(path) && !path.exists() => {
+        CheckTarget::File(path, _) if !is_storage_url(path) && !path.exists() => {
             return Err(missing_candles_error(bot, &format!("{} does not exist", path.display())));
         }
         CheckTarget::Stored(series) if store.catalog.manifest(*series)?.is_none() => {
@@ -227,7 +234,7 @@ fn check_series(
         let found = if certain.is_empty() { "no candle is valid".to_owned() } else { certain.join(", ") };
         let problem = format!("{target}: invalid candles: {found}");
         let place = target.to_string();
-        let place = shell_word(&place);
+        let place = quote_for_shell(&place);
         let help = format!(
             "run `candlewick data check {place}` to locate each invalid candle; add --fix to write a repaired copy"
         );
@@ -296,7 +303,7 @@ impl CheckedCandles {
             format!(
                 "suspect: {} (run `candlewick data check {}` to locate the problems)",
                 problems.join(", "),
-                shell_word(&self.place)
+                quote_for_shell(&self.place)
             )
         };
         format!("{gone}; {doubt}")

@@ -201,7 +201,7 @@ fn file_names(folder: &Path) -> Vec<String> {
 const MAX_CANDLES: usize = 200_000;
 
 /// Checks that decisions do not depend on later candles, absolute times and prices, or the process.
-pub fn verify_best(
+pub fn verify_best_set(
     itself: &ThisProgram,
     subject: &Subject,
     candles: &[Candle],

@@ -129,7 +129,7 @@ fn write_truncated_files(
                 *value = Value::String(path.to_string_lossy().into_owned());
             }
         }
-        known.push(TruncatedParams { moment, params });
+        known.push(TruncatedParams { end_time: moment, params });
     }
     Ok((folder, known))
 }

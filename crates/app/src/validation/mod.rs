@@ -5,7 +5,7 @@ mod file;
 mod process;
 mod supervise;
 
-pub use elsewhere::verify_best;
+pub use elsewhere::verify_best_set;
 pub use process::{ThisProgram, answer_request};
 pub use supervise::Unfinished;
 
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-pub const CHECKS: u64 = 15;
+pub const CHECK_COUNT: u64 = 15;
 /// Maximum number of candles, the newest of a file. The checks process every candle dozens of times.
 const MAX_CANDLES: usize = 50_000;
 /// Maximum number of unseen candles. They reveal rare or late cheating, and `ROUND_LIMIT` limits the time.
@@ -33,7 +33,7 @@ const ROUND_LIMIT: Duration = Duration::from_millis(100);
 const FIRST_RUN_LIMIT: Duration = Duration::from_secs(1);
 /// Approximate number of runs over the given candles in all checks.
 const TOTAL_RUNS: u32 = 90;
-pub const TIME_LIMIT: Duration = Duration::from_mins(1);
+pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(1);
 /// Minimum number of market candles in addition to the candles that the warm-up needs.
 const SPARE_CANDLES: usize = 300;
 const SPARE_UNSEEN_CANDLES: usize = 1_500;
@@ -59,7 +59,7 @@ pub struct ValidationOptions {
     pub seed: u64,
     /// Number of unseen candles. `None` chooses as many as a run can process in about 0.1 s.
     pub unseen: Option<usize>,
-    pub itself: ThisProgram,
+    pub program: ThisProgram,
     pub limit: Duration,
 }
 
@@ -111,7 +111,7 @@ pub fn examine(
     let candles = candles.unwrap_or_default();
     let ValidationOptions { seed, unseen, limit, .. } = *options;
     let examination = Examination { market: name, given, seed, unseen, limit };
-    let examined = options.itself.examine(subject, &candles, examination, progress);
+    let examined = options.program.examine(subject, &candles, examination, progress);
     examined.map_err(CheckError::Unfinished)?
 }
 

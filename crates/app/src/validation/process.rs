@@ -171,7 +171,7 @@ fn run_strategy(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, e
         let _ = subject.decisions(&candles[..candles.len().min(EARLIER_INSTANCE_CANDLES)], &[]);
     }
     let (before, mut between) = (read_io_counters(), None);
-    let decisions = subject.decisions_watched(candles, &rivals, &mut || between = read_io_counters());
+    let decisions = subject.decisions_with_hook(candles, &rivals, &mut || between = read_io_counters());
     let traffic = io_delta(before, between, read_io_counters());
     Reply { decisions, traffic }
 }

@@ -11,7 +11,7 @@ pub const DAYS_PER_YEAR: f64 = 365.0;
 /// Risk ratios of daily profits. A trade counts on the UTC day on which its settlement became known.
 /// Days without a trade count as 0. A ratio is `None` if it is undefined, for example with fewer than two days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Daily {
+pub struct DailyRatios {
     pub days: u64,
     /// Annualized Sharpe ratio: mean divided by standard deviation.
     pub sharpe: Option<f64>,
@@ -78,7 +78,7 @@ const fn day_number(at: Millis) -> i64 {
     at.get().div_euclid(Millis::DAY.get())
 }
 
-impl Daily {
+impl DailyRatios {
     pub fn new(profits: &[f64], balance: Money) -> Self {
         let ratio =
             |figure: fn(&[f64], f64) -> Result<Option<f64>, _>| figure(profits, DAYS_PER_YEAR).ok().flatten();
@@ -107,7 +107,7 @@ impl Daily {
         self.deflated_sharpe = self.sample.and_then(deflated);
     }
 
-    pub fn sharpe_of_a_day(&self) -> Option<f64> {
+    pub fn daily_sharpe(&self) -> Option<f64> {
         self.sample.map(|sample| sample.sharpe)
     }
 }
@@ -140,7 +140,7 @@ mod tests {
         for (hour, profit) in profits {
             fold.settle(Millis::HOUR * *hour, Money::from_minor(*profit));
         }
-        near(Daily::new(fold.days(), Money::from_minor(100)).sharpe, expected);
+        near(DailyRatios::new(fold.days(), Money::from_minor(100)).sharpe, expected);
         near(fold.sharpe(), expected);
     }
 
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn growth_is_compounded() {
         // 100, 150, 75, 300: returns of 1/2, -1/2 and 3 over three days, with a drawdown of one half.
-        let daily = Daily::new(&[50.0, -75.0, 225.0], Money::from_minor(100));
+        let daily = DailyRatios::new(&[50.0, -75.0, 225.0], Money::from_minor(100));
         near(daily.calmar, Some((3_f64.powf(365.0 / 3.0) - 1.0) / 0.5));
         // One loss of 75 in three days: mean 200 / 3 over sqrt(75 75 / 3).
         near(daily.sortino, Some(200.0 / 3.0 / (75.0 * 75.0 / 3_f64).sqrt() * 365_f64.sqrt()));
@@ -169,11 +169,11 @@ mod tests {
     fn deflates_sharpe_ratio_by_known_variants() {
         let profits = [1.0, 2.0, -1.0, 3.0, 1.0];
         let of = |variants, variance| {
-            let mut daily = Daily::new(&profits, Money::from_minor(100));
+            let mut daily = DailyRatios::new(&profits, Money::from_minor(100));
             daily.deflate(variants, variance);
             daily.deflated_sharpe
         };
-        assert_eq!(of(1, None), Daily::new(&profits, Money::from_minor(100)).probabilistic_sharpe);
+        assert_eq!(of(1, None), DailyRatios::new(&profits, Money::from_minor(100)).probabilistic_sharpe);
         assert_eq!(of(20, None), None);
         assert!(of(20, Some(0.04)) < of(2, Some(0.04)));
     }

@@ -17,7 +17,7 @@ pub struct Drawdown {
 /// Tracker of the largest drawdowns of a balance, by amount and in percent of the peak.
 /// These drawdowns often differ, because a larger amount can be a smaller percentage of a higher peak.
 #[derive(Clone, Debug)]
-pub struct DrawdownFold {
+pub struct DrawdownTracker {
     balance: Money,
     peak: Money,
     peak_at: Option<Millis>,
@@ -35,7 +35,7 @@ struct PeakFall {
     recovered_at: Option<Millis>,
 }
 
-impl DrawdownFold {
+impl DrawdownTracker {
     pub const fn new(start: Money) -> Self {
         let none =
             PeakFall { amount: Money::ZERO, peak: start, peak_at: None, trough_at: None, recovered_at: None };
@@ -136,8 +136,8 @@ mod tests {
         Millis::from_seconds(second)
     }
 
-    fn fold(profits: &[i64]) -> DrawdownFold {
-        let mut fold = DrawdownFold::new(START);
+    fn fold(profits: &[i64]) -> DrawdownTracker {
+        let mut fold = DrawdownTracker::new(START);
         for (second, units) in (1..).zip(profits) {
             fold.settle(Some(at(second)), Money::from_minor(*units));
         }
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn drawdown_from_zero_has_no_percentage() {
-        let mut fold = DrawdownFold::new(Money::ZERO);
+        let mut fold = DrawdownTracker::new(Money::ZERO);
         fold.settle(Some(at(1)), Money::from_minor(-100));
         assert_eq!(fold.by_amount(), drawdown(100, 0.0, (None, Some(1), None)));
         assert_eq!(fold.by_percent(), Drawdown::default());

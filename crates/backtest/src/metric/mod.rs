@@ -4,8 +4,8 @@ mod daily;
 mod drawdown;
 mod trades;
 
-pub use daily::{DAYS_PER_YEAR, Daily, DailyProfits};
-pub use drawdown::{Drawdown, DrawdownFold, percent_of_peak};
+pub use daily::{DAYS_PER_YEAR, DailyProfits, DailyRatios};
+pub use drawdown::{Drawdown, DrawdownTracker, percent_of_peak};
 pub use trades::{
     Expectancy, ProfitFactor, Streak, Streaks, WinRates, exposure_of, trades_per_day, unit_return,
 };

@@ -15,7 +15,7 @@ pub fn unit_return(row: &IntentRow) -> Option<f64> {
     let outcome = row.outcome.filter(|outcome| *outcome != Outcome::Cancelled)?;
     let by_profit = || row.profit.minor() as f64 / row.approved.stake().minor() as f64;
     let payout = row.payout.map_or_else(by_profit, Payout::to_fraction);
-    Some(to_trade_outcome(outcome).to_return(payout))
+    Some(to_trade_outcome(outcome).unit_return(payout))
 }
 
 const CONFIDENCE: f64 = 0.95;

@@ -54,7 +54,7 @@ fn trade_without_open_price_is_declined_and_without_close_price_cancelled() {
             run(&settings, vec![Box::new(strategy)], candles, &[], &mut Counter::default()).unwrap();
         let row = finished.book.rows()[0];
         assert_eq!(row.outcome, outcome, "minute {buys}");
-        assert_eq!(finished.book.refused(), refused);
+        assert_eq!(finished.book.refusal_counts(), refused);
     }
     let mut settings = settings(vec![bot("a", place)]);
     settings.session.bots[0].close_type = "02:00".parse().unwrap();

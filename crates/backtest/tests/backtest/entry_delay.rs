@@ -2,7 +2,7 @@
 
 use crate::lines::Counter;
 use crate::stage::{Extremes, Scripted, bot, closing, minute, run, series, settings};
-use candlewick_backtest::Finished;
+use candlewick_backtest::BacktestResult;
 use candlewick_engine::IntentState;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{CandleSeries, Millis};
@@ -24,7 +24,7 @@ fn delayed_trade_opens_inside_the_next_candle_at_its_price() {
     assert_eq!((row.open_price, row.close_price), (Some(101.0), Some(105.0)));
 }
 
-fn trades(delay_s: i64, latency_ms: i64) -> Finished {
+fn trades(delay_s: i64, latency_ms: i64) -> BacktestResult {
     let place = series("BTCUSDT", "1m");
     let candles = CandleSeries::new(place, random_walk(7, 3_000)).unwrap();
     let mut delayed = bot("a", place);
@@ -37,7 +37,7 @@ fn trades(delay_s: i64, latency_ms: i64) -> Finished {
 
 #[test]
 fn delay_has_the_effect_of_an_equal_latency() {
-    let rows = |finished: &Finished| {
+    let rows = |finished: &BacktestResult| {
         let row = |row: &candlewick_engine::IntentRow| {
             (row.approved.decision_time(), row.open_time, row.close_time, row.open_price, row.profit)
         };

@@ -1,7 +1,7 @@
 //! Long runs: many blocks of candles, panicking strategies and full journals.
 
 use crate::stage::{Extremes, bot, markets, series, settings};
-use candlewick_backtest::{Backtest, BacktestError, Finished};
+use candlewick_backtest::{Backtest, BacktestError, BacktestResult};
 use candlewick_engine::{Entry, Interest, JournalHash, Recorder};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
@@ -52,7 +52,7 @@ impl Recorder for Bounded {
     }
 }
 
-fn run(interest: Interest, panics_at: usize, room: usize) -> (Result<Finished, BacktestError>, String) {
+fn run(interest: Interest, panics_at: usize, room: usize) -> (Result<BacktestResult, BacktestError>, String) {
     let place = series("BTCUSDT", "1m");
     let mut settings = settings(["a", "b"].map(|name| bot(name, place)).into());
     settings.session.balance = Decimal::from(1_000_000);

@@ -2,7 +2,7 @@
 
 use crate::lines::Words;
 use crate::stage::{START, Scripted, bot, closing, markets, series, settings};
-use candlewick_backtest::{Backtest, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestResult, BacktestSettings};
 use candlewick_engine::{BotId, OutsideSignal, Recorder};
 use candlewick_sdk::{CandleSeries, Direction, Millis, Text};
 
@@ -23,7 +23,7 @@ fn second(second: i64) -> Millis {
 }
 
 /// Runs over three minutes that rise by 1 every 5 s, with a price every 30 s.
-fn run(signals: Vec<(Millis, OutsideSignal)>, recorder: &mut dyn Recorder) -> Finished {
+fn run(signals: Vec<(Millis, OutsideSignal)>, recorder: &mut dyn Recorder) -> BacktestResult {
     let closes: Vec<f64> = (1..=36).map(|step| 100.0 + f64::from(step)).collect();
     let minutes: Vec<f64> = closes.iter().skip(11).step_by(12).copied().collect();
     let candles = [closing("BTCUSDT", "1m", &minutes)];

@@ -1,6 +1,6 @@
 //! Candles, scripted bots and settings for tests. Minutes are counted from 2026-01-05 00:00 UTC.
 
-use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestError, BacktestResult, BacktestSettings};
 use candlewick_engine::{BotSettings, Recorder, RiskSettings, SessionSettings};
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -134,7 +134,7 @@ pub(crate) fn run(
     candles: &[CandleSeries],
     details: &[CandleSeries],
     recorder: &mut dyn Recorder,
-) -> Result<Finished, BacktestError> {
+) -> Result<BacktestResult, BacktestError> {
     let wants_prices = vec![!details.is_empty(); strategies.len()];
     let backtest = Backtest::new(settings, strategies, &wants_prices, candles, markets(candles, details))?;
     let header = settings.header(vec![("test".to_owned(), "1.0.0".to_owned())], None);

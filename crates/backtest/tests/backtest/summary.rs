@@ -5,8 +5,8 @@ use Outcome::{Cancelled, Draw, Lost, Won};
 use candlewick_backtest::Summary;
 use candlewick_backtest::metric::Drawdown;
 use candlewick_engine::{
-    Event, EventKind, IfRefused, IntentId, LadderEntry, Opened, Origin, Rejection, SeriesId, Session,
-    Settled, StakeSettings, TradeBook,
+    Event, EventKind, IfRefused, IntentId, LadderEntry, OpenedTrade, Origin, Rejection, SeriesId, Session,
+    StakeSettings, TradeBook, TradeSettlement,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout};
@@ -46,7 +46,7 @@ fn book(stake: StakeSettings, endings: &[Ending]) -> TradeBook {
         let intent = IntentId::new(number.cast_unsigned());
         let (venue_id, open_time, open_price, close_time) = (None, None, None, None);
         let opened =
-            Opened { intent, venue_id, open_time, open_price, close_time, payout: None, taken: None };
+            OpenedTrade { intent, venue_id, open_time, open_price, close_time, payout: None, taken: None };
         match *ending {
             StaysOpen => add(2, EventKind::Opened(opened)),
             NoPrice => add(2, EventKind::Rejected { intent, rejection: Rejection::NoPrice }),
@@ -80,8 +80,8 @@ fn candle(close: i64) -> EventKind {
 
 fn settled(intent: IntentId, outcome: Outcome, profit: i64, percent: Option<u32>) -> EventKind {
     let payout = percent.and_then(|percent| Payout::from_parts(percent * 10_000));
-    let settled = Settled::by_operator(intent, outcome, Money::from_minor(profit));
-    EventKind::Settled(Settled { payout, ..settled })
+    let settled = TradeSettlement::by_operator(intent, outcome, Money::from_minor(profit));
+    EventKind::Settled(TradeSettlement { payout, ..settled })
 }
 
 fn fixed() -> StakeSettings {

@@ -56,7 +56,13 @@ impl CandleRequester {
         let reply = self.request_with_retries(&query).await?;
         self.has_answered = true;
         let now = reply.date.map_or(reply.received, |date| date.min(reply.received));
-        let Candles { candles, unusable, unsound, forming, outside } = reply.value;
+        let Candles {
+            candles,
+            unusable_rows: unusable,
+            unusable_times: unsound,
+            forming_rows: forming,
+            outside,
+        } = reply.value;
         let unreadable = unusable - unsound.len();
         if candles.is_empty() && outside.is_empty() && unsound.is_empty() && forming == 0 && unreadable > 0 {
             let problem = format!("none of the {unreadable} rows is a readable candle");

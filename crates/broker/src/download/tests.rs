@@ -170,7 +170,7 @@ fn rejects_server_that_ignores_the_window() {
 #[test]
 fn rejects_answer_with_only_unreadable_rows() {
     let mut market = MockMarketData::new();
-    let unreadable = Candles { unusable: 3, ..Candles::default() };
+    let unreadable = Candles { unusable_rows: 3, ..Candles::default() };
     market.expect_candles().returning(move |_| Ok(Reply::at(unreadable.clone(), Millis::DAY * 30_000)));
     let download = Download::new(Arc::new(market), settings(1_000), vec![minutes(FIRST..FIRST + 10)]);
     let problem = run(all(download)).unwrap_err().to_string();

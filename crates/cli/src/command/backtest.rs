@@ -8,15 +8,15 @@ use crate::failure::{Ending, Failure};
 use crate::host::{host, report_candles};
 use crate::output::{show, write_trades};
 use crate::progress::{StderrBars, with_spinner};
-use candlewick_app::backtest::{BacktestRun, BacktestTerms, LatencyTerms, PreparedBacktest};
+use candlewick_app::backtest::{BacktestOptions, BacktestRun, LatencyOptions, PreparedBacktest};
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::bot_files;
-use candlewick_backtest::Finished;
+use candlewick_backtest::BacktestResult;
 use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, payout_probe_counts};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{
-    Background, Prices, Reversals, Sensitivity, StaleLonger, assumed_payout_percent,
+    Background, Prices, Reversals, Sensitivity, StaleLongerCandle, assumed_payout_percent,
 };
 use candlewick_report::run::{Caveats, PageParts, ReplayBasis, Run, RunReport, Unsettled, VariantCounter};
 use candlewick_sdk::{CandleSeries, Millis};
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let latency =
         arguments.latency_from.as_deref().map(|journal| read_latency(journal, arguments.latency_seed));
     let (stress, latency, signals) = (arguments.stress, latency.transpose()?, arguments.signals.clone());
-    let terms = BacktestTerms { candles: candles.clone(), stress, latency, signals };
+    let terms = BacktestOptions { candles: candles.clone(), stress, latency, signals };
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
     report_candles(&prepared.candles.series);
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
@@ -94,10 +94,10 @@ fn parse_signal_list_path(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
-fn read_latency(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
+fn read_latency(journal: &str, seed: u64) -> Result<LatencyOptions, Failure> {
     let url: JournalUrl = journal.parse()?;
     let delays = block_on(async { Delays::read(&mut Reader::open(&url).await?, None).await })?;
-    Ok(LatencyTerms { delays, seed, journal: url.to_string() })
+    Ok(LatencyOptions { delays, seed, journal: url.to_string() })
 }
 
 fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
@@ -106,7 +106,7 @@ fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Resul
         return Err(Failure::configuration(problem));
     }
     let repeated = with_spinner("Testing sensitivity", context.global, || {
-        prepared.repeat(context.registry, None, Sensitivity::from_repeat)
+        prepared.with_repeat(context.registry, None, Sensitivity::from_repeat)
     });
     Ok(repeated?)
 }
@@ -120,12 +120,12 @@ fn show_report(
     let variants = build_variant_counter(&prepared, arguments, context)?;
     let caveats = collect_caveats(&prepared, arguments);
     let background = build_background(&prepared, &run.finished, context);
-    let PreparedBacktest { loaded, settings, header, candles, coarse, .. } = prepared;
+    let PreparedBacktest { loaded, settings, header, candles, coarse_notice: coarse, .. } = prepared;
     let BacktestRun { finished, journal_hash, elapsed } = run;
     let span = candles.span();
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
-    notices.extend(describe_unbuilt_candles(finished.longer_not_built));
+    notices.extend(describe_unbuilt_candles(finished.unbuilt_longer_candles));
     notices.extend(payout_probe_counts(&settings.session, &finished.book));
     notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
@@ -150,7 +150,8 @@ fn show_report(
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),
         caveats,
-        weight_of_all_bots: AlphaBudget::for_first_run(bots.iter().map(|bot| bot.name.as_str())).whole(),
+        weight_of_all_bots: AlphaBudget::for_first_run(bots.iter().map(|bot| bot.name.as_str()))
+            .pool_weight(),
         verdicts: finished.verdicts,
         background,
         sensitivity,
@@ -159,7 +160,7 @@ fn show_report(
         conditions: count_bot_conditions(&loaded, &series, context)?,
     });
     if let Some(host) = host() {
-        host.trades(&finished.book, &loaded.config.bots, finished.money_scale);
+        host.on_trades(&finished.book, &loaded.config.bots, finished.money_scale);
     }
     if let Some(path) = &arguments.trades {
         write_trades(path, &finished.book, &loaded.config.bots, (finished.money_scale, report.caveats()))?;
@@ -209,19 +210,24 @@ fn collect_caveats(prepared: &PreparedBacktest, arguments: &BacktestArguments) -
     Caveats::for_replay(basis, &settings.simulation, &settings.session.bots)
 }
 
-fn build_background(prepared: &PreparedBacktest, finished: &Finished, context: &Context<'_>) -> Background {
-    let PreparedBacktest { loaded, settings, candles, seen_payout_percent, .. } = prepared;
+fn build_background(
+    prepared: &PreparedBacktest,
+    finished: &BacktestResult,
+    context: &Context<'_>,
+) -> Background {
+    let PreparedBacktest { loaded, settings, candles, recorded_payout_percent: seen_payout_percent, .. } =
+        prepared;
     let (bots, book, simulation) = (&loaded.config.bots, &finished.book, &settings.simulation);
     Background {
         assumed_payout_percent: Some(assumed_payout_percent(simulation, &settings.session.bots, book)),
-        seen_payout_percent: *seen_payout_percent,
-        missing_candles: candles.missing(bots),
+        paid_payout_percent: *seen_payout_percent,
+        missing_candles: candles.missing_candles(bots),
         untraded_candles: Some(count_untraded_candles(&candles.series, bots, book)),
         revised_candles: candles.revised,
-        unset_steps: unset_price_steps(&candles.markets, &simulation.ticks),
+        unset_tick_sizes: unset_price_steps(&candles.markets, &simulation.ticks),
         reversals: candles.series.iter().map(Reversals::from_candles).collect(),
         rule_numbers: rule_numbers_per_bot(loaded, context.registry),
-        stale_longer: collect_stale_longer_candles(bots, &finished.longer_staleness),
+        stale_longer_candles: collect_stale_longer_candles(bots, &finished.longer_staleness),
     }
 }
 
@@ -232,10 +238,13 @@ fn describe_unbuilt_candles(count: u64) -> Option<String> {
     })
 }
 
-fn collect_stale_longer_candles(bots: &[BotSettings], staleness: &[LongerStaleness]) -> Vec<StaleLonger> {
+fn collect_stale_longer_candles(
+    bots: &[BotSettings],
+    staleness: &[LongerStaleness],
+) -> Vec<StaleLongerCandle> {
     let stale = bots.iter().zip(staleness).filter_map(|(bot, staleness)| {
         let (interval, staleness) = (*staleness)?;
-        Some(StaleLonger { bot: bot.name.clone(), interval, staleness })
+        Some(StaleLongerCandle { bot: bot.name.clone(), interval, staleness })
     });
     stale.collect()
 }

@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{print, print_json_line};
 use candlewick_app::AppError;
 use candlewick_app::configuration::control_paths;
-use candlewick_dashboard::{Dashboard, DashboardSettings, Watched};
+use candlewick_dashboard::{Dashboard, DashboardSettings, WatchedBot};
 use candlewick_journal::{JournalError, Reader};
 use clap::Args;
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(crate) struct DashboardArguments {
 pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (loaded, journal) = arguments.journal.load_running(context)?;
     context.set_log_format(&loaded.config.log);
-    let watched = Watched { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
+    let watched = WatchedBot { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
     let DashboardArguments { listen, read_only, allow_unencrypted_network, .. } = *arguments;
     let tls_proxy = arguments.tls_proxy.clone();
     let settings = DashboardSettings { listen, read_only, tls_proxy, allow_unencrypted_network };
@@ -60,13 +60,13 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
 
 async fn serve(
     settings: &DashboardSettings,
-    watched: Watched,
+    watched: WatchedBot,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let mut interrupt = Interrupt::new()?;
     let journal = watched.journal.to_string();
     let mut dashboard = Dashboard::start(settings, watched).await?;
-    let mut links = dashboard.links.clone();
+    let mut links = dashboard.sign_in_links.clone();
     let link = links.borrow_and_update().clone();
     if context.global.json {
         print_json_line(&json!({ "address": dashboard.address, "link": link.url, "journal": journal }))?;
@@ -79,7 +79,7 @@ async fn serve(
     loop {
         tokio::select! {
             ending = interrupt.wait() => return Ok(ending),
-            () = dashboard.ended() => {
+            () = dashboard.wait_for_end() => {
                 let problem = anyhow::Error::msg("the dashboard server stopped unexpectedly");
                 return Err(Failure::new(FailureKind::Unexpected, problem));
             }
@@ -89,7 +89,7 @@ async fn serve(
                 }
                 let link = links.borrow_and_update().clone();
                 if context.global.json {
-                    print_json_line(&json!({ "link": link.url, "used": link.used }))?;
+                    print_json_line(&json!({ "link": link.url, "used": link.used_count }))?;
                 } else {
                     print(&format!("The link was used. Link for another browser:\n\n  {}\n", link.url))?;
                 }

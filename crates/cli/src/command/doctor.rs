@@ -3,9 +3,9 @@
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::output::{print_coloured, print_json, show_as, table};
-use candlewick_app::configuration::{Base, Loaded};
+use candlewick_app::configuration::{Base, LoadedConfig};
 use candlewick_app::doctor::{Finding, Mark, examine};
-use candlewick_app::notify::{ChannelTest, test};
+use candlewick_app::notify::{ChannelTest, send_test_messages};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -64,8 +64,10 @@ pub(crate) struct TestArguments {
 
 pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     let NotifyCommand::Test(arguments) = command;
-    let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
-    let tested = block_on(async { Ok::<_, Failure>(test(&loaded, arguments.channel.as_deref()).await?) })?;
+    let loaded = LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?;
+    let tested = block_on(async {
+        Ok::<_, Failure>(send_test_messages(&loaded, arguments.channel.as_deref()).await?)
+    })?;
     let failed = tested.iter().filter(|tested| tested.problem.is_some()).count();
     let document = json!({ "failed": failed, "channels": tested });
     show_as(&document, || channel_table(&tested), context.global)?;

@@ -6,7 +6,7 @@ use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{show, show_as, write_folder};
 use candlewick_app::recent::read_recent;
-use candlewick_journal::{Compaction, Holder, LeaseTerms, Reader, Verified, back_up};
+use candlewick_journal::{Compaction, Holder, LeaseTerms, Reader, VerifiedJournal, back_up};
 use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, utc};
 use candlewick_report::run::RecordedReport;
 use candlewick_runtime::{
@@ -58,7 +58,7 @@ pub(crate) struct VerifyArguments {
 }
 
 #[derive(Debug, Serialize)]
-struct VerifiedJournal {
+struct VerificationReport {
     journal: String,
     entries: u64,
     head_hash: String,
@@ -80,12 +80,12 @@ fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Endi
         let mut reader = Reader::open(&url).await.map_err(RuntimeError::from)?;
         check_journal(&mut reader).await
     })?;
-    let verified = VerifiedJournal {
+    let verified = VerificationReport {
         journal: url.to_string(),
         entries: verified.entries,
         head_hash: verified.head_hash.to_string(),
         raw_exchanges: verified.exchanges,
-        raw_exchanges_outside: verified.exchanges_outside,
+        raw_exchanges_outside: verified.unsealed_exchanges,
         snapshots: snapshots.sound,
         snapshots_not_checked: snapshots.not_checked,
         tables_up_to: match tables {
@@ -97,7 +97,7 @@ fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Endi
     show(&verified, context.global)
 }
 
-impl fmt::Display for VerifiedJournal {
+impl fmt::Display for VerificationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { journal, entries, head_hash, raw_exchanges, raw_exchanges_outside, .. } = self;
         write!(
@@ -168,7 +168,7 @@ fn run_backup(arguments: &BackupArguments, context: &Context<'_>) -> Result<Endi
 
 fn show_copy(
     file: &Path,
-    verified: &Verified,
+    verified: &VerifiedJournal,
     missing: Option<Compaction>,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
@@ -210,11 +210,11 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
         return Err(Failure::new(FailureKind::Configuration, problem));
     }
     let holder = block_on(async {
-        let held = Reader::open(&url).await?.holder().await?;
+        let held = Reader::open(&url).await?.current_lease().await?;
         Ok::<_, candlewick_journal::JournalError>(held)
     })?;
     let us = Holder::current_process("candlewick journal compact");
-    if let Some(lease) = holder.filter(|lease| !LeaseTerms::default().is_over(lease, &us)) {
+    if let Some(lease) = holder.filter(|lease| !LeaseTerms::default().may_take_over(lease, &us)) {
         let problem = anyhow::anyhow!(
             "{} is writing {url}: stop it, or compact a copy made by `candlewick journal backup`",
             lease.holder

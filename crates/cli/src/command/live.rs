@@ -8,10 +8,10 @@ use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, 
 use crate::progress::StderrBars;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
-use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney, journal_url};
+use candlewick_app::configuration::{Base, Flag, LoadedConfig, Mode, Problems, RealMoney, journal_url};
 use candlewick_app::live::{
-    Connection, ControlChannel, Embedded, JournalSession, Outcome, Span, check_venue, connect_remote,
-    record_look, wait_for_venue,
+    Connection, ControlChannel, EmbeddedVenue, JournalSession, Outcome, ReplaySpan, check_venue,
+    connect_remote, record_seen_candles, wait_for_venue,
 };
 use candlewick_broker::clock::{Clock, Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxSpeed, StartTime};
@@ -99,13 +99,13 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
         live::check_full_screen()?;
     }
     let (base, flags) = base_and_flags(arguments);
-    let loaded = Loaded::read(&context.global.config, base, flags)?;
+    let loaded = LoadedConfig::read(&context.global.config, base, flags)?;
     if arguments.tui {
         context.log.form.set_json(false);
     } else {
         context.set_log_format(&loaded.config.log);
     }
-    let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
+    let real = if arguments.real { RealMoney::Requested } else { RealMoney::NotRequested };
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
         let problem = "--real requires a real wallet: omit --real, or set the mode \"real\"";
@@ -125,7 +125,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
 
 fn describe_next_commands(
     arguments: &LiveArguments,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     context: &Context<'_>,
 ) -> Result<String, Failure> {
     if arguments.sandbox && arguments.journal.is_none() {
@@ -149,13 +149,13 @@ struct Venue {
 
 async fn run_bots(
     arguments: &LiveArguments,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     bots: BotSet,
     context: &Context<'_>,
 ) -> Result<ControlFlow<Ending, Outcome>, Failure> {
     // Created first, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
-    let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
+    let real = if arguments.real { RealMoney::Requested } else { RealMoney::NotRequested };
     let read_again = live::build_reloader(context, base_and_flags(arguments), real);
     let venue = if arguments.sandbox {
         start_embedded(arguments, loaded, &bots, context).await?
@@ -167,7 +167,7 @@ async fn run_bots(
     };
     let Venue { description, connection, journal, control, embedded } = venue;
     let candles = embedded.as_ref().map(|(candles, _)| candles.clone());
-    let end = candles.as_ref().filter(|_| connection.until.is_none()).map(|candles| candles.end);
+    let end = candles.as_ref().filter(|_| connection.end.is_none()).map(|candles| candles.end);
     let header = build_header(arguments, loaded, context, (description, candles))?;
     let over = end.map(|end| tokio::spawn(warn_after_last_candle(Arc::clone(&connection.clock), end)));
     let outcome = run_until_stopped(ReadyRun {
@@ -195,7 +195,7 @@ async fn run_bots(
 
 async fn connect(
     arguments: &LiveArguments,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     interrupt: &mut Interrupt,
     context: &Context<'_>,
 ) -> Result<ControlFlow<Ending, Venue>, Failure> {
@@ -223,13 +223,13 @@ async fn connect(
 
 async fn start_embedded(
     arguments: &LiveArguments,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     bots: &BotSet,
     context: &Context<'_>,
 ) -> Result<Venue, Failure> {
     let (journal, control) = if arguments.journal.is_some() {
         let (mut journal, control) = JournalSession::open_with_control(loaded).await?;
-        if let Err(error) = journal.check_fresh().await {
+        if let Err(error) = journal.check_is_empty().await {
             journal.release().await;
             return Err(error.into());
         }
@@ -237,7 +237,7 @@ async fn start_embedded(
     } else {
         (JournalSession::None, ControlChannel::closed())
     };
-    let Embedded { running, connection, start, end } =
+    let EmbeddedVenue { running, connection, start, end } =
         start_sandbox(arguments, loaded, bots, context).await?;
     tracing::info!(url = running.base_url, start = String::from(StartTime(start)), "embedded venue ready");
     let sandbox = &loaded.config.sandbox;
@@ -253,11 +253,11 @@ async fn warn_after_last_candle(clock: Arc<dyn Clock>, end: Millis) {
 
 async fn start_sandbox(
     arguments: &LiveArguments,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     bots: &BotSet,
     context: &Context<'_>,
-) -> Result<Embedded, Failure> {
-    let stock = candles::load(loaded, &candles::ALWAYS, &StderrBars(context.global))?;
+) -> Result<EmbeddedVenue, Failure> {
+    let stock = candles::load(loaded, &candles::ALL_TIME, &StderrBars(context.global))?;
     for notice in &stock.notices {
         tracing::warn!("{notice}");
     }
@@ -271,21 +271,22 @@ async fn start_sandbox(
     let fine =
         candles::check_expiries(loaded, &markets, candles::Fineness::Throughout, candles::ALLOW_IN_SANDBOX);
     match fine {
-        Err(_) if loaded.config.sandbox.allow_coarse => tracing::warn!("{}", candles::COARSE),
+        Err(_) if loaded.config.sandbox.allow_coarse => tracing::warn!("{}", candles::COARSE_NOTICE),
         fine => fine?,
     }
-    let span = if arguments.until_end { Span::Whole } else { Span::Open };
+    let span = if arguments.until_end { ReplaySpan::Whole } else { ReplaySpan::Open };
     let warmups = bots.warmups(&loaded.config.bots);
     let sample = CandleSample::from_series(&series);
-    let embedded = Embedded::start(loaded, (series, markets), (span, &warmups)).await?;
-    if let Err(error) = record_look(loaded, context.registry, (sample, embedded.start..embedded.end)) {
+    let embedded = EmbeddedVenue::start(loaded, (series, markets), (span, &warmups)).await?;
+    if let Err(error) = record_seen_candles(loaded, context.registry, (sample, embedded.start..embedded.end))
+    {
         tracing::warn!("{error}");
     }
     Ok(embedded)
 }
 
 /// Builds the console screen. At maximum speed, it hides decisions, because there are too many to read.
-fn build_screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
+fn build_screen(arguments: &LiveArguments, loaded: &LoadedConfig, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = if is_full_speed || context.global.json { OutputDetail::Trades } else { OutputDetail::All };
     Screen::new(detail, loaded, context)
@@ -293,7 +294,7 @@ fn build_screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_
 
 fn build_header(
     arguments: &LiveArguments,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     context: &Context<'_>,
     (venue, candles): (String, Option<Range<Millis>>),
 ) -> Result<Header, Failure> {

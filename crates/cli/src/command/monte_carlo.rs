@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let place = (path.as_path(), planned.to_plan_place());
             let progress = StderrBars(context.global);
             let (prepared, differences) = plan.prepare(place, others, context.registry, &progress)?;
-            context.print_notes(differences.noted);
+            context.print_notes(differences.harmless);
             let notices = [differences.allowed, ran_by].concat();
             finish((&prepared, &ResultFolder::open(&folder)?), &rows, notices, context)
         }
@@ -124,11 +124,11 @@ impl MonteCarloOptions {
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (path, folder, others) = planned.locate_plan(PlannedCommand::MonteCarlo, context)?;
     let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
-    let paths = plan.runs(number)?;
+    let paths = plan.shard_rows(number)?;
     let place = (path.as_path(), planned.to_plan_place());
     let (prepared, differences) =
         plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
-    context.print_notes(differences.allowed.iter().chain(&differences.noted));
+    context.print_notes(differences.allowed.iter().chain(&differences.harmless));
     let shard = (number, &prepared.identity);
     let keep = |rows: Vec<PathRow>| {
         write_shard_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)

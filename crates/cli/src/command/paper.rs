@@ -6,8 +6,8 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, run_until_stopped};
 use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney, journal_url};
-use candlewick_app::live::{JournalSession, Outcome, ReadAgain, connect_paper};
+use candlewick_app::configuration::{Base, Flag, LoadedConfig, Problems, RealMoney, journal_url};
+use candlewick_app::live::{JournalSession, Outcome, ReadConfiguration, connect_paper};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -39,14 +39,14 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
         Flag::new("--journal", "journal", "url", journal).into_iter().collect()
     };
     let mut journal = flags(arguments.journal.as_deref());
-    let mut loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
+    let mut loaded = LoadedConfig::read(&context.global.config, Base::Bare, journal.clone())?;
     if !loaded.is_set("journal.url") {
         journal = flags(Some(DEFAULT_JOURNAL_URL));
-        loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
+        loaded = LoadedConfig::read(&context.global.config, Base::Bare, journal.clone())?;
     }
     context.set_log_format(&loaded.config.log);
-    let read_again = live::build_reloader(context, (Base::Bare, journal), RealMoney::NotAsked);
-    loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
+    let read_again = live::build_reloader(context, (Base::Bare, journal), RealMoney::NotRequested);
+    loaded.check_mode(RealMoney::NotRequested).map_err(Problems::from)?;
     let bots = BotSet::build(&loaded, context.registry)?;
     let stopwatch = Stopwatch::start();
     let outcome = live::run_to_completion(run_bots(arguments, &loaded, (bots, read_again), context))?;
@@ -56,8 +56,8 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
 
 async fn run_bots(
     arguments: &PaperArguments,
-    loaded: &Loaded,
-    (bots, read_again): (BotSet, ReadAgain),
+    loaded: &LoadedConfig,
+    (bots, read_again): (BotSet, ReadConfiguration),
     context: &Context<'_>,
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::new()?;

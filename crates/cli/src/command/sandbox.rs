@@ -8,7 +8,7 @@ use crate::live;
 use crate::output::{print, print_json_line};
 use crate::progress::StderrBars;
 use candlewick_app::candles;
-use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use candlewick_app::configuration::{Base, Flag, LoadedConfig, Problems, RealMoney};
 use candlewick_app::live::ServedSandbox;
 use candlewick_records::counted;
 use candlewick_sandbox::{
@@ -44,16 +44,16 @@ pub(crate) struct SandboxArguments {
 }
 
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let loaded = Loaded::read(&context.global.config, Base::Sandbox, to_flags(arguments))?;
+    let loaded = LoadedConfig::read(&context.global.config, Base::Sandbox, to_flags(arguments))?;
     context.set_log_format(&loaded.config.log);
-    loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
+    loaded.check_mode(RealMoney::NotRequested).map_err(Problems::from)?;
     let mut settings = loaded.config.sandbox.clone();
     if !loaded.is_set("sandbox.speed") {
         settings.speed = SandboxSpeed::Times(1.0); // the configured default is for embedded venues
     }
     settings.check()?;
     let series = candles::collect_candles(
-        &candles::load(&loaded, &candles::ALWAYS, &StderrBars(context.global))?.series,
+        &candles::load(&loaded, &candles::ALL_TIME, &StderrBars(context.global))?.series,
     );
     let runtime = start_workers()?;
     runtime.block_on(serve(settings, series, &loaded, context))
@@ -77,7 +77,7 @@ fn to_flags(arguments: &SandboxArguments) -> Vec<Flag> {
 async fn serve(
     settings: SandboxSettings,
     series: Vec<CandleSeries>,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     // Created before the ready message, so that no later interrupt is lost.
@@ -87,7 +87,7 @@ async fn serve(
     announce((&running, start), &about, context)?;
     let ending = tokio::select! {
         ending = interrupt.wait() => ending,
-        () = running.stopped() => {
+        () = running.wait_for_stop() => {
             let problem = anyhow::Error::msg("the sandbox server stopped unexpectedly");
             return Err(Failure::new(FailureKind::Unexpected, problem));
         }
@@ -96,7 +96,11 @@ async fn serve(
     Ok(ending)
 }
 
-fn describe(settings: &SandboxSettings, series: &[CandleSeries], loaded: &Loaded) -> Result<String, Failure> {
+fn describe(
+    settings: &SandboxSettings,
+    series: &[CandleSeries],
+    loaded: &LoadedConfig,
+) -> Result<String, Failure> {
     let SandboxSettings { speed, faults, wallet, .. } = settings;
     let balance = loaded.config.account.money_scale.format(loaded.initial_balance()?);
     let wallet = match wallet {

@@ -95,11 +95,11 @@ impl SensitivityOptions {
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (path, folder, others) = planned.locate_plan(PlannedCommand::Sensitivity, context)?;
     let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
-    let runs = plan.runs(number)?;
+    let runs = plan.shard_rows(number)?;
     let place = (path.as_path(), planned.to_plan_place());
     let (prepared, differences) =
         plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
-    context.print_notes(differences.allowed.iter().chain(&differences.noted));
+    context.print_notes(differences.allowed.iter().chain(&differences.harmless));
     let shard = (number, &prepared.identity);
     run_with_spinner(&prepared, runs, context, |rows| {
         write_shard_rows((&plan, &folder), shard, (&rows, "runs finished"), &differences.allowed, context)
@@ -114,7 +114,7 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     let place = (path.as_path(), planned.to_plan_place());
     let (prepared, differences) =
         plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
-    context.print_notes(differences.noted);
+    context.print_notes(differences.harmless);
     finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }
 
@@ -140,7 +140,7 @@ fn finish(
         balance: backtest.settings.session.money_scale.to_f64(backtest.loaded.initial_balance()?),
         data_hash: backtest.candles.hash.clone(),
     };
-    let own = backtest.coarse.iter().chain(&backtest.candles.notices).cloned().collect();
+    let own = backtest.coarse_notice.iter().chain(&backtest.candles.notices).cloned().collect();
     let notices = [own, notices].concat();
     let report = SensitivityReport { terms, sensitivity: Sensitivity::from_rows(rows), notices };
     folder.put("points.csv", |bytes| write_points(&report.sensitivity, bytes))?;

@@ -6,13 +6,13 @@ use crate::output::{print, print_json, show_as};
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::signal;
 use candlewick_app::signals::{
-    CheckedEntry, CheckedLine, CheckedList, LineUse, check_list, parse_close_type,
+    CheckedEntry, CheckedLine, CheckedList, LineUsage, check_list, parse_close_type,
 };
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_records::counted;
 use candlewick_runtime::control::{SignalOrder, SignalOutcome};
-use candlewick_sdk::{CloseType, Direction, visible};
+use candlewick_sdk::{CloseType, Direction, escape_hidden};
 use clap::{ArgGroup, Args};
 use serde_json::json;
 use std::collections::HashMap;
@@ -114,12 +114,18 @@ const MAX_LISTED_REASONS: usize = 5;
 
 /// Prints the meaning of each line. Fails on contradictory lines and, unless `skips` is set, on invalid lines.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
-    let CheckedList { lines, refused, unbound, would_trade, past } = list;
-    let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
-    let entries = count(|taken| matches!(taken, LineUse::Entry(_)));
-    let repeated = count(|taken| matches!(taken, LineUse::Repeats(_)));
-    let contradicting = count(|taken| matches!(taken, LineUse::Contradicts(_)));
-    let unknown = count(|taken| matches!(taken, LineUse::Unknown(_)));
+    let CheckedList {
+        lines,
+        rejection_notice: refused,
+        bypass_notices: unbound,
+        would_trade,
+        past_notice: past,
+    } = list;
+    let count = |is: fn(&LineUsage) -> bool| lines.iter().filter(|line| is(&line.usage)).count();
+    let entries = count(|taken| matches!(taken, LineUsage::Entry(_)));
+    let repeated = count(|taken| matches!(taken, LineUsage::Repeats(_)));
+    let contradicting = count(|taken| matches!(taken, LineUsage::Contradicts(_)));
+    let unknown = count(|taken| matches!(taken, LineUsage::Unknown(_)));
     if is_json {
         let rows: Vec<_> = lines.iter().map(line_to_json).collect();
         let wrong = contradicting + unknown;
@@ -130,12 +136,13 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
         print_json(&document)?;
     } else {
         print(&describe_lines(lines))?;
-        let notes: Vec<_> = refused.iter().chain(unbound).chain(past).map(|note| visible(note)).collect();
+        let notes: Vec<_> =
+            refused.iter().chain(unbound).chain(past).map(|note| escape_hidden(note)).collect();
         if !notes.is_empty() {
             print(&format!("\n{}", notes.join("\n")))?;
         }
         if skips && contradicting == 0 {
-            print(&format!("\n{}", visible(&summarize(lines, *would_trade))))?;
+            print(&format!("\n{}", escape_hidden(&summarize(lines, *would_trade))))?;
         }
     }
     if contradicting > 0 {
@@ -155,12 +162,12 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
 }
 
 fn line_to_json(line: &CheckedLine) -> serde_json::Value {
-    let (name, value) = match &line.taken {
-        LineUse::Entry(entry) => ("entry", json!(entry)),
-        LineUse::Date => ("date", json!(true)),
-        LineUse::Remark(remark) => ("remark", json!(remark)),
-        LineUse::Repeats(earlier) => ("repeats", json!(earlier)),
-        LineUse::Contradicts(problem) | LineUse::Unknown(problem) => ("problem", json!(problem)),
+    let (name, value) = match &line.usage {
+        LineUsage::Entry(entry) => ("entry", json!(entry)),
+        LineUsage::Date => ("date", json!(true)),
+        LineUsage::Remark(remark) => ("remark", json!(remark)),
+        LineUsage::Repeats(earlier) => ("repeats", json!(earlier)),
+        LineUsage::Contradicts(problem) | LineUsage::Unknown(problem) => ("problem", json!(problem)),
     };
     json!({ "line": line.line, "text": line.text, name: value })
 }
@@ -168,18 +175,18 @@ fn line_to_json(line: &CheckedLine) -> serde_json::Value {
 fn describe_lines(lines: &[CheckedLine]) -> String {
     let mut known: HashMap<&str, u64> = HashMap::new();
     let mut listed: Vec<String> = Vec::new();
-    let is_alike = |one: &CheckedLine, other: &CheckedLine| matches!((&one.taken, &other.taken), (LineUse::Unknown(one), LineUse::Unknown(other)) if one == other);
+    let is_alike = |one: &CheckedLine, other: &CheckedLine| matches!((&one.usage, &other.usage), (LineUsage::Unknown(one), LineUsage::Unknown(other)) if one == other);
     let descriptions = lines.chunk_by(is_alike).filter_map(|group| {
         let (first, last) = (group.first()?, group.last()?);
         let place =
             if group.len() == 1 { first.line.to_string() } else { format!("{}-{}", first.line, last.line) };
-        let description = match &first.taken {
-            LineUse::Entry(entry) => describe_entry(entry),
-            LineUse::Date => format!("date of the lines below ({})", first.text),
-            LineUse::Remark(remark) => format!("{remark} ({})", first.text),
-            LineUse::Repeats(earlier) => format!("same as line {earlier}, skipped ({})", first.text),
-            LineUse::Contradicts(problem) => format!("error: {problem} ({})", first.text),
-            LineUse::Unknown(problem) => {
+        let description = match &first.usage {
+            LineUsage::Entry(entry) => describe_entry(entry),
+            LineUsage::Date => format!("date of the lines below ({})", first.text),
+            LineUsage::Remark(remark) => format!("{remark} ({})", first.text),
+            LineUsage::Repeats(earlier) => format!("same as line {earlier}, skipped ({})", first.text),
+            LineUsage::Contradicts(problem) => format!("error: {problem} ({})", first.text),
+            LineUsage::Unknown(problem) => {
                 let reported = *known.entry(problem).or_insert(first.line);
                 let why = if reported == first.line {
                     omit_repeated_list(problem, &mut listed)
@@ -191,19 +198,21 @@ fn describe_lines(lines: &[CheckedLine]) -> String {
                 format!("not a signal: {why} ({more}{})", first.text)
             }
         };
-        Some(visible(&format!("{place:>5}  {description}")).into_owned())
+        Some(escape_hidden(&format!("{place:>5}  {description}")).into_owned())
     });
     descriptions.collect::<Vec<_>>().join("\n")
 }
 
 fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
-    let entries = lines.iter().filter(|line| matches!(line.taken, LineUse::Entry(_))).count();
+    let entries = lines.iter().filter(|line| matches!(line.usage, LineUsage::Entry(_))).count();
     let mut reasons: Vec<(String, &str, usize)> = Vec::new();
     for line in lines {
-        let reason = match &line.taken {
-            LineUse::Unknown(problem) => problem.as_str(),
-            LineUse::Repeats(_) => "repeats an earlier line",
-            LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
+        let reason = match &line.usage {
+            LineUsage::Unknown(problem) => problem.as_str(),
+            LineUsage::Repeats(_) => "repeats an earlier line",
+            LineUsage::Entry(_) | LineUsage::Date | LineUsage::Remark(_) | LineUsage::Contradicts(_) => {
+                continue;
+            }
         };
         let counted = replace_quoted_text(reason);
         // Drops the rest, which is a hint that quotes the line.
@@ -287,8 +296,8 @@ mod tests {
         }
     }
 
-    fn line(line: u64, text: &str, taken: LineUse) -> CheckedLine {
-        CheckedLine { line, text: text.to_owned(), taken }
+    fn line(line: u64, text: &str, taken: LineUsage) -> CheckedLine {
+        CheckedLine { line, text: text.to_owned(), usage: taken }
     }
 
     #[test]
@@ -309,7 +318,7 @@ mod tests {
 
     #[test]
     fn describes_every_line_and_groups_equal_problems() {
-        let unknown = |problem: &str| LineUse::Unknown(problem.to_owned());
+        let unknown = |problem: &str| LineUsage::Unknown(problem.to_owned());
         let entry = CheckedEntry {
             when: "2026-11-28T13:48:00Z".to_owned(),
             local: Some("14:48 Europe/Berlin".to_owned()),
@@ -319,14 +328,14 @@ mod tests {
             note: Some("on Saturday, the EURUSD market is closed".to_owned()),
         };
         let lines = [
-            line(1, "28/11", LineUse::Date),
+            line(1, "28/11", LineUsage::Date),
             line(2, "a", unknown("no date")),
             line(3, "b", unknown("no date")),
             line(5, "c", unknown("no time")),
-            line(6, "d", LineUse::Entry(entry)),
-            line(7, "e", LineUse::Repeats(6)),
+            line(6, "d", LineUsage::Entry(entry)),
+            line(7, "e", LineUsage::Repeats(6)),
             line(8, "f", unknown("no date")),
-            line(9, "g", LineUse::Contradicts("line 6 asks".to_owned())),
+            line(9, "g", LineUsage::Contradicts("line 6 asks".to_owned())),
         ];
         let cells = ["\"13:00 PM\" is not a time: 13:00", "\"14: 00 PM\" is not a time: 14:00"]
             .map(|problem| line(1, "h", unknown(problem)));
@@ -342,7 +351,13 @@ mod tests {
         ];
         assert_eq!(describe_lines(&lines).lines().collect::<Vec<_>>(), expected);
         let (lines, unbound) = (lines.into(), Vec::new());
-        let list = CheckedList { lines, refused: None, unbound, would_trade: 1, past: None };
+        let list = CheckedList {
+            lines,
+            rejection_notice: None,
+            bypass_notices: unbound,
+            would_trade: 1,
+            past_notice: None,
+        };
         let sum = "8 lines: 1 would trade from now on, 5 skipped (3: no date; 1: no time; 1: repeats an earlier line)";
         assert_eq!(summarize(&list.lines, 1), sum);
         let sum = summarize(&list.lines, 0);

@@ -13,15 +13,15 @@ use candlewick_app::search::{
     OtherProgram, PlanDifferences, PlannedCommand, PreparedSearch, ResultFolder, SearchPlan, SearchTerms,
     SweepRun, TriedCount, best_bot, count_sweep,
 };
-use candlewick_app::validation::verify_best;
+use candlewick_app::validation::verify_best_set;
 use candlewick_broker::clock::Stopwatch;
-use candlewick_report::sweep::{Refusals, SweepCount, SweepReport, SweepResults, write_sweep_page};
+use candlewick_report::sweep::{RejectedSets, SweepCount, SweepReport, SweepResults, write_sweep_page};
 use candlewick_report::walk_forward::VerifiedSets;
 use candlewick_sdk::testkit::Subject;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Candidate, DeclarationUse, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress,
-    TrialRow, Watcher, ranked, write_trials_csv, write_trials_parquet,
+    Candidate, DeclarationUse, Record, Replay, SelectionBias, Shard, SharedRunner, Sweep, SweepEnd,
+    SweepProgress, SweepWatcher, TrialRow, rank_rows, write_trials_csv, write_trials_parquet,
 };
 use candlewick_search::variants::LookEnd;
 use candlewick_search::walk_forward::WindowResult;
@@ -153,10 +153,10 @@ impl SweepContext<'_> {
 
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
         let search = self.prepared.sweep.search;
-        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.to_failure(error))?;
+        let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_failure(error))?;
         let plan =
             SearchPlan::new((sets, shards.get(), None), (self.terms, self.prepared), self.identity.clone())?;
-        let plan = if search.search.learns() { plan.with_rounds(self.job)? } else { plan };
+        let plan = if search.search.is_adaptive() { plan.with_rounds(self.job)? } else { plan };
         let path = plan.write(&self.folder)?;
         let shown = path.display();
         let all = plan.shards;
@@ -241,7 +241,7 @@ pub(super) fn with_sweep<T>(
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
     let identity = terms.identity(prepared)?;
     let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
-    let PlanDifferences { allowed: notices, noted: differences } = checked.unwrap_or_default();
+    let PlanDifferences { allowed: notices, harmless: differences } = checked.unwrap_or_default();
     context.print_notes(differences);
     let noted = SweepRun::new(terms, prepared, &identity);
     act(&mut SweepContext {
@@ -280,15 +280,15 @@ impl SweepContext<'_> {
         }
         self.check_rejected_sets(&rows)?;
         // The search trusts the strategy's declarations. They are verified for the best set.
-        if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
-            let checked = self.runner.check(&best.candidate, self.job.balance);
+        if let Some(best) = rank_rows(&rows).first().filter(|best| best.score.is_some()) {
+            let checked = self.runner.verify_declaration(&best.candidate, self.job.balance);
             checked.map_err(|error| self.to_failure(error))?;
             verify_parameter_set(self.prepared, &best.candidate)?;
         }
         let simulation = &settings.simulation;
         let bot = settings.session.bots.first();
         let payout = bot.map_or(simulation.payout_percent, |bot| simulation.payout_of(bot.symbol));
-        let luck = Luck::new(&rows, payout.to_fraction(), sweep.search.seed);
+        let luck = SelectionBias::new(&rows, payout.to_fraction(), sweep.search.seed);
         let files = self.write_results(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
         let counted = counted.map(to_sweep_count);
@@ -298,7 +298,7 @@ impl SweepContext<'_> {
     }
 
     fn check_rejected_sets(&self, rows: &[TrialRow]) -> Result<(), Failure> {
-        let refusals = Refusals::from_rows(rows);
+        let refusals = RejectedSets::from_rows(rows);
         let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
         let PreparedSearch { entry, .. } = self.prepared;
         let sets =
@@ -311,13 +311,17 @@ impl SweepContext<'_> {
 
     pub(super) fn record_planned_sets(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
-        let sets = sweep.search.most_sets(space).map_err(|error| self.to_failure(error))?;
+        let sets = sweep.search.max_sets(space).map_err(|error| self.to_failure(error))?;
         self.noted.begin(sets.saturating_sub(known as u64));
         Ok(())
     }
 
     /// Writes the results. The output is byte-identical whether or not the sweep was interrupted.
-    fn write_results(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
+    fn write_results(
+        &self,
+        rows: &[TrialRow],
+        luck: Option<&SelectionBias>,
+    ) -> Result<Vec<PathBuf>, Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let (folder, objective) = (&self.folder, sweep.objective);
         let mut files = vec![
@@ -328,7 +332,7 @@ impl SweepContext<'_> {
             })?,
             folder.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
         ];
-        if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
+        if let Some(best) = rank_rows(rows).into_iter().find(|row| row.score.is_some()) {
             let text = best_bot(self.prepared, &space.bot(&best.candidate))?;
             files.push(folder.put("best.toml", |bytes| bytes.write_all(text.as_bytes()))?);
         }
@@ -338,7 +342,7 @@ impl SweepContext<'_> {
     /// Runs a sweep with progress. Returns the trials, and an `Ending` only if the sweep was stopped.
     fn run_watched(
         &self,
-        run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
+        run: impl FnOnce(&mut SweepWatcher<'_>) -> Result<SweepEnd, SearchError>,
     ) -> Result<(Vec<TrialRow>, Option<Ending>), Failure> {
         let stop_flag = interrupt::stop_flag()?;
         let mut progress = Progress::new("Sweeping", self.context.global);
@@ -346,7 +350,7 @@ impl SweepContext<'_> {
         let end = run(&mut |now: &SweepProgress<'_>| {
             progress.update(now.done, now.total);
             if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
-                let (title, score) = (objective.title(), objective.describe(score));
+                let (title, score) = (objective.title(), objective.format_score(score));
                 progress.set_detail(&format!("best {title} {score} (trial {})", best.trial));
             }
             if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -356,7 +360,7 @@ impl SweepContext<'_> {
             SweepEnd::Done(rows) => return Ok((rows, None)),
             SweepEnd::Stopped(rows) => rows,
         };
-        Ok((rows, Some(self.context.report_stop(&stop_flag, &self.folder.shown()))))
+        Ok((rows, Some(self.context.report_stop(&stop_flag, &self.folder.display_path()))))
     }
 
     pub(super) fn to_failure(&self, error: SearchError) -> Failure {
@@ -369,7 +373,7 @@ impl SweepContext<'_> {
 }
 
 pub(super) fn to_sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCount> {
-    counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
+    counted.map(|TriedCount { variants, planned: under_way, is_first, .. }| SweepCount {
         variants,
         under_way,
         is_first,
@@ -386,7 +390,7 @@ fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) ->
     let context = bot.context(prepared.settings.session.longer_share_percent);
     let subject = Subject { entry: entry.clone().into_owned(), params: bot.params, bot: context };
     let seed = sweep.search.seed;
-    let verified = verify_best(&super::strategy::this_program()?, &subject, own.candles(), seed);
+    let verified = verify_best_set(&super::strategy::this_program()?, &subject, own.candles(), seed);
     let help = format!("run all checks: candlewick strategy check {}", subject.entry.name);
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }

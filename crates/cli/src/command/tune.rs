@@ -125,9 +125,13 @@ impl TuneRun<'_> {
         let conditions = count_conditions(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
         let itself = super::strategy::this_program()?;
-        let means =
-            ValidationOptions { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_TIMEOUT };
-        let mut watch = |begun| progress.update(begun, validation::CHECKS);
+        let means = ValidationOptions {
+            seed: self.plan.terms.seed,
+            unseen: None,
+            program: itself,
+            limit: CHECK_TIMEOUT,
+        };
+        let mut watch = |begun| progress.update(begun, validation::CHECK_COUNT);
         let checked = validation::examine(&subject, Some(market), &means, &mut watch);
         drop(progress);
         let checked =
@@ -151,7 +155,7 @@ impl TuneRun<'_> {
             self.context.print_notice("sweep: skipped, because no parameter has a range");
             return Ok(Ok(None));
         }
-        let terms = self.plan.before_hold_out(&self.layout);
+        let terms = self.plan.terms_before_hold_out(&self.layout);
         let progress = StderrBars(self.context.global);
         let mut prepared = terms.prepare(&self.context.global.config, self.context.registry, &progress)?;
         prepared.sweep = self.plan.prepared.sweep;
@@ -285,8 +289,8 @@ impl TuneRun<'_> {
     fn write_report(&self, report: &mut TuneReport<'_>) -> Result<(), Failure> {
         let json = self.arguments.out.join("report.json");
         let html = self.arguments.html.clone().unwrap_or_else(|| self.arguments.out.join("report.html"));
-        report.wrote(json.clone());
-        report.wrote(html.clone());
+        report.add_written_file(json.clone());
+        report.add_written_file(html.clone());
         let page = report.page()?;
         write_file("--html", &html, |file| write_tune_page(&page, file))?;
         write_file("--out", &json, |file| writeln!(file, "{:#}", page.document))
@@ -306,12 +310,12 @@ impl TuneRun<'_> {
     }
 
     fn collect_notices(&self) -> Vec<String> {
-        let without = &self.plan.without_range;
+        let without = &self.plan.parameters_without_range;
         let names = without.join(", ");
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
             format!("parameters without min and max were not searched: {names}; add --param NAME=FROM..TO to search one")
         });
-        let kept = &self.plan.of_combination;
+        let kept = &self.plan.combination_parameters;
         let kept = (!kept.is_empty()).then(|| {
             format!(
                 "parameters that only filter signals were not searched: {}; add --param gate.NAME=FROM..TO to search one",
@@ -327,7 +331,7 @@ impl TuneRun<'_> {
         let Subject { entry, params, bot } = &subject;
         let (named, registry) = ((entry.name.as_str(), params), self.context.registry);
         let warm_up = WarmUp::from_strategy(strategy.as_ref(), named, bot.interval, registry);
-        let text = warm_up.describe_share(market.candles.len(), " before the hold-out")?;
+        let text = warm_up.describe_warm_up_share(market.candles.len(), " before the hold-out")?;
         Some(format!("bot \"{}\": {text}", bot.bot))
     }
 }

@@ -13,7 +13,7 @@ use candlewick_app::search::{
     HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
     ResultFolder, SearchTerms, TriedCount, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
 };
-use candlewick_backtest::{BacktestSettings, Finished};
+use candlewick_backtest::{BacktestResult, BacktestSettings};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
 use candlewick_report::sweep::SweepCount;
@@ -172,7 +172,7 @@ fn run_planned(
     report_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
-    context.print_notes(differences.noted);
+    context.print_notes(differences.harmless);
     let mut notices = differences.allowed;
     let Some(number) = shard else {
         notices.extend(walk.gather(&plan, others)?);
@@ -216,9 +216,9 @@ pub(super) fn run_walk(
     let end = walk.run(&mut |now| show_step(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
-        return Ok(Err(context.report_stop(&stop_flag, &walk.folder.shown())));
+        return Ok(Err(context.report_stop(&stop_flag, &walk.folder.display_path())));
     };
-    let counted = walk.count(&outcome, context.registry);
+    let counted = walk.count_variants(&outcome, context.registry);
     let opened = match &outcome.hold_out {
         Some(HoldOutOutcome::Opened { result, .. }) => Some(&**result),
         Some(HoldOutOutcome::Locked { .. }) | None => None,
@@ -269,14 +269,14 @@ fn build_report(
     outcome: &WalkOutcome,
     prepared: &PreparedSearch<'_>,
     (layout, caveats, notices): (&Layout, &Caveats, &[String]),
-) -> Result<(WalkForwardReport, Option<Finished>), Failure> {
+) -> Result<(WalkForwardReport, Option<BacktestResult>), Failure> {
     let PreparedSearch { loaded, space, sweep, candles, .. } = prepared;
     let notices = [candles.notices.as_slice(), notices].concat();
     let hold_out = outcome.hold_out.as_ref().map(|hold_out| match hold_out {
         HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),
         HoldOutOutcome::Opened { opening, result } => {
-            let OpeningRecord { at, number, others, looks } = opening.clone();
-            let KnownLooks { found: looks, unknown: looks_unknown } = looks;
+            let OpeningRecord { at, number, openings_for_others: others, looks } = opening.clone();
+            let KnownLooks { found: looks, unknown_reason: looks_unknown } = looks;
             let opening = HoldOutOpening { at, number, others, looks, looks_unknown };
             HoldOut::opened(result, (space, sweep.objective), &opening, caveats.clone())
         }
@@ -287,7 +287,7 @@ fn build_report(
         sweep,
         windows: layout.settings,
         purge: layout.purge,
-        walked: &layout.walked,
+        walked_range: &layout.walked,
         data_hash: &candles.hash,
         notices: &notices,
         balance: loaded.initial_balance()?,
@@ -299,7 +299,7 @@ fn build_report(
 fn write_results(
     folder: &ResultFolder,
     report: &WalkForwardReport,
-    all: Option<&Finished>,
+    all: Option<&BacktestResult>,
     (settings, caveats): (&BacktestSettings, &Caveats),
 ) -> Result<Vec<PathBuf>, Failure> {
     let mut files = vec![

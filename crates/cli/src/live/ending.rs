@@ -4,14 +4,14 @@ use super::stream::print_final_document;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::host;
 use crate::output::{print, write_trades};
-use candlewick_app::configuration::Loaded;
+use candlewick_app::configuration::LoadedConfig;
 use candlewick_app::live::{Outcome, stop_name};
 use candlewick_engine::{Halt, IntentState, TradeBook};
 use candlewick_journal::JournalError;
 use candlewick_records::{counted, describe_halt, utc};
 use candlewick_report::analysis::{Background, Prices, assumed_payout_percent};
 use candlewick_report::run::{Caveats, Run, RunReport, Unsettled};
-use candlewick_runtime::{Audit, Finished, RuntimeError, Stop, Tally, Unfinished, UnfinishedKind};
+use candlewick_runtime::{Audit, Finished, RuntimeError, StopReason, Tally, Unfinished, UnfinishedKind};
 use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,14 +39,14 @@ struct LiveReport {
 
 pub(crate) fn show_report(
     outcome: Outcome,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     (trades, json): (Option<&Path>, bool),
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
     let (finished, scale) = (&outcome.finished, outcome.settings.money_scale);
     let bots = &loaded.config.bots;
     if let Some(host) = host() {
-        host.trades(&finished.book, bots, scale);
+        host.on_trades(&finished.book, bots, scale);
     }
     if let Some(path) = trades {
         let venue = (&loaded.config.simulation, &outcome.settings.bots[..]);
@@ -75,7 +75,7 @@ pub(crate) fn show_report(
     exit_result(outcome.finished, scale)
 }
 
-fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
+fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span, .. } = outcome;
     let unsettled = stake_holder(finished);
     RunReport::from_run(Run {
@@ -124,7 +124,7 @@ fn exit_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure>
     let unfinished = unfinished_failure(&finished, scale).map_or(Ok(Ending::Done), Err);
     let differing = wallet_failure(&finished);
     match finished.stop {
-        Stop::TimeUp | Stop::DataEnds(_) => match finished.halted {
+        StopReason::TimeUp | StopReason::DataEnds(_) => match finished.halted {
             None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
@@ -132,9 +132,9 @@ fn exit_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure>
                     .hint("run `candlewick resume` to let the bot trade again"))
             }
         },
-        Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
-        Stop::Terminated => differing.map_or(unfinished, Err),
-        Stop::Limit(rule) => {
+        StopReason::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
+        StopReason::Terminated => differing.map_or(unfinished, Err),
+        StopReason::Limit(rule) => {
             let problem = format!("the risk limit {rule} was reached and must be lifted manually");
             let hint = "the limit still applies to the next run; run `candlewick halt` before it starts and `candlewick resume` afterwards";
             Err(stopped_failure(problem).hint(hint))
@@ -157,7 +157,7 @@ fn stopped_failure(problem: String) -> Failure {
     Failure::new(FailureKind::Stopped, anyhow::Error::msg(problem))
 }
 
-fn build_background(book: &TradeBook, loaded: &Loaded) -> Background {
+fn build_background(book: &TradeBook, loaded: &LoadedConfig) -> Background {
     let mut paid: Vec<f64> = book.rows().iter().filter_map(|row| Some(row.payout?.to_percent())).collect();
     paid.sort_unstable_by(f64::total_cmp);
     Background {
@@ -166,7 +166,7 @@ fn build_background(book: &TradeBook, loaded: &Loaded) -> Background {
             &loaded.config.bots,
             book,
         )),
-        seen_payout_percent: paid.get(paid.len() / 2).copied(),
+        paid_payout_percent: paid.get(paid.len() / 2).copied(),
         ..Background::default()
     }
 }
@@ -225,7 +225,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
 
 /// Returns whether the venue still holds the open stakes. A venue without further candles never settles trades.
 pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
-    if matches!(finished.stop, Stop::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
+    if matches!(finished.stop, StopReason::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }
 
 fn unfinished_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {

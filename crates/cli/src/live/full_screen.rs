@@ -6,8 +6,8 @@ use super::screen::{DisplayEnd, MAX_QUEUED_NOTICES, Screen, distinct};
 use crate::failure::Failure;
 use crate::log::{LogMessage, LogWriter};
 use candlewick_engine::BotSettings;
-use candlewick_runtime::{Demand, Watcher};
-use candlewick_tui::{BotFacts, Facts, RunControls, is_possible, leave, show};
+use candlewick_runtime::{RequestDemand, Watcher};
+use candlewick_tui::{BotFacts, RunControls, RunFacts, check_terminal, restore_keyboard, show};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use tokio::sync::oneshot;
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 const MAX_QUEUED_LINES: usize = 1_024;
 
 pub(crate) fn check() -> Result<(), Failure> {
-    is_possible().map_err(|problem| {
+    check_terminal().map_err(|problem| {
         Failure::configuration(format!("--tui requires a terminal: {problem}"))
             .hint("omit --tui to print events as lines, as for files and pipes")
     })
@@ -50,19 +50,20 @@ pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watc
 }
 
 pub(super) fn end(log: &LogWriter) {
-    leave();
+    restore_keyboard();
     log.send(LogMessage::Restore);
 }
 
-fn build_facts(header: Option<Header>, front: &DisplayContext<'_>) -> Facts {
+fn build_facts(header: Option<Header>, front: &DisplayContext<'_>) -> RunFacts {
     let config = &front.loaded.config;
     let header = header.unwrap_or_default();
     let bot_facts = |(bot, about): (&BotSettings, String)| BotFacts { name: bot.name.clone(), about };
     let connection = front.connection;
-    let demand = Demand::new(&connection.runtime, &config.risk, &config.bots, &front.bots.wants_prices)
-        .with_stream(config.broker.client.stream && !connection.clock.is_lock_step());
+    let demand =
+        RequestDemand::new(&connection.runtime, &config.risk, &config.bots, &front.bots.wants_prices)
+            .with_stream(config.broker.client.stream && !connection.clock.is_lock_step());
     let requests = demand.summary(connection.requests_per_second);
-    Facts {
+    RunFacts {
         venue: header.venue,
         wallet: header.wallet,
         journal: header.journal,

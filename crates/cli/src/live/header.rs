@@ -4,7 +4,9 @@ use super::lines::expiration_suffix;
 use crate::combinations::{describe_combinations, describe_gates};
 use crate::terminal::{sanitize_lines, wrap_indented};
 use candlewick_app::bots::{declared_durations_per_bot, session_settings};
-use candlewick_app::configuration::{AlertEvent, AlertSeverity, ChannelSettings, Loaded, VariantSettings};
+use candlewick_app::configuration::{
+    AlertEvent, AlertSeverity, ChannelSettings, LoadedConfig, VariantSettings,
+};
 use candlewick_app::lints::{self, LintInput, Stage};
 use candlewick_app::signals::describe_list;
 use candlewick_engine::{
@@ -12,10 +14,10 @@ use candlewick_engine::{
     StakeSettings, TradeRecord, check_ruin,
 };
 use candlewick_journal::JournalUrl;
-use candlewick_records::{counted, time_text};
+use candlewick_records::{counted, format_time};
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{CloseType, Millis, Money, MoneyScale, Registry, group_thousands, visible};
+use candlewick_sdk::{CloseType, Millis, Money, MoneyScale, Registry, escape_hidden, group_thousands};
 use std::iter;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -48,7 +50,7 @@ pub(crate) struct RunDescription {
 }
 
 impl Header {
-    pub(crate) fn new(loaded: &Loaded, registry: &Registry, run: RunDescription) -> Self {
+    pub(crate) fn new(loaded: &LoadedConfig, registry: &Registry, run: RunDescription) -> Self {
         let RunDescription { venue, wallet, starts_at, candles, journal, arguments } = run;
         let control = match &journal {
             Some(_) => {
@@ -64,7 +66,10 @@ impl Header {
         details.extend(label_lines("Gates", describe_gates(bots, registry)));
         details.extend(label_lines("Signals", describe_signal_sources(loaded, starts_at)));
         details.push(("Limits", describe_limits(&loaded.config.risk)));
-        details.extend(label_lines("Notes", lints::texts(&LintInput::new(loaded, registry), Stage::Start)));
+        details.extend(label_lines(
+            "Notes",
+            lints::run_to_texts(&LintInput::new(loaded, registry), Stage::Start),
+        ));
         Self {
             venue,
             candles,
@@ -94,7 +99,7 @@ impl Header {
         let row = |(label, text): (&str, String)| {
             format!(
                 "{label:<LABEL_WIDTH$}{}\n",
-                wrap_indented(&visible(&text), LABEL_WIDTH, Some(HEADER_WIDTH))
+                wrap_indented(&escape_hidden(&text), LABEL_WIDTH, Some(HEADER_WIDTH))
             )
         };
         sanitize_lines(&rows.into_iter().map(row).collect::<String>()).into_owned()
@@ -153,7 +158,7 @@ pub(crate) fn describe_sandbox(base_url: &str, speed: SandboxSpeed, faults: &Fau
 }
 
 pub(crate) fn describe_candles(speed: SandboxSpeed, candles: Range<Millis>, until_end: bool) -> String {
-    let [start, end] = [candles.start, candles.end].map(|at| time_text(at, "%Y-%m-%d %H:%M"));
+    let [start, end] = [candles.start, candles.end].map(|at| format_time(at, "%Y-%m-%d %H:%M"));
     let ends = "; ends with the last candle";
     match speed {
         SandboxSpeed::Named(NamedSpeed::Max) => format!("{start} to {end} UTC{ends}"),
@@ -207,7 +212,7 @@ fn describe_bot(bot: &BotSettings, own: &[CloseType]) -> String {
     format!("{} on {}, duration {duration}{kind}{delay}, stake {stake}", bot.strategy, bot.series())
 }
 
-fn describe_signal_sources(loaded: &Loaded, starts_at: Option<Millis>) -> Vec<String> {
+fn describe_signal_sources(loaded: &LoadedConfig, starts_at: Option<Millis>) -> Vec<String> {
     let signals = &loaded.config.signals;
     let list = describe_list(loaded, starts_at);
     let webhook = signals.listen.map(|address| match address.port() {
@@ -320,7 +325,7 @@ fn percent_label(most: f64, label: &str) -> Option<String> {
     (most > 0.0).then(|| format!("{label} {most} %"))
 }
 
-fn describe_monitoring(loaded: &Loaded) -> Vec<(&'static str, String)> {
+fn describe_monitoring(loaded: &LoadedConfig) -> Vec<(&'static str, String)> {
     let config = &loaded.config;
     let channels = config.notify.channels.iter().map(|(name, channel)| describe_channel(name, channel));
     let mut lines: Vec<(&'static str, String)> = label_lines("Alerts", channels).collect();

@@ -3,22 +3,27 @@
 use crate::terminal::{sanitize_coloured_line, terminal_columns, wrap_indented};
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    Approved, Edge, IntentRow, Judgement, Lateness, Opened, Refused, RiskSettings, Rule, Settled, VenueId,
+    ApprovedTrade, Edge, IntentRow, Judgement, Lateness, OpenedTrade, RefusedSignal, RiskSettings, Rule,
+    TradeSettlement, VenueId,
 };
-use candlewick_records::time_text;
+use candlewick_records::format_time;
 use candlewick_runtime::control::Blockage;
-use candlewick_runtime::{Funds, Stop};
-use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Reason, format_price, visible};
+use candlewick_runtime::{Funds, StopReason};
+use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Reason, escape_hidden, format_price};
 use console::Term;
 
-pub(super) fn describe_order(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
+pub(super) fn describe_order(
+    approved: &ApprovedTrade,
+    (bot, symbol): (&str, &str),
+    scale: MoneyScale,
+) -> String {
     let expiry = approved.expiry();
     let kind = expiration_suffix(expiry.expiration_type);
     let (intent, stake, direction) =
         (approved.intent(), scale.format(approved.stake()), approved.direction());
     let terms = format!("{stake} for {}{kind}   ", expiry.close_type);
     let reason = insert_reason_values(approved.reason());
-    let reason = truncate_reason(&visible(&reason), terminal_columns(&Term::stdout()));
+    let reason = truncate_reason(&escape_hidden(&reason), terminal_columns(&Term::stdout()));
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
 }
 
@@ -73,7 +78,7 @@ fn truncate_reason(reason: &str, columns: Option<usize>) -> String {
 }
 
 pub(super) fn describe_rejection(
-    refused: &Refused,
+    refused: &RefusedSignal,
     (bot, interval): (&str, Millis),
     received: Millis,
     (risk, suspended): (Option<&RiskSettings>, Option<&str>),
@@ -81,13 +86,13 @@ pub(super) fn describe_rejection(
     let own =
         || risk.map_or_else(|| refused.rule.describe(), |risk| refused.rule.describe_with_setting(risk, bot));
     let rule = match suspended {
-        Some(reason) if refused.rule == Rule::Halted => format!("opens suspended: {}", visible(reason)),
+        Some(reason) if refused.rule == Rule::Halted => format!("opens suspended: {}", escape_hidden(reason)),
         _ => own(),
     };
     let lateness = Lateness::new((refused.decision_time, received), interval, risk);
     let rule = refused.rule.with_lateness(rule, lateness);
     let reason = insert_reason_values(&refused.reason);
-    let reason = truncate_reason(&visible(&reason), terminal_columns(&Term::stdout()));
+    let reason = truncate_reason(&escape_hidden(&reason), terminal_columns(&Term::stdout()));
     format!("{DIM}{bot} {}: {rule}   {reason}{DIM:#}", refused.direction)
 }
 
@@ -110,16 +115,16 @@ pub(super) fn describe_blockage_changes(before: &[Blockage], now: &[Blockage]) -
     began.chain(ended.map(|one| format!("lifted: {}", one.rule))).collect()
 }
 
-pub(super) fn describe_opened(opened: &Opened) -> String {
+pub(super) fn describe_opened(opened: &OpenedTrade) -> String {
     let price = opened.open_price.map_or_else(|| "unknown price".to_owned(), format_price);
     let until = opened.close_time.map_or_else(|| "unknown end".to_owned(), format_clock_time);
     let payout = opened.payout.map(|payout| format!(", payout {payout} %")).unwrap_or_default();
-    let id = visible(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
+    let id = escape_hidden(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
     format!("#{} at {price} until {until}{payout} {DIM}{id}{DIM:#}", opened.intent)
 }
 
 pub(super) fn describe_settled(
-    settled: &Settled,
+    settled: &TradeSettlement,
     style: Style,
     (funds, intent): (Funds, Option<&IntentRow>),
     scale: MoneyScale,
@@ -141,15 +146,15 @@ pub(super) fn format_signed(money: Money, scale: MoneyScale) -> String {
 }
 
 pub(super) fn describe_stopping(
-    why: Stop,
+    why: StopReason,
     unfinished: usize,
     (last_close, waits_until): (Option<Millis>, Millis),
 ) -> String {
     let why = match why {
-        Stop::TimeUp => "time limit reached: ",
-        Stop::DataEnds(_) => "end of candles: ",
-        Stop::Limit(rule) => &format!("{} reached: ", rule.describe()),
-        Stop::Interrupted | Stop::Terminated => "",
+        StopReason::TimeUp => "time limit reached: ",
+        StopReason::DataEnds(_) => "end of candles: ",
+        StopReason::Limit(rule) => &format!("{} reached: ", rule.describe()),
+        StopReason::Interrupted | StopReason::Terminated => "",
     };
     if unfinished == 0 {
         return format!("{why}no new trades; no trades are open");
@@ -177,14 +182,14 @@ pub(super) fn format_line(
     text: &str,
     columns: Option<usize>,
 ) -> String {
-    let time = time_text(at, "%m-%d %H:%M:%S");
+    let time = format_time(at, "%m-%d %H:%M:%S");
     let text = sanitize_coloured_line(text);
     let text = wrap_indented(&text, PREFIX_WIDTH - LABEL_WIDTH + label.len().max(LABEL_WIDTH), columns);
     format!("{DIM}{time}{DIM:#}  {style}{label:<LABEL_WIDTH$}{style:#} {text}")
 }
 
 fn format_clock_time(at: Millis) -> String {
-    time_text(at, "%H:%M:%S")
+    format_time(at, "%H:%M:%S")
 }
 
 #[cfg(test)]
@@ -236,9 +241,9 @@ mod tests {
     fn describes_open_trades_and_how_to_quit_while_stopping() {
         let now = Millis::HOUR * 3;
         let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));
-        let waits = describe_stopping(Stop::Interrupted, 1, (Some(close), until));
+        let waits = describe_stopping(StopReason::Interrupted, 1, (Some(close), until));
         assert!(waits.contains("1 open trade (closes 03:12:02), until 03:01:30; press Ctrl-C"), "{waits}");
-        let none = describe_stopping(Stop::TimeUp, 0, (None, until));
+        let none = describe_stopping(StopReason::TimeUp, 0, (None, until));
         assert_eq!(none, "time limit reached: no new trades; no trades are open");
     }
 }

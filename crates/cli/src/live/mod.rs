@@ -14,10 +14,12 @@ use crate::interrupt::{Interrupt, sleep_for};
 use crate::log::LogWriter;
 use crate::progress::ReadingProgress;
 use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use candlewick_app::configuration::{Base, Flag, LoadedConfig, Problems, RealMoney};
 use candlewick_app::inspection::find_problems;
-use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadAgain};
-use candlewick_runtime::Stop;
+use candlewick_app::live::{
+    self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadConfiguration,
+};
+use candlewick_runtime::StopReason;
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 use stream::EventPrinter;
@@ -32,7 +34,7 @@ pub(crate) use header::{
 pub(crate) use screen::{OutputDetail, Screen};
 
 pub(crate) struct ReadyRun<'a> {
-    pub(crate) loaded: &'a Loaded,
+    pub(crate) loaded: &'a LoadedConfig,
     pub(crate) context: &'a Context<'a>,
     pub(crate) bots: BotSet,
     pub(crate) connection: Connection,
@@ -42,16 +44,16 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) is_full_screen: bool,
     pub(crate) interrupt: Interrupt,
     pub(crate) run_for: Option<Millis>,
-    pub(crate) read_again: ReadAgain,
+    pub(crate) read_again: ReadConfiguration,
 }
 
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
 struct DisplayContext<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a LoadedConfig,
     bots: &'a BotSet,
     connection: &'a Connection,
     control: &'a ControlChannel,
-    stop: mpsc::Sender<Stop>,
+    stop: mpsc::Sender<StopReason>,
     log: &'a LogWriter,
 }
 
@@ -81,7 +83,16 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     };
     log.form.set_clock(Some(Arc::clone(&connection.clock)));
     let progress = Box::new(ReadingProgress { global, is_full_screen });
-    let front = FrontEnd { journal, control, watchers, announce, progress, stop, leave, read_again };
+    let front = FrontEnd {
+        journal,
+        control,
+        watchers,
+        announce,
+        progress,
+        stop,
+        quit_now: leave,
+        read_configuration: read_again,
+    };
     let outcome = live::run(loaded, bots, connection, front).await;
     watcher.abort();
     shown.end().await;
@@ -101,10 +112,10 @@ pub(crate) fn build_reloader(
     context: &Context<'_>,
     (base, flags): (Base, Vec<Flag>),
     real: RealMoney,
-) -> ReadAgain {
+) -> ReadConfiguration {
     let (files, registry) = (context.global.config.clone(), context.registry.clone());
     Box::new(move || {
-        let loaded = Loaded::read_again(&files, base, flags.clone())?;
+        let loaded = LoadedConfig::read_again(&files, base, flags.clone())?;
         Problems::check(find_problems(&loaded, real, &registry))?;
         Ok(loaded)
     })
@@ -113,7 +124,7 @@ pub(crate) fn build_reloader(
 async fn watch_stop_requests(
     mut interrupt: Interrupt,
     run_for: Option<Millis>,
-    stop: mpsc::Sender<Stop>,
+    stop: mpsc::Sender<StopReason>,
     leave: Arc<Notify>,
 ) {
     let mut time_up = std::pin::pin!(sleep_for(run_for));
@@ -122,14 +133,14 @@ async fn watch_stop_requests(
         let why = tokio::select! {
             () = &mut time_up, if !is_up => {
                 is_up = true;
-                Stop::TimeUp
+                StopReason::TimeUp
             }
             ending = interrupt.wait() => match ending {
-                Ending::Interrupted => Stop::Interrupted,
-                Ending::Done => Stop::Terminated,
+                Ending::Interrupted => StopReason::Interrupted,
+                Ending::Done => StopReason::Terminated,
             },
         };
-        if stop.send(why).await.is_err() && why != Stop::TimeUp {
+        if stop.send(why).await.is_err() && why != StopReason::TimeUp {
             leave.notify_one();
         }
     }

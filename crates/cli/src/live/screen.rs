@@ -10,14 +10,14 @@ use super::lines::{
 use crate::context::Context;
 use crate::terminal::terminal_columns;
 use anstyle::{AnsiColor, Style};
-use candlewick_app::configuration::Loaded;
+use candlewick_app::configuration::LoadedConfig;
 use candlewick_engine::{
-    Action, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Origin, Refused,
-    RiskSettings, Settled,
+    Action, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Origin, RefusedSignal,
+    RiskSettings, TradeSettlement,
 };
 use candlewick_runtime::control::{Blockage, Phase};
-use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher, describe_skew};
-use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, visible};
+use candlewick_runtime::{Funds, Interest, Notice, NoticeReceiver, Watcher, describe_skew};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, escape_hidden};
 use console::Term;
 use std::io::Write as _;
 use std::time::Duration;
@@ -67,14 +67,17 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Screen {
-    pub(crate) fn new(detail: OutputDetail, loaded: &Loaded, context: &Context<'_>) -> Self {
+    pub(crate) fn new(detail: OutputDetail, loaded: &LoadedConfig, context: &Context<'_>) -> Self {
         let bots = &loaded.config.bots;
         let is_quiet = context.global.quiet || context.log.form.is_json();
         Self {
             detail: if is_quiet { OutputDetail::Quiet } else { detail },
             stream: if context.global.json { OutputStream::Error } else { OutputStream::Out },
             scale: loaded.config.account.money_scale,
-            bots: bots.iter().map(|bot| (visible(&bot.name).into_owned(), bot.interval.length())).collect(),
+            bots: bots
+                .iter()
+                .map(|bot| (escape_hidden(&bot.name).into_owned(), bot.interval.length()))
+                .collect(),
             symbols: distinct(bots.iter().map(|bot| bot.symbol)),
             series: distinct(bots.iter().map(BotSettings::series)),
             risk: Some(loaded.config.risk.clone()),
@@ -199,7 +202,12 @@ impl Screen {
         self.print_line(if is_signal { event.received } else { event.at }, style, label, &text);
     }
 
-    fn show_settled(&self, at: Millis, settled: &Settled, (funds, intent): (Funds, Option<&IntentRow>)) {
+    fn show_settled(
+        &self,
+        at: Millis,
+        settled: &TradeSettlement,
+        (funds, intent): (Funds, Option<&IntentRow>),
+    ) {
         let style = match settled.outcome {
             Outcome::Won => GOOD,
             Outcome::Lost => BAD,
@@ -231,7 +239,7 @@ impl Screen {
         }
     }
 
-    fn show_refused(&self, refused: &Refused, at: Millis, received: Millis) {
+    fn show_refused(&self, refused: &RefusedSignal, at: Millis, received: Millis) {
         let bot = self.bots.get(refused.bot.index());
         let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
         let limits = (self.risk.as_ref(), self.suspended.as_deref());
@@ -266,7 +274,7 @@ impl Screen {
         }
     }
 
-    pub(super) fn show_all(&mut self, notices: &mut Notices) {
+    pub(super) fn show_all(&mut self, notices: &mut NoticeReceiver) {
         while let Some(received) = notices.wait() {
             if received.missed > 0 {
                 let text = format!("{} messages skipped: the terminal did not keep up", received.missed);
@@ -303,7 +311,7 @@ impl Screen {
             Notice::Phase { phase, reason } => {
                 self.suspended = reason.filter(|_| phase == Phase::Suspended);
             }
-            Notice::Note { text, .. } => self.print_line(self.latest, NOTE, "note", &visible(&text)),
+            Notice::Note { text, .. } => self.print_line(self.latest, NOTE, "note", &escape_hidden(&text)),
             Notice::Blocked(blocked) => {
                 self.print_closes();
                 let before = std::mem::replace(&mut self.blocked, blocked.clone());

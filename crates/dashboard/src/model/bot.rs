@@ -70,7 +70,7 @@ impl BotFigures {
         before: (Outcome, Money),
         after: (Outcome, Money),
     ) {
-        self.running_edge.correct(intent, after.0);
+        self.running_edge.correct_outcome(intent, after.0);
         (self.intervals, self.verdict) = (None, None);
         let count = self.count_mut(before.0);
         *count = count.saturating_sub(1);
@@ -122,7 +122,7 @@ impl BotFigures {
             Some((settled, line)) if *settled == self.settled => line.clone(),
             _ => {
                 let intervals = self.intervals();
-                let line = VerdictLine::with(name, verdict, (self.settled_by_operator, intervals));
+                let line = VerdictLine::from_verdict(name, verdict, (self.settled_by_operator, intervals));
                 self.verdict = Some((self.settled, line.clone()));
                 line
             }

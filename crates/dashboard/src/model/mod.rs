@@ -15,12 +15,12 @@ pub(crate) use recent::SnapshotFold;
 
 use crate::view::Mark;
 use candlewick_engine::{
-    Action, Approved, BotId, Control, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState,
-    Recorded, Refused, Session,
+    Action, ApprovedTrade, BotId, Control, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState,
+    RecordedEntry, RefusedSignal, Session,
 };
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_records::{
-    IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, is_candle, parse, read_refusal,
+    IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, is_candle, parse, parse_refusal,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Series};
 use notes::{JournalTail, Notes};
@@ -60,9 +60,9 @@ pub(crate) enum LineEffect {
 
 impl Model {
     pub(crate) fn new(run: RecordedRun) -> Result<Self, RecordsError> {
-        let session = run.silent_session()?;
+        let session = run.session_without_strategies()?;
         Ok(Self {
-            bots: session.bots().iter().map(|_| BotFigures::default()).collect(),
+            bots: session.bot_names().iter().map(|_| BotFigures::default()).collect(),
             feeds: run.series.iter().copied().map(CandleFeed::new).collect(),
             is_reloaded: false,
             fold: SessionFold::new(session),
@@ -163,35 +163,37 @@ impl Model {
                 prepared.map_err(|error| RecordsError::unreadable(stored, error))?;
             }
         }
-        let Some(recorded) = self.fold.take(stored)? else {
+        let Some(recorded) = self.fold.apply_line(stored)? else {
             if stored.line.kind == LineKind::Run {
                 let verdicts = self.fold.session.verdicts();
                 self.bots.iter_mut().zip(verdicts).for_each(|(bot, verdict)| bot.reset_if_replaced(verdict));
             }
             return Ok(());
         };
-        if let Recorded::Event(Event {
-            at, kind: EventKind::Correction { intent, outcome, profit }, ..
+        if let RecordedEntry::Event(Event {
+            at,
+            kind: EventKind::Correction { intent, outcome, profit },
+            ..
         }) = recorded
         {
             self.apply_correction(intent, (outcome, profit), at);
         }
         self.trades.book.recall(&recorded);
         match &recorded {
-            Recorded::Open(approved) => self.apply_open(stored, approved),
-            Recorded::Event(event) => self.apply_event(event),
-            Recorded::Refuse => {
-                if let Some(refused) = read_refusal(stored)? {
+            RecordedEntry::Open(approved) => self.apply_open(stored, approved),
+            RecordedEntry::Event(event) => self.apply_event(event),
+            RecordedEntry::Refuse => {
+                if let Some(refused) = parse_refusal(stored)? {
                     self.record_refusal(&refused);
                     self.trades.book.record_action(&Action::Refuse(refused));
                 }
             }
-            Recorded::DayOpened { .. } | Recorded::Verdict => {}
+            RecordedEntry::DayOpened { .. } | RecordedEntry::Verdict => {}
         }
         Ok(())
     }
 
-    fn apply_open(&mut self, stored: &StoredLine, approved: &Approved) {
+    fn apply_open(&mut self, stored: &StoredLine, approved: &ApprovedTrade) {
         let origin = IntentOrigin::from_stored(stored, self.run_being_read()).ok();
         self.trades.add_trade(approved.intent(), origin);
         if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
@@ -242,7 +244,7 @@ impl Model {
         if let Some(bot) = &mut bot {
             bot.running_edge.on_update(&row);
         }
-        if !row.is_over() || !self.trades.mark_finished(intent) {
+        if !row.is_finished() || !self.trades.mark_finished(intent) {
             return;
         }
         if let (IntentState::Settled, Some(outcome)) = (row.state, row.outcome) {
@@ -267,7 +269,7 @@ impl Model {
         self.curve.push(at, self.fold.session.ledger().equity());
     }
 
-    fn record_refusal(&mut self, refused: &Refused) {
+    fn record_refusal(&mut self, refused: &RefusedSignal) {
         let bot = self.run_being_read().settings.bots.get(refused.bot.index());
         let mark = bot.map(|bot| (bot.series(), Mark::new(refused, bot.name.clone())));
         self.refusals.extend(mark);
@@ -294,7 +296,7 @@ impl Model {
             return self.bots.iter().map(latest).collect();
         }
         let Self { fold, bots, .. } = self;
-        let (names, verdicts) = (fold.session.bots(), fold.session.verdicts());
+        let (names, verdicts) = (fold.session.bot_names(), fold.session.verdicts());
         let all = bots.iter_mut().zip(names).zip(verdicts);
         all.map(|((bot, name), verdict)| Some(bot.verdict_line(name, verdict))).collect()
     }

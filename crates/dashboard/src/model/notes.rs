@@ -1,6 +1,6 @@
 //! Journal notes (audit findings, alarms, foreign trades, reloads) and the latest journal lines.
 
-use candlewick_engine::{Halt, ReloadNote, Reloaded};
+use candlewick_engine::{Halt, ReloadNote, SettingsReload};
 use candlewick_journal::StoredLine;
 use candlewick_runtime::control::SignalTally;
 use candlewick_sdk::Millis;
@@ -32,7 +32,7 @@ pub(crate) struct Notes {
     pub(crate) finding_counts: BTreeMap<String, u64>,
     pub(crate) last_halt: Option<Halt>,
     pub(crate) alarm_count: u64,
-    pub(crate) last_reload: Option<Reloaded>,
+    pub(crate) last_reload: Option<SettingsReload>,
     pub(crate) signal_tally: Option<(u64, SignalTally)>,
 }
 

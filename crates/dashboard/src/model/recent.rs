@@ -7,7 +7,7 @@ use candlewick_engine::{
     SessionSettings, TradeBook,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, is_candle, read_refusal};
+use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, is_candle, parse_refusal};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 use candlewick_sdk::{Millis, Money, Outcome};
 
@@ -90,7 +90,7 @@ impl SnapshotFold {
         if is_candle(stored) {
             return model.apply_candle(stored);
         }
-        if let Some(refused) = read_refusal(stored)? {
+        if let Some(refused) = parse_refusal(stored)? {
             model.record_refusal(&refused);
         }
         self.apply_note_or_event(model, stored);
@@ -247,7 +247,7 @@ fn add_to_edges(bots: &mut [BotFigures], figures: &[TradeFigures], range: (u32, 
         }
     }
     for (bot, own) in bots.iter_mut().zip(&own) {
-        bot.running_edge.take(own, range);
+        bot.running_edge.add_updates(own, range);
     }
 }
 

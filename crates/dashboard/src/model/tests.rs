@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::view::{build_limits, build_trades};
-use candlewick_engine::{Header, Opened, Rejection, ReloadNote, ReloadedBy, Settled};
+use candlewick_engine::{Header, OpenedTrade, Rejection, ReloadNote, ReloadedBy, TradeSettlement};
 use candlewick_journal::{ChainHash, Line};
 use candlewick_records::EdgeIntervals;
 use candlewick_sdk::{Money, Outcome};
@@ -67,7 +67,7 @@ impl Written {
     }
 
     fn settle(&mut self, intent: u64, (outcome, profit): (Outcome, Money)) {
-        self.event(EventKind::Settled(Settled::by_operator(IntentId::new(intent), outcome, profit)));
+        self.event(EventKind::Settled(TradeSettlement::by_operator(IntentId::new(intent), outcome, profit)));
     }
 
     fn shown(&self) -> Vec<u64> {
@@ -94,7 +94,7 @@ fn hides_order_found_not_opened_until_its_trade_is_found() {
     assert_eq!(written.shown(), [2]);
     let (venue_id, open_time, close_time) = (None, None, None);
     let (open_price, payout, taken) = (None, None, None);
-    let opened = Opened { intent, venue_id, open_time, open_price, close_time, payout, taken };
+    let opened = OpenedTrade { intent, venue_id, open_time, open_price, close_time, payout, taken };
     written.event(EventKind::Adopted(opened));
     assert_eq!(written.shown(), [1, 2]);
     written.lose(1, 1_000);

@@ -25,7 +25,7 @@ impl RetainedTrades {
         for row in book.rows() {
             let intent = row.approved.intent();
             trades.add_trade(intent, origin(row));
-            if row.is_over() {
+            if row.is_finished() {
                 trades.mark_finished(intent);
             }
         }
@@ -66,7 +66,7 @@ impl RetainedTrades {
         let Some(first) = first.map(|row| row.approved.intent()) else { return };
         // Some recent trades may exist only in the journal.
         let first = first.max(IntentId::new(self.first_intent));
-        self.book.retain_rows(|row| row.approved.intent() >= first || !row.is_over());
+        self.book.retain_rows(|row| row.approved.intent() >= first || !row.is_finished());
         let book = &self.book;
         self.origins.retain(|intent, _| book.row(*intent).is_some());
         self.first_intent = first.number();

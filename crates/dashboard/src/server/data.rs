@@ -288,11 +288,12 @@ async fn read_explanation(serving: &Server, asked: Lookup) -> Result<Value, AppE
     let contents = read_recent(&mut reader).await?;
     let read = match asked {
         Lookup::Trade(name) => {
-            let asked = TradeRequest { name: &name, registry: &watched.registry, is_far: false };
+            let asked = TradeRequest { name: &name, registry: &watched.registry, allows_long_replay: false };
             to_response(&read_trade(&mut reader, &contents, &asked).await?)
         }
         Lookup::Moment(query) => {
-            let asked = MomentRequest { query: &query, registry: &watched.registry, is_far: false };
+            let asked =
+                MomentRequest { query: &query, registry: &watched.registry, allows_long_replay: false };
             to_response(&read_moment(&mut reader, &contents, &asked).await?)
         }
     };

@@ -167,16 +167,16 @@ impl AllowedHosts {
 const MAX_COOKIES: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct SignInLink {
     /// One-time sign-in URL. Browsers never send the part after `#`, the token, to a server.
     pub url: String,
-    pub used: u64,
+    pub used_count: u64,
 }
 
 /// One-time token and issued cookies, stored as hashes and compared in constant time.
 pub(crate) struct Sessions {
     inner: Mutex<Secrets>,
-    links: watch::Sender<Link>,
+    links: watch::Sender<SignInLink>,
     base: String,
     cookie: String,
     secure: &'static str,
@@ -188,9 +188,9 @@ struct Secrets {
 }
 
 impl Sessions {
-    pub(crate) fn new(hosts: &AllowedHosts) -> Result<(Self, watch::Receiver<Link>), DashboardError> {
+    pub(crate) fn new(hosts: &AllowedHosts) -> Result<(Self, watch::Receiver<SignInLink>), DashboardError> {
         let (token, base) = (generate_secret()?, hosts.base_url());
-        let (links, shown) = watch::channel(Link { url: build_url(&base, &token), used: 0 });
+        let (links, shown) = watch::channel(SignInLink { url: build_url(&base, &token), used_count: 0 });
         let inner = Mutex::new(Secrets { token: blake3::hash(token.as_bytes()), cookies: VecDeque::new() });
         let secure = if hosts.proxy.is_some() { "; Secure" } else { "" };
         // Cookies are shared by all ports of an address, so the name contains the port.
@@ -217,7 +217,7 @@ impl Sessions {
             }
         }
         let url = build_url(&self.base, &next);
-        self.links.send_modify(|link| *link = Link { url, used: link.used + 1 });
+        self.links.send_modify(|link| *link = SignInLink { url, used_count: link.used_count + 1 });
         Ok(Some(format!("{}={cookie}; HttpOnly; SameSite=Strict; Path=/{}", self.cookie, self.secure)))
     }
 

@@ -8,10 +8,10 @@ mod orders;
 #[cfg(test)]
 mod tests;
 
-pub use guard::Link;
+pub use guard::SignInLink;
 
 use crate::watch::{SharedState, follow_bot, follow_journal};
-use crate::{DashboardError, DashboardSettings, Watched};
+use crate::{DashboardError, DashboardSettings, WatchedBot};
 use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
@@ -30,7 +30,7 @@ use utoipa_axum::routes;
 
 pub struct Dashboard {
     pub address: SocketAddr,
-    pub links: watch::Receiver<Link>,
+    pub sign_in_links: watch::Receiver<SignInLink>,
     tasks: JoinSet<()>,
 }
 
@@ -47,8 +47,8 @@ impl Server {
     fn new(
         address: SocketAddr,
         settings: &DashboardSettings,
-        watched: Watched,
-    ) -> Result<(Self, watch::Receiver<Link>), DashboardError> {
+        watched: WatchedBot,
+    ) -> Result<(Self, watch::Receiver<SignInLink>), DashboardError> {
         let hosts = AllowedHosts::new(address, settings);
         let (sessions, links) = Sessions::new(&hosts)?;
         let shared = SharedState::new(watched, generate_secret()?[..16].to_owned(), settings.read_only);
@@ -59,7 +59,7 @@ impl Server {
 
 impl Dashboard {
     /// Starts tasks that follow the journal, poll the bot and serve the page. Requires a tokio runtime.
-    pub async fn start(settings: &DashboardSettings, watched: Watched) -> Result<Self, DashboardError> {
+    pub async fn start(settings: &DashboardSettings, watched: WatchedBot) -> Result<Self, DashboardError> {
         settings.check()?;
         let address = settings.listen;
         let cannot = |source| DashboardError::CannotListen { address, source };
@@ -70,11 +70,11 @@ impl Dashboard {
         tasks.spawn(follow_journal(Arc::clone(&serving.shared)));
         tasks.spawn(follow_bot(Arc::clone(&serving.shared)));
         tasks.spawn(serve(listener, router(Arc::new(serving)), SERVER_LIMITS));
-        Ok(Self { address, links, tasks })
+        Ok(Self { address, sign_in_links: links, tasks })
     }
 
     /// Waits until a task of the dashboard ends, which indicates a bug.
-    pub async fn ended(&mut self) {
+    pub async fn wait_for_end(&mut self) {
         self.tasks.join_next().await;
     }
 }

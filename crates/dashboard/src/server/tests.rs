@@ -1,7 +1,7 @@
 //! Attacks on the server over real connections.
 
 use super::{ASSETS, Dashboard, JS};
-use crate::{DashboardError, DashboardSettings, Watched};
+use crate::{DashboardError, DashboardSettings, WatchedBot};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::ControlPaths;
 use candlewick_sdk::Registry;
@@ -31,9 +31,9 @@ pub(super) fn settings(listen: SocketAddr, read_only: bool) -> DashboardSettings
     DashboardSettings { listen, read_only, tls_proxy: None, allow_unencrypted_network: false }
 }
 
-pub(super) fn watched(folder: &Path) -> Watched {
+pub(super) fn watched(folder: &Path) -> WatchedBot {
     let journal = folder.join("no.db");
-    Watched {
+    WatchedBot {
         journal: JournalUrl::from_path(&journal),
         paths: ControlPaths::for_journal(&journal),
         registry: Registry::default(),
@@ -62,7 +62,7 @@ impl Served {
     }
 
     fn token(&self) -> String {
-        let url = self.dashboard.links.borrow().url.clone();
+        let url = self.dashboard.sign_in_links.borrow().url.clone();
         url.split_once("#token=").unwrap().1.to_owned()
     }
 
@@ -144,7 +144,7 @@ async fn accepts_exact_token_once() {
     assert_eq!(served.sign_in(&token).await.status, 200);
     assert_eq!(served.sign_in(&token).await.status, 401, "replayed");
     assert_ne!(served.token(), token);
-    assert_eq!(served.dashboard.links.borrow().used, 1);
+    assert_eq!(served.dashboard.sign_in_links.borrow().used_count, 1);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ pub(crate) use state::{State, build_state};
 pub(crate) use state::{build_limits, build_run};
 
 use crate::model::{BotFigures, CandleFeed, Model, MoneyCurve, TailLine};
-use candlewick_engine::Refused;
+use candlewick_engine::RefusedSignal;
 use candlewick_records::TradeLine;
 use candlewick_sdk::{Direction, Millis, Series};
 use serde::{Deserialize, Serialize};
@@ -189,7 +189,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    pub(crate) fn new(refused: &Refused, bot: String) -> Self {
+    pub(crate) fn new(refused: &RefusedSignal, bot: String) -> Self {
         Self { at: refused.decision_time, bot, direction: refused.direction, rule: refused.rule.as_str() }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::{BarLevel, BotFigures, CandleFeed, Model, Note};
 use crate::watch::{KnownState, SharedState};
-use candlewick_engine::{BotId, BotSettings, IntentState, Reloaded, Session};
+use candlewick_engine::{BotId, BotSettings, IntentState, Session, SettingsReload};
 use candlewick_records::{LimitLine, TradeLine, TradingMode, VerdictLine, describe_halt};
 use candlewick_runtime::control::{Blockage, NextEntry, Phase};
 use candlewick_sdk::Millis;
@@ -100,7 +100,7 @@ pub(crate) struct Run {
     notes: Vec<Note>,
     /// Time and cause of the last settings reload, null if there was none.
     #[schema(value_type = Option<Object>)]
-    reloaded: Option<Reloaded>,
+    reloaded: Option<SettingsReload>,
     /// Total number of settled trades.
     settled: u64,
     /// Total number of trade requests.
@@ -263,7 +263,7 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
     let bots = build_bots(model, now.unwrap_or(last_event), is_reading);
     let model = &*model;
     let trading = model.run.trading;
-    let seconds = model.session().second_trades().iter();
+    let seconds = model.session().duplicate_trades().iter();
     let doubts = model.trades.unfinished().filter(|row| row.state == IntentState::InDoubt);
     Run {
         number: model.run.number,
@@ -282,7 +282,7 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
             .collect(),
         bots,
         limits: build_limits(model.session(), now.unwrap_or(last_event)),
-        refusals: model.trades.book.refused(),
+        refusals: model.trades.book.refusal_counts(),
         feeds: model.feeds.iter().map(feed_line).collect(),
         findings: model.notes.finding_counts.clone(),
         alarms: model.notes.alarm_count,
@@ -307,8 +307,9 @@ fn build_money(model: &Model) -> Money {
         drawdown_percent: if peak > 0.0 { (100.0 * (peak - equity) / peak).max(0.0) } else { 0.0 },
         profit_today: scale.to_f64(ledger.day_profit()),
         loss_streak: ledger.loss_streak(),
-        wallet: ledger.wallet().map(|wallet| scale.to_f64(wallet)),
-        wallet_difference: (ledger.difference().minor() != 0).then(|| scale.to_f64(ledger.difference())),
+        wallet: ledger.wallet_balance().map(|wallet| scale.to_f64(wallet)),
+        wallet_difference: (ledger.wallet_difference().minor() != 0)
+            .then(|| scale.to_f64(ledger.wallet_difference())),
         wallet_read: model.wallet_read_at.filter(|_| is_read),
     }
 }

@@ -155,9 +155,10 @@ fn is_continuation(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool
 }
 
 async fn update_holder(shared: &SharedState, reader: &mut Reader) -> Result<(), RecordsError> {
-    let lease = reader.holder().await?;
+    let lease = reader.current_lease().await?;
     let us = Holder::current_process("candlewick");
-    let is_journal_held = lease.as_ref().is_some_and(|lease| !LeaseTerms::default().is_over(lease, &us));
+    let is_journal_held =
+        lease.as_ref().is_some_and(|lease| !LeaseTerms::default().may_take_over(lease, &us));
     let holder = lease.map(|lease| lease.holder.to_string());
     shared.update(|known| {
         let is_news = known.is_journal_held != is_journal_held || known.holder != holder;

@@ -9,13 +9,13 @@ use std::ops::Deref;
 /// A trade that passed every rule.
 /// Only the risk rules approve trades. A trade decoded from the journal of an earlier run is tracked but never opened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Approved {
+pub struct ApprovedTrade {
     #[serde(flatten)]
     terms: OrderTerms,
     reason: Reason,
 }
 
-/// The terms of an [`Approved`] trade, without the reason to save memory in long lists.
+/// The terms of an [`ApprovedTrade`] trade, without the reason to save memory in long lists.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderTerms {
     intent: IntentId,
@@ -27,7 +27,7 @@ pub struct OrderTerms {
     decision_time: Millis,
 }
 
-impl Approved {
+impl ApprovedTrade {
     #[inline]
     pub(super) fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
         Self { terms: OrderTerms::new(proposal, intent), reason: proposal.reason.clone() }
@@ -55,7 +55,7 @@ impl Approved {
     }
 }
 
-impl Deref for Approved {
+impl Deref for ApprovedTrade {
     type Target = OrderTerms;
 
     fn deref(&self) -> &OrderTerms {

@@ -1,6 +1,6 @@
 //! Blackouts: periods in which no trades are opened, such as around news releases.
 
-use super::{Proposal, Ruling, View, refuse_if};
+use super::{Proposal, RiskView, Ruling, refuse_if};
 use crate::EngineError;
 use candlewick_sdk::{Millis, Symbol};
 use schemars::JsonSchema;
@@ -96,7 +96,7 @@ impl Blackouts {
 }
 
 #[inline]
-pub(super) fn check_blackout(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_blackout(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     match view.limits.blackouts.get(proposal.symbol.index()) {
         Some(spans) if !spans.is_empty() => refuse_if(is_within(spans, proposal.at)),
         _ => Ruling::Pass,

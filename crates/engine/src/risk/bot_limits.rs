@@ -1,7 +1,7 @@
 //! Per-bot limits, in addition to the limits of the run.
 
 use super::money_limits::AmountOrPercent;
-use super::{Proposal, Ruling, View, refuse_if};
+use super::{Proposal, RiskView, Ruling, refuse_if};
 use crate::EngineError;
 use crate::settings::is_default;
 use candlewick_sdk::MoneyScale;
@@ -106,60 +106,60 @@ impl BotLimits {
 }
 
 #[inline]
-pub(super) fn check_max_open_trades(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_max_open_trades(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_open_trades;
-    refuse_if(most > 0 && view.intents.trades_of(proposal.bot) >= most)
+    refuse_if(most > 0 && view.intents.trade_count_of(proposal.bot) >= most)
 }
 
 #[inline]
-pub(super) fn check_max_trades_per_day(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_max_trades_per_day(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_trades_per_day;
-    refuse_if(most > 0 && view.state.tally(proposal.bot).trades_today >= most)
+    refuse_if(most > 0 && view.state.bot_tally(proposal.bot).trades_today >= most)
 }
 
 #[inline]
-pub(super) fn check_daily_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_daily_loss_limit(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let Some(most) = limits.daily_loss_limit.at(view.ledger.day_equity()) else { return Ruling::Pass };
-    let profit = view.state.tally(proposal.bot).day_profit;
+    let profit = view.state.bot_tally(proposal.bot).day_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
 
 #[inline]
-pub(super) fn check_daily_profit_target(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_daily_profit_target(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let enough = limits.daily_profit_target.at(view.ledger.day_equity());
-    refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).day_profit >= enough))
+    refuse_if(enough.is_some_and(|enough| view.state.bot_tally(proposal.bot).day_profit >= enough))
 }
 
 #[inline]
-pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     if !view.limits.session.is_on {
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let Some(most) = limits.session_loss_limit.at(view.state.session.equity) else { return Ruling::Pass };
-    let profit = view.state.tally(proposal.bot).session_profit;
+    let profit = view.state.bot_tally(proposal.bot).session_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
 
 #[inline]
-pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     if !view.limits.session.is_on {
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let enough = limits.session_profit_target.at(view.state.session.equity);
-    refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).session_profit >= enough))
+    refuse_if(enough.is_some_and(|enough| view.state.bot_tally(proposal.bot).session_profit >= enough))
 }
 
 #[inline]
-pub(super) fn check_loss_streak(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_loss_streak(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_loss_streak;
-    refuse_if(most > 0 && view.state.tally(proposal.bot).losses >= most)
+    refuse_if(most > 0 && view.state.bot_tally(proposal.bot).losses >= most)
 }
 
 #[cfg(test)]
@@ -168,7 +168,7 @@ mod tests {
     use super::super::testing::Situation;
     use super::*;
     use crate::BotId;
-    use crate::intent::Stage;
+    use crate::intent::IntentStage;
     use Ruling::{Pass, Refuse};
     use candlewick_sdk::{Money, Outcome};
     use serde_json::{Value, json};
@@ -180,7 +180,7 @@ mod tests {
     fn end(situation: &mut Situation, bot: BotId, profit: i64, outcome: Outcome) {
         let profit = Money::from_minor(profit);
         situation.state.count_bot_trade(bot);
-        situation.state.count_bot_end(bot, profit, outcome);
+        situation.state.count_bot_settlement(bot, profit, outcome);
         situation.state.add_session_profit(bot, profit);
     }
 
@@ -196,7 +196,7 @@ mod tests {
         begin_session(&mut situation);
         (0..9).for_each(|_| end(&mut situation, other(), -100_000, Outcome::Lost));
         situation.proposal.bot = other();
-        (0..3).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InFlight));
+        (0..3).for_each(|_| situation.begin(Situation::SYMBOL, IntentStage::InFlight));
         situation.proposal.bot = BotId::FIRST;
         situation
     }
@@ -234,7 +234,7 @@ mod tests {
         ] {
             let mut situation = situation(limits);
             end(&mut situation, BotId::FIRST, profit, Outcome::Won);
-            (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
+            (0..open).for_each(|_| situation.begin(Situation::SYMBOL, IntentStage::Open));
             assert_eq!(situation.ask(check), expected, "{limits} {profit}, {open} open");
             situation.state.open_day(situation.proposal.at);
             begin_session(&mut situation);
@@ -246,11 +246,11 @@ mod tests {
     fn second_trades_and_stakes_of_unopened_trades_count() {
         let mut situation = situation(&json!({ "max_open_trades": 2, "daily_loss_limit": 50 }));
         let first = situation.intents.next;
-        situation.begin(Situation::SYMBOL, Stage::Open);
-        situation.intents.begin_second(first);
+        situation.begin(Situation::SYMBOL, IntentStage::Open);
+        situation.intents.begin_duplicate(first);
         assert_eq!(situation.ask(check_max_open_trades), Refuse);
-        (0..3).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InDoubt));
-        situation.intents.give_up(first.next(), candlewick_sdk::Millis::MAX);
+        (0..3).for_each(|_| situation.begin(Situation::SYMBOL, IntentStage::InDoubt));
+        situation.intents.mark_unopened(first.next(), candlewick_sdk::Millis::MAX);
         assert_eq!(situation.ask(check_daily_loss_limit), Refuse);
     }
 
@@ -307,7 +307,7 @@ mod tests {
         ] {
             let mut unlimited = situation(&json!({}));
             end(&mut unlimited, BotId::FIRST, -90_000, Outcome::Lost);
-            unlimited.begin(Situation::SYMBOL, Stage::Open);
+            unlimited.begin(Situation::SYMBOL, IntentStage::Open);
             let mut others = situation(&tight);
             others.proposal.bot = other();
             assert_eq!([unlimited.ask(check), others.ask(check)], [Pass; 2]);

@@ -1,35 +1,33 @@
 //! Rules on signal age, candle age and clock skew, and the lateness of a signal.
 
-use super::{Limits, Proposal, RiskSettings, Rule, Ruling, View, refuse_if};
+use super::{Limits, Proposal, RiskSettings, RiskView, Rule, Ruling, refuse_if};
 use crate::Origin;
 use candlewick_sdk::Millis;
 use std::fmt;
 
-pub(super) fn check_late_signal(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_late_signal(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     // Backfilled candles only warm up strategies and never lead to trades.
     if proposal.origin == Origin::Backfill {
         return Ruling::Refuse;
     }
     // Fast path: most signals, and all signals in a backtest, arrive without delay.
     let is_at_once = proposal.received <= proposal.at;
-    refuse_if(
-        !is_at_once && proposal.received > latest_departure(view.limits, proposal.interval, proposal.at),
-    )
+    refuse_if(!is_at_once && proposal.received > send_deadline(view.limits, proposal.interval, proposal.at))
 }
 
-pub(crate) fn latest_departure(limits: &Limits, interval: Millis, at: Millis) -> Millis {
+pub(crate) fn send_deadline(limits: &Limits, interval: Millis, at: Millis) -> Millis {
     if limits.max_signal_delay == Millis::ZERO {
         return Millis::MAX;
     }
     at + limits.max_signal_delay.min(Millis::new(interval.get() / 2))
 }
 
-pub(super) fn check_stale_data(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_stale_data(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let (most, age) = (view.limits.stale_after_intervals, proposal.received - proposal.last_close);
     refuse_if(age > Millis::ZERO && most > 0 && age > proposal.interval * most)
 }
 
-pub(super) fn check_clock_skew(_proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_clock_skew(_proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let (limit, skew) = (view.limits.max_clock_skew, view.state.skew);
     refuse_if(skew != Millis::ZERO && limit > Millis::ZERO && skew.abs_diff(Millis::ZERO) > limit)
 }
@@ -67,15 +65,15 @@ impl Rule {
 /// The limit is omitted if the signal is younger, because the signal's own expiry then made it late.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s old", seconds(self.age))?;
+        write!(f, "{} s old", format_seconds(self.age))?;
         match self.allowed.filter(|allowed| self.age > *allowed) {
-            Some(allowed) => write!(f, ", {} s allowed", seconds(allowed)),
+            Some(allowed) => write!(f, ", {} s allowed", format_seconds(allowed)),
             None => Ok(()),
         }
     }
 }
 
-pub(super) fn seconds(length: Millis) -> String {
+pub(super) fn format_seconds(length: Millis) -> String {
     let ms = length.get().unsigned_abs();
     let sign = if length < Millis::ZERO { "-" } else { "" };
     let text = format!("{sign}{}.{:03}", ms / 1_000, ms % 1_000);

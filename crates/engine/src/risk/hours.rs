@@ -1,7 +1,7 @@
 //! Trading hours: weekdays and times of day in a time zone.
 
-use super::zone_help::{time_zone, time_zone_help};
-use super::{Proposal, Ruling, View, refuse_if};
+use super::zone_help::{invalid_time_zone_hint, parse_time_zone};
+use super::{Proposal, RiskView, Ruling, refuse_if};
 use crate::EngineError;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Offset, TimeZone, Timelike};
@@ -125,7 +125,7 @@ impl LocalClock {
 
     /// Returns the local time at `at`, in milliseconds since 1970-01-01 00:00 local time.
     /// Clock changes shift the result, so values may repeat or be skipped.
-    pub fn shown(self, at: Millis) -> Millis {
+    pub fn local_time(self, at: Millis) -> Millis {
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return at };
         let ahead = self.timezone.offset_from_utc_datetime(&moment.naive_utc()).fix().local_minus_utc();
         at + Millis::from_seconds(i64::from(ahead))
@@ -190,8 +190,8 @@ fn parse_time(text: &str, key: &str) -> Result<NaiveTime, EngineError> {
 }
 
 fn parse_timezone(text: &str, key: &str) -> Result<Tz, EngineError> {
-    time_zone(text).ok_or_else(|| {
-        EngineError::setting(key, format!("\"{text}\" is not a time zone: {}", time_zone_help(text)))
+    parse_time_zone(text).ok_or_else(|| {
+        EngineError::setting(key, format!("\"{text}\" is not a time zone: {}", invalid_time_zone_hint(text)))
     })
 }
 
@@ -235,7 +235,7 @@ fn weekday_index(name: &str) -> Option<usize> {
 }
 
 #[inline]
-pub(super) fn check_outside_hours(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_outside_hours(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let hours = &view.limits.hours;
     if hours.is_empty() { Ruling::Pass } else { check_hours(hours, proposal.at) }
 }
@@ -272,7 +272,7 @@ mod tests {
             ("Asia/Kolkata", "2026-07-01T20:00:00Z", "2026-07-02T01:30:00Z"),
             ("Australia/Lord_Howe", "2026-01-05T00:00:00Z", "2026-01-05T11:00:00Z"),
         ] {
-            let found = LocalClock::new(zone, "zone").unwrap().shown(at(moment));
+            let found = LocalClock::new(zone, "zone").unwrap().local_time(at(moment));
             assert_eq!(found, at(shown), "{zone} {moment}");
         }
         assert!(LocalClock::new("Europe/Lundon", "zone").is_err());

@@ -1,7 +1,7 @@
 //! Current use of each limit, shown before the rule of the limit starts to refuse trades.
 
 use super::money_limits::AmountOrPercent;
-use super::{Limits, RiskState, Rule, View};
+use super::{Limits, RiskState, RiskView, Rule};
 use crate::BotId;
 use crate::intent::Intents;
 use crate::ledger::Ledger;
@@ -16,7 +16,7 @@ pub struct LimitUse {
     /// A per-symbol limit reports the highest use of any symbol.
     pub used: Quantity,
     /// Value of the limit.
-    pub most: Quantity,
+    pub limit: Quantity,
 }
 
 /// A number of trades or losses, or an amount of money.
@@ -31,12 +31,12 @@ pub enum Quantity {
 impl LimitUse {
     fn from_count(rule: Rule, used: usize, most: usize) -> Option<Self> {
         let [used, most] = [used, most].map(|count| Quantity::Count(count as u64));
-        (most != Quantity::Count(0)).then_some(Self { rule, used, most })
+        (most != Quantity::Count(0)).then_some(Self { rule, used, limit: most })
     }
 
     fn from_money(rule: Rule, used: Money, most: Money) -> Option<Self> {
         let [used, all] = [used.max(Money::ZERO), most].map(Quantity::Money);
-        most.is_positive().then_some(Self { rule, used, most: all })
+        most.is_positive().then_some(Self { rule, used, limit: all })
     }
 }
 
@@ -47,14 +47,14 @@ pub(crate) fn limit_use(
 ) -> Vec<LimitUse> {
     let count = LimitUse::from_count;
     let money = |rule, used, most: Option<Money>| LimitUse::from_money(rule, used, most?);
-    let hour = state.trades_after(now - Millis::HOUR);
+    let hour = state.trade_count_after(now - Millis::HOUR);
     // Open trades count as lost until they settle.
     let day_loss = ledger.open_stakes() - ledger.day_result();
     let session = state.session;
     let session_loss = ledger.open_stakes() - session.result(ledger.shortage());
     let fall = ledger.peak() - ledger.available();
     [
-        count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
+        count(Rule::MaxOpenTrades, intents.trade_count(), limits.max_open_trades),
         count(Rule::MaxOpenTradesPerSymbol, intents.max_count_on_symbol(), limits.max_open_trades_per_symbol),
         count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
         count(Rule::MaxTradesPerDay, state.trades_today as usize, limits.max_trades_per_day as usize),
@@ -66,7 +66,7 @@ pub(crate) fn limit_use(
         ),
         money(Rule::SessionLossLimit, session_loss, limits.session.loss_limit.at(session.equity)),
         money(Rule::SessionProfitTarget, session.profit, limits.session.profit_target.at(session.equity)),
-        money(Rule::MaxDrawdown, fall, limits.drawdown_below(ledger.peak())),
+        money(Rule::MaxDrawdown, fall, limits.max_drawdown_amount(ledger.peak())),
         count(Rule::LossStreak, ledger.loss_streak() as usize, limits.max_loss_streak as usize),
     ]
     .into_iter()
@@ -74,13 +74,13 @@ pub(crate) fn limit_use(
     .collect()
 }
 
-pub(crate) fn limit_use_of(
+pub(crate) fn bot_limit_use(
     bot: BotId,
     limits: &Limits,
     (ledger, intents, state): (&Ledger, &Intents, &RiskState),
 ) -> Vec<LimitUse> {
     let Some(own) = limits.bot_limits(bot) else { return Vec::new() };
-    let tally = state.tally(bot);
+    let tally = state.bot_tally(bot);
     // Open trades count as lost until they settle.
     let day_loss = intents.stakes_of(bot) - tally.day_profit;
     let (session, session_loss) = (state.session, intents.stakes_of(bot) - tally.session_profit);
@@ -91,7 +91,7 @@ pub(crate) fn limit_use_of(
     let of_session =
         |rule, used, bound: AmountOrPercent| LimitUse::from_money(rule, used, bound.at(session.equity)?);
     [
-        LimitUse::from_count(Rule::BotMaxOpenTrades, intents.trades_of(bot), own.max_open_trades),
+        LimitUse::from_count(Rule::BotMaxOpenTrades, intents.trade_count_of(bot), own.max_open_trades),
         LimitUse::from_count(Rule::BotMaxTradesPerDay, today, most_today),
         money(Rule::BotDailyLossLimit, day_loss, own.daily_loss_limit),
         money(Rule::BotDailyProfitTarget, tally.day_profit, own.daily_profit_target),
@@ -105,9 +105,9 @@ pub(crate) fn limit_use_of(
 }
 
 /// Returns how much more a bot may lose under a loss limit that counts open stakes as lost. May be negative.
-pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: View<'_>) -> Option<Money> {
-    let View { limits, ledger, state, intents, .. } = view;
-    let (own, tally) = (limits.bot_limits(bot)?, state.tally(bot));
+pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: RiskView<'_>) -> Option<Money> {
+    let RiskView { limits, ledger, state, intents, .. } = view;
+    let (own, tally) = (limits.bot_limits(bot)?, state.bot_tally(bot));
     let (most, profit) = match rule {
         Rule::BotDailyLossLimit => (own.daily_loss_limit.at(ledger.day_equity())?, tally.day_profit),
         Rule::BotSessionLossLimit => (own.session_loss_limit.at(state.session.equity)?, tally.session_profit),
@@ -120,7 +120,7 @@ pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: View<'_>) -> Opti
 mod tests {
     use super::super::testing::Situation;
     use super::*;
-    use crate::intent::Stage;
+    use crate::intent::IntentStage;
     use candlewick_sdk::Outcome;
     use candlewick_sdk::rust_decimal::Decimal;
     use serde_json::json;
@@ -136,7 +136,7 @@ mod tests {
         let mut situation = Situation::default();
         situation.lose(Money::from_minor(4_000));
         situation.ledger.reserve(Money::from_minor(1_000));
-        situation.begin(Situation::SYMBOL, Stage::Open);
+        situation.begin(Situation::SYMBOL, IntentStage::Open);
         let money = |units| Quantity::Money(Money::from_minor(units));
         let expected = [
             (Rule::MaxOpenTrades, Quantity::Count(1), Quantity::Count(3)),
@@ -145,7 +145,7 @@ mod tests {
             (Rule::DailyLossLimit, money(5_000), money(10_000)),
             (Rule::MaxDrawdown, money(5_000), money(200_000)),
         ];
-        assert_eq!(used(&situation), expected.map(|(rule, used, most)| LimitUse { rule, used, most }));
+        assert_eq!(used(&situation), expected.map(|(rule, used, most)| LimitUse { rule, used, limit: most }));
         situation.ledger.settle(Money::from_minor(1_000), Money::from_minor(9_000));
         assert_eq!(used(&situation)[3].used, money(0), "a profit of the day does not make the loss negative");
     }
@@ -172,16 +172,16 @@ mod tests {
         for (bot, trades) in [(BotId::FIRST, 2), (other, 7)] {
             for _ in 0..trades {
                 situation.state.count_bot_trade(bot);
-                situation.state.count_bot_end(bot, Money::from_minor(-1_500), Outcome::Lost);
+                situation.state.count_bot_settlement(bot, Money::from_minor(-1_500), Outcome::Lost);
                 situation.state.add_session_profit(bot, Money::from_minor(-1_500));
             }
         }
         // The bot has lost 30.00 on two trades, and a third trade of 10.00 is open.
-        situation.begin(Situation::SYMBOL, Stage::Open);
+        situation.begin(Situation::SYMBOL, IntentStage::Open);
         situation.state.count_bot_trade(BotId::FIRST);
         let used = |bot| {
             let Situation { limits, ledger, intents, state, .. } = &situation;
-            limit_use_of(bot, limits, (ledger, intents, state))
+            bot_limit_use(bot, limits, (ledger, intents, state))
         };
         let (count, money) = (Quantity::Count, |units| Quantity::Money(Money::from_minor(units)));
         let expected = [
@@ -192,7 +192,8 @@ mod tests {
             (Rule::BotSessionProfitTarget, money(0), money(700)),
             (Rule::BotLossStreak, count(2), count(3)),
         ];
-        let found: Vec<_> = used(BotId::FIRST).iter().map(|used| (used.rule, used.used, used.most)).collect();
+        let found: Vec<_> =
+            used(BotId::FIRST).iter().map(|used| (used.rule, used.used, used.limit)).collect();
         assert_eq!(found, expected);
         assert_eq!(used(other), [], "the other bot has no limits");
     }

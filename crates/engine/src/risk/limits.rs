@@ -61,9 +61,9 @@ pub(crate) struct Limits {
 impl Limits {
     pub(crate) fn new(settings: &RiskSettings, scale: MoneyScale) -> Result<Self, EngineError> {
         let seconds = |count: u32| Millis::from_seconds(i64::from(count));
-        let stake_step = amount(scale, settings.stake_step, "risk.stake_step")?;
-        let least = amount(scale, settings.min_stake, "risk.min_stake")?.max(Money::from_minor(1));
-        let max_drawdown = percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?;
+        let stake_step = parse_amount(scale, settings.stake_step, "risk.stake_step")?;
+        let least = parse_amount(scale, settings.min_stake, "risk.min_stake")?.max(Money::from_minor(1));
+        let max_drawdown = parse_percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?;
         let hours = settings.hours.iter().enumerate();
         let hours: Vec<Window> = hours
             .map(|(index, hours)| Window::new(hours, &format!("risk.hours[{index}]")))
@@ -112,9 +112,9 @@ impl Limits {
             session,
             day_start: DayStart::new(&settings.day_start, &settings.day_timezone, "risk")?,
             minimum_stake: round_up_to_step(stake_step, least),
-            max_stake: amount(scale, settings.max_stake, "risk.max_stake")?,
+            max_stake: parse_amount(scale, settings.max_stake, "risk.max_stake")?,
             stake_step,
-            max_stake_fraction: percent(settings.max_stake_percent, "risk.max_stake_percent")?,
+            max_stake_fraction: parse_percent(settings.max_stake_percent, "risk.max_stake_percent")?,
             cap_stakes: settings.cap_stakes,
             enforce_verdict: settings.enforce_verdict,
             named_bots: bots.collect::<Result<_, EngineError>>()?,
@@ -179,7 +179,7 @@ impl Limits {
         caps.min().and_then(|cap| u32::try_from(cap).ok()).unwrap_or(1).max(1)
     }
 
-    pub(crate) const fn step_down(&self, stake: Money) -> Money {
+    pub(crate) const fn round_down_to_step(&self, stake: Money) -> Money {
         stake.floor_to(self.stake_step)
     }
 
@@ -188,20 +188,20 @@ impl Limits {
     }
 
     pub(crate) fn share_of(&self, balance: Money) -> Option<Money> {
-        (self.max_stake_fraction > 0.0).then(|| balance.scaled_down(self.max_stake_fraction))
+        (self.max_stake_fraction > 0.0).then(|| balance.mul_rounded_down(self.max_stake_fraction))
     }
 
     #[inline]
-    pub(crate) fn bounds_stakes(&self) -> bool {
+    pub(crate) fn has_stake_cap(&self) -> bool {
         self.max_stake.is_positive() || self.max_stake_fraction > 0.0
     }
 
     pub(crate) fn stake_cap(&self, free: Money) -> Option<Money> {
         let bounds = [self.largest_stake(), self.share_of(free)];
-        bounds.into_iter().flatten().min().map(|most| self.step_down(most))
+        bounds.into_iter().flatten().min().map(|most| self.round_down_to_step(most))
     }
 
-    pub(crate) const fn counts_hours(&self) -> bool {
+    pub(crate) const fn limits_trades_per_hour(&self) -> bool {
         self.max_trades_per_hour > 0
     }
 
@@ -209,17 +209,17 @@ impl Limits {
         self.day_start == other.day_start
     }
 
-    pub(crate) fn cools_down(&self) -> bool {
+    pub(crate) fn has_cooldown(&self) -> bool {
         self.cooldown_after_loss > Millis::ZERO || self.cooldown_after_losses > 0
     }
 
     pub(crate) fn session_end(&self, at: Millis) -> Millis {
         let starts = self.hours.iter().filter_map(|window| window.next_start(at));
-        starts.filter(|_| self.session.spans_hours()).min().unwrap_or(Millis::MAX)
+        starts.filter(|_| self.session.is_per_trading_window()).min().unwrap_or(Millis::MAX)
     }
 
-    pub(crate) fn drawdown_below(&self, peak: Money) -> Option<Money> {
-        (self.max_drawdown > 0.0).then(|| peak.scaled_down(self.max_drawdown))
+    pub(crate) fn max_drawdown_amount(&self, peak: Money) -> Option<Money> {
+        (self.max_drawdown > 0.0).then(|| peak.mul_rounded_down(self.max_drawdown))
     }
 
     #[inline]
@@ -227,7 +227,7 @@ impl Limits {
         // Fast path: whole halvings underestimate the allowed fall, but most falls are even smaller.
         let is_shallow = fall.minor() <= peak.minor() >> self.drawdown_halvings;
         let is_exact = (0..1 << 52).contains(&peak.minor());
-        !(is_shallow && is_exact) && self.drawdown_below(peak).is_some_and(|most| fall > most)
+        !(is_shallow && is_exact) && self.max_drawdown_amount(peak).is_some_and(|most| fall > most)
     }
 
     pub(crate) fn day_of(&self, at: Millis) -> (Millis, Millis) {
@@ -244,7 +244,7 @@ fn round_up_to_step(step: Money, least: Money) -> Money {
     if floor < least { floor + step } else { floor }
 }
 
-pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
+pub(super) fn parse_amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
     let money = EngineError::exact(scale, amount, key)?;
     if money < Money::ZERO {
         return Err(EngineError::setting(key, "an amount cannot be negative; 0 disables the limit"));
@@ -252,7 +252,7 @@ pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Mo
     Ok(money)
 }
 
-pub(super) fn percent(value: f64, key: &str) -> Result<f64, EngineError> {
+pub(super) fn parse_percent(value: f64, key: &str) -> Result<f64, EngineError> {
     if (0.0..=100.0).contains(&value) {
         return Ok(value / 100.0);
     }

@@ -25,7 +25,7 @@ mod testing;
 mod venue_refusals;
 mod zone_help;
 
-pub use approved::{Approved, OrderTerms};
+pub use approved::{ApprovedTrade, OrderTerms};
 pub use blackouts::{Blackout, Blackouts};
 pub use bot_limits::BotLimitSettings;
 pub use freshness::Lateness;
@@ -35,17 +35,19 @@ pub use pauses::{EndedTrade, PauseCause, PauseScope, PauseSettings, RunningPause
 pub use rule::Rule;
 pub use session_limits::{SessionLimitSettings, SessionSpan};
 pub use settings::{CooldownScope, LambdaRule, RiskSettings, VerdictSettings};
-pub use venue_refusals::{RefusalPause, VenueAnswer, refusal_pause_after};
-pub use zone_help::{missing_dst_note, offset_zone, time_zone, time_zone_help, zone_note};
+pub use venue_refusals::{OrderReply, RefusalPause, refusal_pause_after};
+pub use zone_help::{
+    invalid_time_zone_hint, misleading_zone_note, missing_dst_note, parse_time_zone, parse_utc_offset,
+};
 
-pub(crate) use freshness::latest_departure;
-pub(crate) use limit_use::{limit_use, limit_use_of};
+pub(crate) use freshness::send_deadline;
+pub(crate) use limit_use::{bot_limit_use, limit_use};
 pub(crate) use limits::Limits;
 pub(crate) use money_limits::AmountOrPercent;
-pub(crate) use payouts::Probe;
+pub(crate) use payouts::PayoutProbe;
 pub(crate) use refusal::{Refusal, describe_figures, refusals, refuses_until, stopped_by};
 pub(crate) use state::RiskState;
-pub(crate) use state::carried::{CountedPayouts, changed_count_setting};
+pub(crate) use state::carried::{PayoutNeedChange, changed_count_setting};
 
 use crate::intent::{IntentCounts, Intents};
 use crate::ledger::Ledger;
@@ -72,7 +74,7 @@ pub(crate) struct Proposal<'a> {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct RiskView<'a> {
     pub(crate) limits: &'a Limits,
     pub(crate) state: &'a RiskState,
     pub(crate) ledger: &'a Ledger,
@@ -86,7 +88,7 @@ pub(crate) enum Ruling {
     Refuse,
 }
 
-type Check = fn(&Proposal<'_>, View<'_>) -> Ruling;
+type Check = fn(&Proposal<'_>, RiskView<'_>) -> Ruling;
 
 /// Generates the rule chain from the order and the names of the rules.
 /// Each rule is inlined, because function pointers doubled the instructions for a signal that the eleventh rule
@@ -104,7 +106,7 @@ macro_rules! chain {
                 }
             }
 
-            pub(crate) fn refuses(self, proposal: &Proposal<'_>, view: View<'_>) -> bool {
+            pub(crate) fn refuses(self, proposal: &Proposal<'_>, view: RiskView<'_>) -> bool {
                 let ruling = match self {
                     $(Self::$rule => $($check)::+(proposal, view),)*
                 };
@@ -116,7 +118,7 @@ macro_rules! chain {
         /// The function is inlined, because a call costs as much as the rules if a signal is refused early.
         #[allow(clippy::inline_always, reason = "otherwise the compiler does not inline it")]
         #[inline(always)]
-        fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
+        fn first_refusal(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
             $(
                 if $($check)::+(proposal, view) == Ruling::Refuse {
                     return Some(Rule::$rule);
@@ -169,7 +171,7 @@ chain! {
 #[inline]
 pub(crate) fn approve(
     proposal: &Proposal<'_>,
-    view: View<'_>,
+    view: RiskView<'_>,
     actions: &mut Vec<Action>,
 ) -> Result<(), Rule> {
     if let Some(rule) = first_refusal(proposal, view) {
@@ -177,12 +179,12 @@ pub(crate) fn approve(
     }
     let intent = view.intents.next;
     // Constructed in place: see docs/performance.md.
-    actions.extend(iter::once_with(|| Action::Open(Approved::new(proposal, intent))));
+    actions.extend(iter::once_with(|| Action::Open(ApprovedTrade::new(proposal, intent))));
     Ok(())
 }
 
 #[inline]
-pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<OrderTerms, Rule> {
+pub(crate) fn order_terms(proposal: &Proposal<'_>, view: RiskView<'_>) -> Result<OrderTerms, Rule> {
     match first_refusal_of_terms(proposal, view) {
         Some(rule) => Err(rule),
         None => Ok(OrderTerms::new(proposal, view.intents.next)),
@@ -191,7 +193,7 @@ pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<Ord
 
 /// Calls [`first_refusal`] without inlining, because the calling trial loop is already long.
 #[inline(never)]
-fn first_refusal_of_terms(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
+fn first_refusal_of_terms(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
     first_refusal(proposal, view)
 }
 
@@ -199,15 +201,15 @@ const fn refuse_if(condition: bool) -> Ruling {
     if condition { Ruling::Refuse } else { Ruling::Pass }
 }
 
-fn check_gate_closed(proposal: &Proposal, _: View<'_>) -> Ruling {
+fn check_gate_closed(proposal: &Proposal, _: RiskView<'_>) -> Ruling {
     refuse_if(proposal.is_virtual)
 }
 
-fn check_halted(_proposal: &Proposal, view: View<'_>) -> Ruling {
+fn check_halted(_proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     refuse_if(view.state.is_halted())
 }
 
-fn check_edge_rejected(proposal: &Proposal, view: View<'_>) -> Ruling {
+fn check_edge_rejected(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     refuse_if(view.limits.enforce_verdict && proposal.edge.forbids_trades())
 }
 

@@ -1,7 +1,7 @@
 //! Rules on losses, profits, drawdown, stakes and the balance. Open trades count as lost.
 
-use super::limits::{amount, percent};
-use super::{Proposal, Ruling, View, refuse_if};
+use super::limits::{parse_amount, parse_percent};
+use super::{Proposal, RiskView, Ruling, refuse_if};
 use crate::EngineError;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
@@ -20,10 +20,10 @@ const WHOLE_PARTS: i128 = 100_000_000;
 
 impl AmountOrPercent {
     pub(super) fn new(scale: MoneyScale, most: Decimal, share: f64, key: &str) -> Result<Self, EngineError> {
-        percent(share, &format!("{key}_percent"))?;
+        parse_percent(share, &format!("{key}_percent"))?;
         // Use the decimal value as written, because 0.7 has no exact binary representation.
         let parts = Decimal::try_from(share).ok().and_then(|share| (share * PERCENT_PARTS).round().to_i64());
-        Ok(Self { amount: amount(scale, most, key)?, parts: parts.unwrap_or(0) })
+        Ok(Self { amount: parse_amount(scale, most, key)?, parts: parts.unwrap_or(0) })
     }
 
     pub(crate) fn amount(&self) -> Option<Money> {
@@ -45,42 +45,42 @@ impl AmountOrPercent {
     }
 }
 
-pub(super) fn check_daily_loss_limit(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_daily_loss_limit(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let Some(limit) = view.limits.daily_loss_limit.at(view.ledger.day_equity()) else { return Ruling::Pass };
     let worst = view.ledger.day_result() - view.ledger.open_stakes() - proposal.stake;
     refuse_if(worst < -limit)
 }
 
-pub(super) fn check_daily_profit_target(_proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_daily_profit_target(_proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let target = view.limits.daily_profit_target.at(view.ledger.day_equity());
     refuse_if(target.is_some_and(|target| view.ledger.day_profit() >= target))
 }
 
 #[inline]
-pub(super) fn check_max_drawdown(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_max_drawdown(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let peak = view.ledger.peak();
     // The available balance already excludes the stakes of open trades.
     let worst = view.ledger.available() - proposal.stake;
     refuse_if(view.limits.exceeds_drawdown(peak - worst, peak))
 }
 
-pub(super) fn check_loss_streak(_proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_loss_streak(_proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let most = view.limits.max_loss_streak;
     refuse_if(most > 0 && view.ledger.loss_streak() >= most)
 }
 
 #[inline]
-pub(super) fn check_stake_bounds(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_stake_bounds(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let limits = view.limits;
     refuse_if(
         proposal.stake < limits.minimum_stake
             || limits.largest_stake().is_some_and(|most| proposal.stake > most)
             || (limits.max_stake_fraction > 0.0
-                && proposal.stake > view.ledger.available().scaled_down(limits.max_stake_fraction)),
+                && proposal.stake > view.ledger.available().mul_rounded_down(limits.max_stake_fraction)),
     )
 }
 
-pub(super) fn check_insufficient_balance(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_insufficient_balance(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     refuse_if(proposal.stake > view.ledger.available())
 }
 
@@ -197,7 +197,7 @@ mod tests {
             let situation = Situation::with(|risk| risk.max_drawdown_percent = percent);
             let fall = Money::from_minor(((peak as f64 * share) as i64).saturating_add(offset));
             let peak = Money::from_minor(peak);
-            let expected = percent > 0.0 && fall > peak.scaled_down(percent / 100.0);
+            let expected = percent > 0.0 && fall > peak.mul_rounded_down(percent / 100.0);
             prop_assert_eq!(situation.limits.exceeds_drawdown(fall, peak), expected);
         }
     }

@@ -1,21 +1,21 @@
 //! Rules on open trades, pending orders and the number of trades.
 
-use super::{Limits, Proposal, Ruling, View, refuse_if};
-use crate::intent::{IntentCounts, Intents, Stage};
+use super::{Limits, Proposal, RiskView, Ruling, refuse_if};
+use crate::intent::{IntentCounts, IntentStage, Intents};
 use candlewick_sdk::Millis;
 
 #[inline]
-pub(super) fn check_in_flight(_: &Proposal, view: View<'_>) -> Ruling {
-    refuse_if(view.counts.at_stage(Stage::InFlight) > 0)
+pub(super) fn check_in_flight(_: &Proposal, view: RiskView<'_>) -> Ruling {
+    refuse_if(view.counts.at_stage(IntentStage::InFlight) > 0)
 }
 
 #[inline]
-pub(super) fn check_in_doubt(_: &Proposal, view: View<'_>) -> Ruling {
-    refuse_if(view.counts.at_stage(Stage::InDoubt) > 0)
+pub(super) fn check_in_doubt(_: &Proposal, view: RiskView<'_>) -> Ruling {
+    refuse_if(view.counts.at_stage(IntentStage::InDoubt) > 0)
 }
 
 #[inline]
-pub(super) fn check_opposite_open(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_opposite_open(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let opposite = view.counts.in_direction(proposal.direction.opposite());
     refuse_if(!view.limits.allow_opposite && opposite > 0)
 }
@@ -23,7 +23,7 @@ pub(super) fn check_opposite_open(proposal: &Proposal, view: View<'_>) -> Ruling
 /// Refuses a trade that would close at the same time as a trade in the same direction on the same symbol.
 /// Close times are nominal, because the venue's close times differ by its latency.
 #[inline]
-pub(super) fn check_duplicate_open(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_duplicate_open(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let Proposal { direction, nominal_close, .. } = *proposal;
     let may_be = !view.limits.allow_duplicate && view.counts.in_direction(direction) > 0;
     // Fast path: most trades close later than all earlier ones.
@@ -31,15 +31,15 @@ pub(super) fn check_duplicate_open(proposal: &Proposal, view: View<'_>) -> Rulin
 }
 
 #[inline(never)]
-fn is_same_open(proposal: &Proposal, view: View<'_>) -> bool {
+fn is_same_open(proposal: &Proposal, view: RiskView<'_>) -> bool {
     let Proposal { direction, nominal_close, .. } = *proposal;
     let mut trades = view.intents.on_symbol(proposal.symbol);
     trades.any(|trade| trade.direction == direction && trade.nominal_close == nominal_close)
 }
 
 #[inline]
-pub(super) fn check_max_open_trades(_: &Proposal, view: View<'_>) -> Ruling {
-    refuse_if(is_cap_reached(view.limits.max_open_trades, view.intents.trades()))
+pub(super) fn check_max_open_trades(_: &Proposal, view: RiskView<'_>) -> Ruling {
+    refuse_if(is_cap_reached(view.limits.max_open_trades, view.intents.trade_count()))
 }
 
 #[inline]
@@ -50,27 +50,27 @@ const fn is_cap_reached(cap: usize, count: usize) -> bool {
 impl Limits {
     #[inline]
     pub(crate) fn is_full(&self, intents: &Intents, on_symbol: &IntentCounts) -> bool {
-        is_cap_reached(self.max_open_trades, intents.trades()) || is_full_on_symbol(self, on_symbol)
+        is_cap_reached(self.max_open_trades, intents.trade_count()) || is_full_on_symbol(self, on_symbol)
     }
 }
 
 #[inline]
-pub(super) fn check_max_open_trades_per_symbol(_: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_max_open_trades_per_symbol(_: &Proposal, view: RiskView<'_>) -> Ruling {
     refuse_if(is_full_on_symbol(view.limits, view.counts))
 }
 
 #[inline]
 fn is_full_on_symbol(limits: &Limits, on_symbol: &IntentCounts) -> bool {
-    is_cap_reached(limits.max_open_trades_per_symbol, on_symbol.all() as usize)
+    is_cap_reached(limits.max_open_trades_per_symbol, on_symbol.total() as usize)
 }
 
 #[inline]
-pub(super) fn check_max_trades_per_hour(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_max_trades_per_hour(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let most = view.limits.max_trades_per_hour;
-    refuse_if(most > 0 && view.state.trades_after(proposal.at - Millis::HOUR) >= most)
+    refuse_if(most > 0 && view.state.trade_count_after(proposal.at - Millis::HOUR) >= most)
 }
 
-pub(super) fn check_max_trades_per_day(_proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_max_trades_per_day(_proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let most = view.limits.max_trades_per_day;
     refuse_if(most > 0 && view.state.trades_today >= most)
 }
@@ -87,7 +87,7 @@ mod tests {
     fn rejects_duplicate_open_unless_allowed() {
         for (allowed, expected) in [(false, Refuse), (true, Pass)] {
             let mut situation = Situation::with(|risk| risk.allow_duplicate = allowed);
-            situation.begin(Situation::SYMBOL, Stage::Open);
+            situation.begin(Situation::SYMBOL, IntentStage::Open);
             assert_eq!(situation.ask(check_duplicate_open), expected, "allow_duplicate = {allowed}");
             situation.proposal.nominal_close += Millis::MINUTE;
             assert_eq!(situation.ask(check_duplicate_open), Pass, "another close time");
@@ -101,7 +101,7 @@ mod tests {
             let close = situation.proposal.nominal_close;
             for later in minutes {
                 situation.proposal.nominal_close = close + Millis::MINUTE * later;
-                situation.begin(Situation::SYMBOL, Stage::Open);
+                situation.begin(Situation::SYMBOL, IntentStage::Open);
             }
             let kept = serde_json::to_string(&situation.intents).unwrap();
             situation.intents = serde_json::from_str(&kept).unwrap();
@@ -123,8 +123,8 @@ mod tests {
         ] {
             let settings = json!({ "max_open_trades": all, "max_open_trades_per_symbol": per_symbol });
             let mut situation = Situation::from_json(&settings);
-            (0..here).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
-            (0..elsewhere).for_each(|_| situation.begin(Situation::other_symbol(), Stage::InFlight));
+            (0..here).for_each(|_| situation.begin(Situation::SYMBOL, IntentStage::Open));
+            (0..elsewhere).for_each(|_| situation.begin(Situation::other_symbol(), IntentStage::InFlight));
             let rules: [Check; 2] = [check_max_open_trades, check_max_open_trades_per_symbol];
             assert_eq!(rules.map(|rule| situation.ask(rule)), expected, "{settings} {here} {elsewhere}");
             let Situation { limits, intents, .. } = &situation;
@@ -144,12 +144,12 @@ mod tests {
                 let rules: [Check; 2] = [check_max_open_trades, check_max_open_trades_per_symbol];
                 rules.map(|rule| situation.ask(rule)).contains(&Refuse)
             };
-            let begin = |situation: &mut Situation| situation.begin(Situation::SYMBOL, Stage::Open);
+            let begin = |situation: &mut Situation| situation.begin(Situation::SYMBOL, IntentStage::Open);
             assert!(!is_full(&begin));
-            assert!(is_full(&|situation| situation.intents.begin_second(id)));
-            assert!(!is_full(&|situation| _ = situation.intents.settle(id)));
+            assert!(is_full(&|situation| situation.intents.begin_duplicate(id)));
+            assert!(!is_full(&|situation| _ = situation.intents.remove_settled(id)));
             assert!(is_full(&begin));
-            assert!(!is_full(&|situation| _ = situation.intents.end_second(id)));
+            assert!(!is_full(&|situation| _ = situation.intents.end_duplicate(id)));
         }
     }
 

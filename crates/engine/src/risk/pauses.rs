@@ -1,6 +1,6 @@
 //! Cooldowns after losses, and pauses after a number of wins, losses or trades.
 
-use super::{DayStart, Proposal, RiskSettings, Ruling, View, refuse_if};
+use super::{DayStart, Proposal, RiskSettings, RiskView, Ruling, refuse_if};
 use crate::settings::is_default;
 use crate::{BotId, EngineError, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Symbol};
@@ -230,7 +230,7 @@ impl PauseState {
         self
     }
 
-    pub(super) fn rested_at(&self, bot: BotId, symbol: SymbolId) -> Millis {
+    pub(super) fn paused_until(&self, bot: BotId, symbol: SymbolId) -> Millis {
         let is_meant = |known: &&PauseCount| known.of == known.pause.scope.index(bot, symbol);
         let rests = self.counts.iter().filter(is_meant).map(|known| known.rested_at);
         rests.max().unwrap_or(Millis::new(i64::MIN))
@@ -250,12 +250,12 @@ impl PauseState {
     }
 }
 
-pub(super) fn check_cooldown(proposal: &Proposal, view: View<'_>) -> Ruling {
-    refuse_if(proposal.at < view.state.rested_at(proposal.symbol))
+pub(super) fn check_cooldown(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
+    refuse_if(proposal.at < view.state.cooldown_end(proposal.symbol))
 }
 
 #[inline]
-pub(super) fn check_pause(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_pause(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     refuse_if(proposal.at < view.state.paused_until(proposal.bot, proposal.symbol))
 }
 

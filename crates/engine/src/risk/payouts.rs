@@ -2,17 +2,17 @@
 //!
 //! The venue only states a payout in its reply to an order, so one trade at the minimum stake may probe the payout.
 
-use super::{Limits, Proposal, RiskState, Ruling, View, refuse_if};
+use super::{Limits, Proposal, RiskState, RiskView, Ruling, refuse_if};
 use crate::SymbolId;
 use candlewick_sdk::Millis;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Probe {
+pub(crate) enum PayoutProbe {
     NotNeeded,
     Needed,
 }
 
-impl Probe {
+impl PayoutProbe {
     pub(crate) fn for_symbol(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
         let is_unknown = || state.payout(symbol, now, limits.payout_max_age).is_none();
         if limits.needs_payout(symbol) && is_unknown() { Self::Needed } else { Self::NotNeeded }
@@ -20,28 +20,28 @@ impl Probe {
 }
 
 #[inline]
-pub(super) fn check_min_payout(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_min_payout(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let Some(least) = view.limits.min_payout(proposal.symbol) else { return Ruling::Pass };
     match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {
         Some(payout) => refuse_if(payout < least),
-        None => refuse_if(view.state.probe(proposal.symbol).is_some()),
+        None => refuse_if(view.state.probing_intent(proposal.symbol).is_some()),
     }
 }
 
 /// Refuses a signal if another symbol of `best_payout_of` has a better last known payout.
 /// Symbols without a signal are compared too, so the result does not depend on the order of the bots.
 #[inline]
-pub(super) fn check_best_payout(proposal: &Proposal, view: View<'_>) -> Ruling {
+pub(super) fn check_best_payout(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let is_listed = view.limits.best_payout_of.contains(&proposal.symbol);
     if is_listed { check_other_payouts(proposal, view) } else { Ruling::Pass }
 }
 
 #[inline(never)]
-fn check_other_payouts(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let View { limits, state, .. } = view;
+fn check_other_payouts(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
+    let RiskView { limits, state, .. } = view;
     let payout_of = |symbol| state.payout(symbol, proposal.at, limits.payout_max_age);
     let Some(own) = payout_of(proposal.symbol) else {
-        return refuse_if(state.probe(proposal.symbol).is_some());
+        return refuse_if(state.probing_intent(proposal.symbol).is_some());
     };
     let mut others = limits.best_payout_of.iter().copied().filter(|symbol| *symbol != proposal.symbol);
     refuse_if(others.any(|symbol| match payout_of(symbol) {
@@ -50,7 +50,7 @@ fn check_other_payouts(proposal: &Proposal, view: View<'_>) -> Ruling {
     }))
 }
 
-fn has_simultaneous_trade(symbol: SymbolId, proposal: &Proposal, view: View<'_>) -> bool {
+fn has_simultaneous_trade(symbol: SymbolId, proposal: &Proposal, view: RiskView<'_>) -> bool {
     view.intents.on_symbol(symbol).any(|trade| trade.decision_time == proposal.at)
 }
 
@@ -59,11 +59,11 @@ mod tests {
     use super::super::testing::Situation;
     use super::*;
     use crate::IntentId;
-    use crate::intent::Stage;
+    use crate::intent::IntentStage;
     use candlewick_sdk::Payout;
 
-    fn probe(of: &Situation) -> Probe {
-        Probe::for_symbol(&of.limits, &of.state, Situation::SYMBOL, of.proposal.at)
+    fn probe(of: &Situation) -> PayoutProbe {
+        PayoutProbe::for_symbol(&of.limits, &of.state, Situation::SYMBOL, of.proposal.at)
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
                 risk.min_payout_percent_by_symbol = own.map(|(name, least)| (name.to_owned(), least)).into();
             });
             situation.know_symbols(&[symbol]);
-            assert_eq!(probe(&situation) == Probe::NotNeeded, symbol == "GBPUSD", "{symbol}");
+            assert_eq!(probe(&situation) == PayoutProbe::NotNeeded, symbol == "GBPUSD", "{symbol}");
             pays(&mut situation, 0, percent, 0);
             assert_eq!(situation.ask(check_min_payout), expected, "{symbol} {percent} %");
         }
@@ -134,7 +134,7 @@ mod tests {
             pays(&mut situation, 1, gbp, 0);
             let at = situation.proposal.at;
             situation.proposal.at = at - Millis::from_seconds(earlier);
-            situation.begin(SymbolId::new(1).unwrap(), Stage::InFlight);
+            situation.begin(SymbolId::new(1).unwrap(), IntentStage::InFlight);
             situation.proposal.at = at;
             assert_eq!(situation.ask(check_best_payout), expected, "{gbp} %, {earlier} s before");
         }
@@ -144,10 +144,16 @@ mod tests {
     fn one_trade_at_minimum_stake_probes_an_unknown_payout() {
         let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
         pays(&mut situation, 1, 99, 0);
-        assert_eq!((probe(&situation), situation.ask(check_best_payout)), (Probe::Needed, Ruling::Pass));
+        assert_eq!(
+            (probe(&situation), situation.ask(check_best_payout)),
+            (PayoutProbe::Needed, Ruling::Pass)
+        );
         situation.state.begin_probe(Situation::SYMBOL, IntentId::new(1));
         assert_eq!(situation.ask(check_best_payout), Ruling::Refuse);
         pays(&mut situation, 0, 85, 0);
-        assert_eq!((probe(&situation), situation.ask(check_best_payout)), (Probe::NotNeeded, Ruling::Refuse));
+        assert_eq!(
+            (probe(&situation), situation.ask(check_best_payout)),
+            (PayoutProbe::NotNeeded, Ruling::Refuse)
+        );
     }
 }

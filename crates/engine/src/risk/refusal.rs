@@ -1,9 +1,9 @@
 //! Finds the rules that currently refuse every signal of a bot, and the time at which each rule stops doing so.
 
-use super::freshness::seconds;
-use super::limit_use::{limit_use, limit_use_of, remaining_bot_loss};
+use super::freshness::format_seconds;
+use super::limit_use::{bot_limit_use, limit_use, remaining_bot_loss};
 use super::{
-    Check, Proposal, Quantity, Rule, Ruling, View, bot_limits, check_halted, money_limits, open_trades,
+    Check, Proposal, Quantity, RiskView, Rule, Ruling, bot_limits, check_halted, money_limits, open_trades,
     pauses, session_limits, venue_refusals,
 };
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale};
@@ -22,7 +22,7 @@ pub(crate) struct Refusal {
     pub(crate) waits_for_trades: bool,
 }
 
-pub(crate) fn refusals(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> Vec<Refusal> {
+pub(crate) fn refusals(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale) -> Vec<Refusal> {
     let refusing = Rule::ALL.into_iter().filter(|rule| refuses_both_directions(*rule, proposal, view));
     let refusal = |rule| Refusal {
         rule,
@@ -39,10 +39,10 @@ pub(crate) fn refusals(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScal
 pub(crate) fn describe_figures(
     rule: Rule,
     proposal: &Proposal<'_>,
-    view: View<'_>,
+    view: RiskView<'_>,
     scale: MoneyScale,
 ) -> String {
-    let View { limits, state, .. } = view;
+    let RiskView { limits, state, .. } = view;
     if let Some(left) = remaining_amount(rule, proposal, view) {
         return format!("stake {}, {} left", scale.format(proposal.stake), scale.format(left));
     }
@@ -51,13 +51,17 @@ pub(crate) fn describe_figures(
             let (age, most) = (proposal.received - proposal.last_close, limits.stale_after_intervals);
             format!(
                 "last candle closed {} s ago, the limit is {} s",
-                seconds(age),
-                seconds(proposal.interval * most)
+                format_seconds(age),
+                format_seconds(proposal.interval * most)
             )
         }
         Rule::ClockSkew => {
             let skew = state.skew.abs_diff(Millis::ZERO);
-            format!("clocks differ by {} s, the limit is {} s", seconds(skew), seconds(limits.max_clock_skew))
+            format!(
+                "clocks differ by {} s, the limit is {} s",
+                format_seconds(skew),
+                format_seconds(limits.max_clock_skew)
+            )
         }
         Rule::MinPayout => min_payout_figures(proposal, view),
         Rule::StakeBounds => stake_figures(proposal, view, scale),
@@ -65,24 +69,24 @@ pub(crate) fn describe_figures(
     }
 }
 
-fn refuses_both_directions(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> bool {
+fn refuses_both_directions(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> bool {
     let directions = [Direction::Buy, Direction::Sell];
     directions.into_iter().all(|direction| rule.refuses(&Proposal { direction, ..*proposal }, view))
 }
 
-fn limit_figures(rule: Rule, proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> String {
+fn limit_figures(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale) -> String {
     let parts = (view.ledger, view.intents, view.state);
     let all = limit_use(view.limits, parts, proposal.at);
-    let own = limit_use_of(proposal.bot, view.limits, parts);
+    let own = bot_limit_use(proposal.bot, view.limits, parts);
     let used = all.into_iter().chain(own).find(|used| used.rule == rule);
     let text = |quantity| match quantity {
         Quantity::Count(count) => count.to_string(),
         Quantity::Money(amount) => scale.format(amount),
     };
-    used.map_or_else(String::new, |used| format!("{} of {}", text(used.used), text(used.most)))
+    used.map_or_else(String::new, |used| format!("{} of {}", text(used.used), text(used.limit)))
 }
 
-fn min_payout_figures(proposal: &Proposal<'_>, view: View<'_>) -> String {
+fn min_payout_figures(proposal: &Proposal<'_>, view: RiskView<'_>) -> String {
     let Some(least) = view.limits.min_payout(proposal.symbol) else { return String::new() };
     match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {
         Some(payout) => format!("the payout {payout} % is below the minimum of {least} %"),
@@ -90,8 +94,8 @@ fn min_payout_figures(proposal: &Proposal<'_>, view: View<'_>) -> String {
     }
 }
 
-fn stake_figures(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> String {
-    let View { limits, ledger, .. } = view;
+fn stake_figures(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale) -> String {
+    let RiskView { limits, ledger, .. } = view;
     let stake = scale.format(proposal.stake);
     if proposal.stake < limits.minimum_stake {
         return format!("the stake {stake} is below the minimum of {}", scale.format(limits.minimum_stake));
@@ -103,8 +107,8 @@ fn stake_figures(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> 
     )
 }
 
-fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
-    let View { limits, ledger, state, .. } = view;
+fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Money> {
+    let RiskView { limits, ledger, state, .. } = view;
     let left = match rule {
         Rule::DailyLossLimit => {
             limits.daily_loss_limit.at(ledger.day_equity())? + ledger.day_profit() - ledger.open_stakes()
@@ -113,22 +117,22 @@ fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Opti
             let session = state.session;
             limits.session.loss_limit.at(session.equity)? + session.profit - ledger.open_stakes()
         }
-        Rule::MaxDrawdown => limits.drawdown_below(ledger.peak())? + ledger.free() - ledger.peak(),
+        Rule::MaxDrawdown => limits.max_drawdown_amount(ledger.peak())? + ledger.free() - ledger.peak(),
         Rule::InsufficientBalance => ledger.free(),
         rule => remaining_bot_loss(rule, proposal.bot, view)?,
     };
     Some(left.max(Money::ZERO))
 }
 
-fn pending_stakes(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Money {
+fn pending_stakes(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Money {
     match rule {
         Rule::BotDailyLossLimit | Rule::BotSessionLossLimit => view.intents.stakes_of(proposal.bot),
         _ => view.ledger.open_stakes(),
     }
 }
 
-fn find_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
-    let View { limits, ledger, state, .. } = view;
+fn find_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Millis> {
+    let RiskView { limits, ledger, state, .. } = view;
     match rule {
         Rule::MaxTradesPerDay
         | Rule::BotMaxTradesPerDay
@@ -139,7 +143,7 @@ fn find_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Opti
         Rule::SessionLossLimit
         | Rule::SessionProfitTarget
         | Rule::BotSessionLossLimit
-        | Rule::BotSessionProfitTarget => limits.session.spans_hours().then(|| state.session.end()),
+        | Rule::BotSessionProfitTarget => limits.session.is_per_trading_window().then(|| state.session.end()),
         Rule::OutsideHours => limits.hours.iter().filter_map(|window| window.next_start(proposal.at)).min(),
         Rule::Blackout => {
             let spans = limits.blackouts.get(proposal.symbol.index())?;
@@ -151,7 +155,7 @@ fn find_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Opti
     }
 }
 
-fn search_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
+fn search_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Millis> {
     let is_refused = |at: Millis| {
         let later = Proposal { at, received: at, last_close: at, nominal_close: at, ..*proposal };
         refuses_both_directions(rule, &later, view)
@@ -172,7 +176,7 @@ fn search_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Op
 /// Returns the earliest time at which a signal of the bot may pass the rules if no event occurs before.
 /// Returns `Millis::MAX` if only an event can lift the refusal, and the time of the proposal if the next signal may
 /// pass. Some rules, such as trading hours, are ignored, so the actual time may be later.
-pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
+pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     // Only an event lifts the following rules. The most frequent rule is first.
     if view.limits.is_full(view.intents, view.counts) || refuses(open_trades::check_in_flight) {
@@ -215,7 +219,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
         until = view.ledger.day_end;
     }
     if refuses(pauses::check_cooldown) {
-        until = until.max(view.state.rested_at(proposal.symbol));
+        until = until.max(view.state.cooldown_end(proposal.symbol));
     }
     if refuses(pauses::check_pause) {
         until = until.max(view.state.paused_until(proposal.bot, proposal.symbol));
@@ -227,10 +231,10 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
 }
 
 /// Returns the rule that stops the bot until an operator or a deposit lifts the rule, given that no trade is pending.
-pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
+pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);
-    let of_run = |check, rule| view.limits.session.spans_runs().then(|| found(check, rule)).flatten();
+    let of_run = |check, rule| view.limits.session.is_per_run().then(|| found(check, rule)).flatten();
     found(money_limits::check_loss_streak, Rule::LossStreak)
         .or_else(|| found(bot_limits::check_loss_streak, Rule::BotLossStreak))
         .or_else(|| of_run(session_limits::check_session_profit_target, Rule::SessionProfitTarget))
@@ -246,7 +250,7 @@ mod tests {
     use super::super::order_terms;
     use super::super::testing::Situation;
     use super::*;
-    use crate::intent::Stage;
+    use crate::intent::IntentStage;
     use candlewick_sdk::Outcome;
     use serde_json::{Value, json};
 
@@ -304,7 +308,7 @@ mod tests {
             ),
             (
                 json!({ "max_open_trades_per_symbol": 0 }),
-                |now| (0..3).for_each(|_| now.begin(Situation::SYMBOL, Stage::Open)),
+                |now| (0..3).for_each(|_| now.begin(Situation::SYMBOL, IntentStage::Open)),
                 Some((Rule::MaxOpenTrades, "3 of 3", None)),
             ),
         ] {
@@ -367,8 +371,8 @@ mod tests {
         let quiet: Happen = |_| {};
         for (settings, happen, expected) in [
             (json!({ "max_stake": 1 }), quiet, Millis::MAX),
-            (json!({}), |now| now.begin(Situation::SYMBOL, Stage::Open), Millis::MAX),
-            (json!({}), |now| now.begin(Situation::SYMBOL, Stage::InFlight), Millis::MAX),
+            (json!({}), |now| now.begin(Situation::SYMBOL, IntentStage::Open), Millis::MAX),
+            (json!({}), |now| now.begin(Situation::SYMBOL, IntentStage::InFlight), Millis::MAX),
             (json!({}), |now| now.state.halted = true, Millis::MAX),
             (json!({ "max_loss_streak": 1 }), |now| now.ledger.count_outcome(Outcome::Lost), Millis::MAX),
             (json!({ "daily_loss_limit": 0 }), |now| now.lose(Money::from_minor(200_000)), Millis::MAX),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A risk rule that can refuse a signal. Rules are checked in the order of [`Rule::ALL`].
-/// The hash of a refusal contains the rule's number ([`Self::hashed`]), so the number must never change. A new rule
+/// The hash of a refusal contains the rule's number ([`Self::hash_number`]), so the number must never change. A new rule
 /// gets the next free number, whatever its position in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
@@ -90,7 +90,7 @@ impl Rule {
     /// Returns the number of the rule in the hash of a refusal. The per-symbol limit shares the number of
     /// [`Self::MaxOpenTrades`], which once included the per-symbol limit. Hashes of earlier runs therefore stay valid.
     #[inline]
-    pub(crate) const fn hashed(self) -> u8 {
+    pub(crate) const fn hash_number(self) -> u8 {
         match self {
             Self::MaxOpenTradesPerSymbol => Self::MaxOpenTrades as u8,
             rule => rule as u8,
@@ -98,7 +98,7 @@ impl Rule {
     }
 
     /// Returns whether a refusal by the rule ends a live run.
-    pub const fn is_final(self) -> bool {
+    pub const fn ends_run(self) -> bool {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }
 
@@ -108,7 +108,7 @@ impl Rule {
     }
 
     /// Returns whether the rule usually refuses signals only for the length of a trade, a reply or a candle.
-    pub const fn is_brief(self) -> bool {
+    pub const fn is_usually_short(self) -> bool {
         matches!(
             self,
             Self::GateClosed
@@ -134,7 +134,9 @@ impl Rule {
                 | Self::InsufficientBalance
                 | Self::EdgeRejected
         );
-        is_state || self.is_lifted_by_operator() || (self.is_brief() && !matches!(self, Self::Cooldown))
+        is_state
+            || self.is_lifted_by_operator()
+            || (self.is_usually_short() && !matches!(self, Self::Cooldown))
     }
 
     /// Returns the rule's label and name, such as `late signal (LateSignal)`.
@@ -309,7 +311,7 @@ mod tests {
 
     #[test]
     fn only_drawdown_and_loss_streaks_need_an_operator() {
-        let finals: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| rule.is_final()).collect();
+        let finals: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| rule.ends_run()).collect();
         assert_eq!(finals, [Rule::MaxDrawdown, Rule::LossStreak]);
     }
 

@@ -2,7 +2,7 @@
 
 use super::hours::Window;
 use super::money_limits::AmountOrPercent;
-use super::{BotLimitSettings, Proposal, Ruling, View, refuse_if};
+use super::{BotLimitSettings, Proposal, RiskView, Ruling, refuse_if};
 use crate::EngineError;
 use crate::settings::is_default;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -89,11 +89,11 @@ impl SessionLimits {
         })
     }
 
-    pub(crate) fn spans_hours(&self) -> bool {
+    pub(crate) fn is_per_trading_window(&self) -> bool {
         self.is_on && self.of == SessionSpan::Hours
     }
 
-    pub(crate) fn spans_runs(&self) -> bool {
+    pub(crate) fn is_per_run(&self) -> bool {
         self.is_on && self.of == SessionSpan::Run
     }
 
@@ -126,7 +126,7 @@ impl SessionTally {
     }
 }
 
-pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     if !view.limits.session.is_on {
         return Ruling::Pass;
     }
@@ -136,7 +136,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) 
     refuse_if(result - view.ledger.open_stakes() - proposal.stake < -limit)
 }
 
-pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     if !view.limits.session.is_on {
         return Ruling::Pass;
     }

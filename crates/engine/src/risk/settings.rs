@@ -224,7 +224,7 @@ impl VerdictSettings {
     pub fn to_plan(self) -> Result<EdgeTestPlan, EngineError> {
         let LambdaRule::FixedFractions = self.lambda;
         EdgeTestPlan::new(self.alpha, self.beta, self.delta)
-            .map(|plan| plan.watching(self.watch_trades))
+            .map(|plan| plan.with_watch_trades(self.watch_trades))
             .map_err(|error| EngineError::setting("risk.verdict", error.to_string()))
     }
 }

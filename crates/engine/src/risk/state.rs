@@ -6,7 +6,7 @@ use super::pauses::PauseState;
 use super::session_limits::SessionTally;
 use super::venue_refusals::VenueRefusals;
 use super::{CooldownScope, Limits};
-use crate::ledger::losses_after;
+use crate::ledger::loss_streak_after;
 use crate::settings::is_default;
 use crate::{BotId, IntentId, SymbolId};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
@@ -80,7 +80,7 @@ impl RiskState {
         self
     }
 
-    pub(super) fn tally(&self, bot: BotId) -> BotTally {
+    pub(super) fn bot_tally(&self, bot: BotId) -> BotTally {
         self.bots.get(bot.index()).copied().unwrap_or_default()
     }
 
@@ -88,11 +88,11 @@ impl RiskState {
         self.halted || self.suspended
     }
 
-    pub(super) fn trades_after(&self, since: Millis) -> usize {
+    pub(super) fn trade_count_after(&self, since: Millis) -> usize {
         self.recent.iter().rev().take_while(|decided| **decided > since).count()
     }
 
-    pub(super) fn rested_at(&self, symbol: SymbolId) -> Millis {
+    pub(super) fn cooldown_end(&self, symbol: SymbolId) -> Millis {
         let own = self.symbols.get(symbol.index()).map_or(Millis::new(i64::MIN), |state| state.rested_at);
         own.max(self.rested_at)
     }
@@ -103,7 +103,7 @@ impl RiskState {
         (max_age == Millis::ZERO || now - seen <= max_age).then_some(payout)
     }
 
-    pub(super) fn probe(&self, symbol: SymbolId) -> Option<IntentId> {
+    pub(super) fn probing_intent(&self, symbol: SymbolId) -> Option<IntentId> {
         self.symbols.get(symbol.index())?.probe
     }
 
@@ -188,10 +188,10 @@ impl RiskState {
     }
 
     #[inline]
-    pub(crate) fn count_bot_end(&mut self, bot: BotId, profit: Money, outcome: Outcome) {
+    pub(crate) fn count_bot_settlement(&mut self, bot: BotId, profit: Money, outcome: Outcome) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.day_profit += profit;
-            bot.losses = losses_after(bot.losses, outcome);
+            bot.losses = loss_streak_after(bot.losses, outcome);
         }
     }
 
@@ -224,7 +224,7 @@ impl RiskState {
     #[inline]
     pub(crate) fn count_outcome(&mut self, symbol: SymbolId, outcome: Outcome) {
         if let Some(state) = self.symbols.get_mut(symbol.index()) {
-            state.losses = losses_after(state.losses, outcome);
+            state.losses = loss_streak_after(state.losses, outcome);
         }
     }
 
@@ -247,7 +247,7 @@ impl RiskState {
 
     #[inline]
     pub(super) fn paused_until(&self, bot: BotId, symbol: SymbolId) -> Millis {
-        if self.pauses.is_empty() { Millis::new(i64::MIN) } else { self.pauses.rested_at(bot, symbol) }
+        if self.pauses.is_empty() { Millis::new(i64::MIN) } else { self.pauses.paused_until(bot, symbol) }
     }
 
     #[inline]
@@ -329,7 +329,10 @@ mod tests {
             state.uncount_trade(at(1));
             state.recount_trade(&limits, at(hour));
             assert_eq!(state.recent, expected.iter().copied().map(at).collect::<Vec<_>>(), "{limit}");
-            assert_eq!(state.trades_after(at(1)), expected.iter().filter(|decided| **decided > 1).count());
+            assert_eq!(
+                state.trade_count_after(at(1)),
+                expected.iter().filter(|decided| **decided > 1).count()
+            );
         }
     }
 
@@ -356,12 +359,12 @@ mod tests {
         let [probe, other] = [1, 2].map(IntentId::new);
         state.begin_probe(SYMBOL, probe);
         state.end_probe(SYMBOL, other);
-        assert_eq!(state.probe(SYMBOL), Some(probe));
+        assert_eq!(state.probing_intent(SYMBOL), Some(probe));
         state.end_probe(SYMBOL, probe);
-        assert_eq!(state.probe(SYMBOL), None);
+        assert_eq!(state.probing_intent(SYMBOL), None);
         state.begin_probe(SYMBOL, other);
         state.record_payout(SYMBOL, Payout::from_parts(850_000).unwrap(), at(0));
-        assert_eq!(state.probe(SYMBOL), None);
+        assert_eq!(state.probing_intent(SYMBOL), None);
     }
 
     #[test]
@@ -375,6 +378,6 @@ mod tests {
         state.record_payout(second, payout, at(0));
         state.ensure_symbols(1);
         assert_eq!(state.payout(second, at(0), Millis::ZERO), Some(payout));
-        assert_eq!(state.probe(SYMBOL), Some(IntentId::new(1)));
+        assert_eq!(state.probing_intent(SYMBOL), Some(IntentId::new(1)));
     }
 }

@@ -1,6 +1,6 @@
 //! Pauses after the venue refused orders: the paused symbols, and the length of each pause.
 
-use super::{Proposal, RiskSettings, Ruling, View, refuse_if};
+use super::{Proposal, RiskSettings, RiskView, Ruling, refuse_if};
 use crate::{RefusalReason, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl RefusalPause {
 
 /// The venue's reply to an order, reduced to the data that determines a refusal pause.
 #[derive(Clone, Copy, Debug)]
-pub struct VenueAnswer {
+pub struct OrderReply {
     /// Traded symbol.
     pub symbol: Symbol,
     /// Venue time at which the order was decided.
@@ -61,7 +61,7 @@ pub struct VenueAnswer {
 pub fn refusal_pause_after(
     risk: &RiskSettings,
     symbol: Symbol,
-    answers: &[VenueAnswer],
+    answers: &[OrderReply],
     now: Millis,
 ) -> Option<RefusalPause> {
     let mut refusals = VenueRefusals::default();
@@ -85,7 +85,7 @@ impl VenueRefusals {
     /// Records that the venue refused an order at `at`. `decided` is the decision time of the order.
     /// The pause only grows if the decision came after the previous refusal.
     pub(crate) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
-        let symbol = (!reason.concerns_account()).then_some(symbol);
+        let symbol = (!reason.applies_to_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {
             Some(entry) => {
                 entry.count = entry.count.saturating_add(u32::from(decided >= entry.last));
@@ -147,7 +147,7 @@ fn pause_length(refusals: u32, first: Millis) -> Millis {
 }
 
 #[inline]
-pub(super) fn check_refused_by_venue(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+pub(super) fn check_refused_by_venue(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     refuse_if(proposal.at < view.state.refused_until(view.limits, proposal.symbol))
 }
 
@@ -183,7 +183,7 @@ mod tests {
             let mut refusals = VenueRefusals::default();
             refusals.record(reason, SYMBOL, at(0), at(2));
             assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(62), "{reason}");
-            let expected = if reason.concerns_account() { at(62) } else { Millis::new(i64::MIN) };
+            let expected = if reason.applies_to_account() { at(62) } else { Millis::new(i64::MIN) };
             assert_eq!(refusals.paused_until(other(), MINUTE), expected, "{reason}");
         }
     }

@@ -14,14 +14,14 @@ const FRACTIONAL_OFFSETS: [(bool, u32, u32, Tz); 6] = [
     (false, 9, 30, Tz::Pacific__Marquesas),
 ];
 
-/// Parses a time zone: an IANA name, or an offset in a format accepted by [`offset_zone`].
-pub fn time_zone(name: &str) -> Option<Tz> {
-    name.parse().ok().or_else(|| offset_zone(name))
+/// Parses a time zone: an IANA name, or an offset in a format accepted by [`parse_utc_offset`].
+pub fn parse_time_zone(name: &str) -> Option<Tz> {
+    name.parse().ok().or_else(|| parse_utc_offset(name))
 }
 
 /// Parses an offset from UTC, such as `UTC-3`, `GMT+1`, `UTC+5:30` or `UTC +0530`.
 /// IANA names have the opposite sign: `UTC-3` is `Etc/GMT+3`.
-pub fn offset_zone(text: &str) -> Option<Tz> {
+pub fn parse_utc_offset(text: &str) -> Option<Tz> {
     let lower = text.trim().to_lowercase();
     let hours = lower.strip_prefix("utc").or_else(|| lower.strip_prefix("gmt"))?.trim_start();
     if hours.is_empty() {
@@ -54,7 +54,7 @@ pub fn offset_zone(text: &str) -> Option<Tz> {
 }
 
 /// Returns a hint for a text that is not a valid time zone.
-pub fn time_zone_help(text: &str) -> String {
+pub fn invalid_time_zone_hint(text: &str) -> String {
     match nearest_zone(text) {
         Some(zone) => format!("did you mean {zone}?"),
         None => "use an IANA name, such as UTC or Europe/London, or hours from UTC, such as UTC-3".to_owned(),
@@ -71,10 +71,10 @@ pub fn missing_dst_note(zone: &str) -> Option<&'static str> {
 }
 
 /// Returns a note about a zone name that users often confuse with another zone.
-pub fn zone_note(written: &str) -> Option<String> {
+pub fn misleading_zone_note(written: &str) -> Option<String> {
     let turned = |hours: &str, sign: char, other: char| {
         let is_hours = hours.parse::<u8>().is_ok_and(|hours| hours > 0);
-        let meant = offset_zone(&format!("UTC{sign}{hours}"));
+        let meant = parse_utc_offset(&format!("UTC{sign}{hours}"));
         let meant = meant.map_or(String::new(), |meant| format!("; UTC{sign}{hours} is {}", meant.name()));
         is_hours.then(|| format!("{written} is UTC{other}{hours}{meant}"))
     };
@@ -143,25 +143,32 @@ mod tests {
             ("UTC", 0),
             ("Etc/GMT-3", 180),
         ] {
-            assert_eq!(time_zone(text).map(minutes), Some(expected), "{text}");
+            assert_eq!(parse_time_zone(text).map(minutes), Some(expected), "{text}");
         }
         for none in ["GMT-3:30", "UTC+15", "GMT--3", "", "UTC3", "UTC-3h", "Brasilia time", "Nowhere/Here"] {
-            assert_eq!(time_zone(none), None, "{none}");
+            assert_eq!(parse_time_zone(none), None, "{none}");
         }
         for hours in 1..=12 {
             for (zone, sign) in [(format!("Etc/GMT-{hours}"), 1), (format!("Etc/GMT+{hours}"), -1)] {
-                assert_eq!(time_zone(&zone).map(minutes), Some(sign * hours * 60), "{zone}");
-                let note = zone_note(&zone).unwrap();
+                assert_eq!(parse_time_zone(&zone).map(minutes), Some(sign * hours * 60), "{zone}");
+                let note = misleading_zone_note(&zone).unwrap();
                 assert!(note.starts_with(&format!("{zone} is UTC{:+}", sign * hours)), "{note}");
                 let (same, named) = note.split_once("; ").unwrap().1.split_once(" is ").unwrap();
-                assert_eq!(named.parse::<Tz>().ok(), time_zone(same), "{note}");
-                assert_eq!(time_zone(named).map(minutes), Some(-sign * hours * 60), "{note}");
+                assert_eq!(named.parse::<Tz>().ok(), parse_time_zone(same), "{note}");
+                assert_eq!(parse_time_zone(named).map(minutes), Some(-sign * hours * 60), "{note}");
             }
         }
-        assert_eq!(zone_note("Etc/GMT-14").as_deref(), Some("Etc/GMT-14 is UTC+14"));
-        assert!(["Etc/GMT", "Etc/GMT0", "Etc/GMT+0", "Etc/UTC"].iter().all(|zone| zone_note(zone).is_none()));
-        assert_eq!(zone_note("Etc/GMT-3").as_deref(), Some("Etc/GMT-3 is UTC+3; UTC-3 is Etc/GMT+3"));
-        assert_eq!(zone_note("UTC-3"), None);
+        assert_eq!(misleading_zone_note("Etc/GMT-14").as_deref(), Some("Etc/GMT-14 is UTC+14"));
+        assert!(
+            ["Etc/GMT", "Etc/GMT0", "Etc/GMT+0", "Etc/UTC"]
+                .iter()
+                .all(|zone| misleading_zone_note(zone).is_none())
+        );
+        assert_eq!(
+            misleading_zone_note("Etc/GMT-3").as_deref(),
+            Some("Etc/GMT-3 is UTC+3; UTC-3 is Etc/GMT+3")
+        );
+        assert_eq!(misleading_zone_note("UTC-3"), None);
     }
 
     #[test]
@@ -173,11 +180,11 @@ mod tests {
             ("new york", "America/New_York"),
             ("america/sao-paulo", "America/Sao_Paulo"),
         ] {
-            assert_eq!(time_zone_help(slip), format!("did you mean {zone}?"));
+            assert_eq!(invalid_time_zone_hint(slip), format!("did you mean {zone}?"));
         }
         for none in ["GMT--3", "UTC+15", "", "Brasilia time", "Nowhere/Here"] {
             assert!(
-                time_zone_help(none).starts_with("use an IANA name, such as UTC or Europe/London"),
+                invalid_time_zone_hint(none).starts_with("use an IANA name, such as UTC or Europe/London"),
                 "{none}"
             );
         }

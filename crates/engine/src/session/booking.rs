@@ -3,12 +3,14 @@
 use super::Session;
 use crate::intent::{Intent, ReinstatedIntent};
 use crate::nominal::nominal_close;
-use crate::{Action, BotId, IntentId, Opened, OrderTerms, Rejection, Settled, SymbolId, VenueTerms};
+use crate::{
+    Action, BotId, IntentId, OpenedTrade, OrderTerms, Rejection, SymbolId, TradeSettlement, VenueTerms,
+};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Settlement};
 
 impl Session {
-    pub(super) fn on_opened(&mut self, opened: &Opened, at: Millis) {
-        let Some(&Intent { bot, symbol, decision_time, .. }) = self.intents.open(opened.intent) else {
+    pub(super) fn on_opened(&mut self, opened: &OpenedTrade, at: Millis) {
+        let Some(&Intent { bot, symbol, decision_time, .. }) = self.intents.mark_open(opened.intent) else {
             return;
         };
         self.state.record_accepted(symbol, decision_time);
@@ -29,7 +31,7 @@ impl Session {
         let Some(before) = self.intents.apply_venue_terms(intent, taken) else { return };
         self.ledger.release(before.stake);
         self.ledger.reserve(taken.stake);
-        if taken.is_another_bet(before.direction) {
+        if taken.is_different_bet(before.direction) {
             self.exclude(&before);
         }
     }
@@ -45,7 +47,7 @@ impl Session {
     }
 
     pub(super) fn on_refused(&mut self, intent: IntentId) {
-        let Some(intent) = self.intents.refuse(intent) else { return };
+        let Some(intent) = self.intents.remove_refused(intent) else { return };
         self.ledger.release(intent.stake);
         self.on_not_accepted(&intent);
     }
@@ -80,11 +82,11 @@ impl Session {
     }
 
     #[inline]
-    pub(super) fn end_trade(&mut self, settled: &Settled, at: Millis, actions: &mut Vec<Action>) {
+    pub(super) fn end_trade(&mut self, settled: &TradeSettlement, at: Millis, actions: &mut Vec<Action>) {
         let Some(intent) = self.on_settled(settled, at) else { return };
         let judgement = self.judge(intent.bot, settled, at);
         let Intent { direction, decision_time, .. } = intent;
-        let Settled { outcome, profit, .. } = *settled;
+        let TradeSettlement { outcome, profit, .. } = *settled;
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
             bot.on_settled(&Settlement { direction, decision_time, outcome, profit });
         }
@@ -95,9 +97,9 @@ impl Session {
     }
 
     #[inline]
-    pub(super) fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<Intent> {
+    pub(super) fn on_settled(&mut self, settled: &TradeSettlement, at: Millis) -> Option<Intent> {
         self.reinstate(settled.intent);
-        let intent = self.intents.settle(settled.intent)?;
+        let intent = self.intents.remove_settled(settled.intent)?;
         if let Some(payout) = settled.payout {
             // The payout applied when the trade opened, but the reply may have omitted it.
             self.state.record_payout(intent.symbol, payout, intent.decision_time);
@@ -120,8 +122,8 @@ impl Session {
         self.ledger.count_outcome(outcome);
         self.add_session_profit(bot, profit);
         self.state.count_outcome(symbol, outcome);
-        self.state.count_bot_end(bot, profit, outcome);
-        if self.limits.cools_down() && outcome == Outcome::Lost {
+        self.state.count_bot_settlement(bot, profit, outcome);
+        if self.limits.has_cooldown() && outcome == Outcome::Lost {
             self.state.cool_down(&self.limits, symbol, at, self.ledger.loss_streak());
         }
         if !self.limits.pauses.is_empty() {
@@ -135,7 +137,7 @@ impl Session {
         }
     }
 
-    pub(super) fn on_adopted(&mut self, opened: &Opened, at: Millis) {
+    pub(super) fn on_adopted(&mut self, opened: &OpenedTrade, at: Millis) {
         self.reinstate(opened.intent);
         self.on_opened(opened, at);
     }
@@ -145,7 +147,7 @@ impl Session {
     pub(super) fn on_reinstated(&mut self, terms: &OrderTerms) {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());
-        let close = nominal_close(terms.expiry(), self.departure(terms));
+        let close = nominal_close(terms.expiry(), self.order_time(terms));
         if self.intents.restore_unfinished(Intent::sent(whose, bet, (terms.decision_time(), close))) {
             self.ledger.reserve(terms.stake());
             self.state.recount_trade(&self.limits, terms.decision_time());
@@ -165,7 +167,9 @@ impl Session {
         if !self.intents.has_unopened() {
             return;
         }
-        if let Some(ReinstatedIntent { bot, decision_time, released }) = self.intents.reinstate(intent) {
+        if let Some(ReinstatedIntent { bot, decision_time, stake_to_reserve: released }) =
+            self.intents.reinstate(intent)
+        {
             self.ledger.reserve(released);
             self.state.recount_trade(&self.limits, decision_time);
             self.state.recount_bot_trade(bot, decision_time);
@@ -175,13 +179,13 @@ impl Session {
     }
 
     pub(super) fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
-        let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
+        let Some(intent) = self.intents.mark_unopened(intent, reserved_until) else { return };
         self.on_not_accepted(&intent);
         self.next_release = self.next_due_time();
     }
 
     pub(super) fn release(&mut self, now: Millis) {
-        let stakes = self.intents.release_until(now);
+        let stakes = self.intents.release_expired(now);
         self.ledger.release(stakes);
         self.begin_session_of_hours(now);
         self.next_release = self.next_due_time();

@@ -1,11 +1,13 @@
 //! Restores a Session from the journal entries of earlier runs.
 
 use super::Session;
-use super::history::Entry;
+use super::history::HistoryEntry;
 use crate::intent::Intent;
 use crate::nominal::nominal_close;
-use crate::risk::Probe;
-use crate::{EngineError, Event, EventKind, OrderTerms, Recorded, SessionSettings, Settled, SymbolId};
+use crate::risk::PayoutProbe;
+use crate::{
+    EngineError, Event, EventKind, OrderTerms, RecordedEntry, SessionSettings, SymbolId, TradeSettlement,
+};
 use candlewick_sdk::{Candle, Millis, Signal, Strategy, Symbol};
 
 struct NoOpStrategy;
@@ -29,20 +31,20 @@ impl Session {
 
     /// Applies a journal entry of an earlier run to the ledger, limits, ladders and intents.
     /// Strategies do not see the entry, and the entry causes no actions.
-    pub fn recall(&mut self, recorded: &Recorded) {
+    pub fn recall(&mut self, recorded: &RecordedEntry) {
         match recorded {
-            Recorded::Refuse | Recorded::Verdict => {}
-            Recorded::Open(approved) => {
+            RecordedEntry::Refuse | RecordedEntry::Verdict => {}
+            RecordedEntry::Open(approved) => {
                 self.save_checkpoint(approved.decision_time());
                 self.recall_open(approved.terms());
-                self.record_entry(Entry::Open(*approved.terms()));
+                self.record_entry(HistoryEntry::Open(*approved.terms()));
             }
-            Recorded::DayOpened { start } => {
+            RecordedEntry::DayOpened { start } => {
                 self.save_checkpoint(*start);
                 self.recall_day(*start);
-                self.record_entry(Entry::Day(*start));
+                self.record_entry(HistoryEntry::Day(*start));
             }
-            Recorded::Event(event) => {
+            RecordedEntry::Event(event) => {
                 self.save_checkpoint(event.at);
                 self.recall_event(event);
                 self.record_for_correction(event);
@@ -52,7 +54,7 @@ impl Session {
 
     pub(super) fn recall_open(&mut self, terms: &OrderTerms) {
         let at = terms.decision_time();
-        self.intents.begin(terms, nominal_close(terms.expiry(), self.departure(terms)));
+        self.intents.begin(terms, nominal_close(terms.expiry(), self.order_time(terms)));
         self.state.count_trade(&self.limits, at);
         self.state.count_bot_trade(terms.bot());
         if let Some(verdict) = self.verdict_mut(terms.bot()) {
@@ -63,7 +65,7 @@ impl Session {
             bot.stake.on_decided(terms.intent());
             bot.on_decided(terms.expiry());
         }
-        if Probe::for_symbol(&self.limits, &self.state, terms.symbol(), at) == Probe::Needed {
+        if PayoutProbe::for_symbol(&self.limits, &self.state, terms.symbol(), at) == PayoutProbe::Needed {
             self.begin_probe((terms.bot(), terms.symbol(), terms.intent()), terms.stake());
         } else {
             self.round_ladder(terms.bot());
@@ -82,7 +84,7 @@ impl Session {
             EventKind::Settled(settled) => self.recall_settlement(settled, event.at),
             EventKind::SettledByPerson { intent, outcome, profit } => {
                 self.exclude_by_id(*intent);
-                self.recall_settlement(&Settled::by_operator(*intent, *outcome, *profit), event.at);
+                self.recall_settlement(&TradeSettlement::by_operator(*intent, *outcome, *profit), event.at);
             }
             _ => {
                 self.release(event.at);
@@ -91,7 +93,7 @@ impl Session {
         }
     }
 
-    fn recall_settlement(&mut self, settled: &Settled, at: Millis) {
+    fn recall_settlement(&mut self, settled: &TradeSettlement, at: Millis) {
         self.release(at);
         if let Some(Intent { bot, .. }) = self.on_settled(settled, at) {
             self.judge(bot, settled, at);

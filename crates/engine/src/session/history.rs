@@ -11,7 +11,7 @@ use crate::risk::{Limits, OrderTerms, RiskState};
 use crate::stake::Stake;
 use crate::{
     Action, BotId, BotVerdict, Control, Edge, Event, EventKind, Header, IntentId, Ledger, SecondTrade,
-    Settled,
+    TradeSettlement,
 };
 use candlewick_sdk::{Millis, Money, Outcome};
 
@@ -28,13 +28,13 @@ pub(super) struct History {
 #[derive(Clone)]
 struct Segment {
     checkpoint: Checkpoint,
-    entries: Vec<Entry>,
+    entries: Vec<HistoryEntry>,
     began: Millis,
     settlements: usize,
 }
 
 #[derive(Clone)]
-pub(super) enum Entry {
+pub(super) enum HistoryEntry {
     Run(Box<Header>),
     Event(Event),
     Open(OrderTerms),
@@ -77,12 +77,12 @@ impl History {
     fn has_settlement(&self, intent: IntentId) -> bool {
         let mut entries = self.segments.iter().flat_map(|segment| &segment.entries);
         entries
-            .any(|entry| matches!(entry, Entry::Event(event) if settled_intent(&event.kind) == Some(intent)))
+            .any(|entry| matches!(entry, HistoryEntry::Event(event) if settled_intent(&event.kind) == Some(intent)))
     }
 }
 
-fn find_settlement(entry: &mut Entry, intent: IntentId) -> Option<&mut EventKind> {
-    let Entry::Event(event) = entry else { return None };
+fn find_settlement(entry: &mut HistoryEntry, intent: IntentId) -> Option<&mut EventKind> {
+    let HistoryEntry::Event(event) = entry else { return None };
     (settled_intent(&event.kind) == Some(intent)).then_some(&mut event.kind)
 }
 
@@ -100,8 +100,8 @@ const fn replace_result(
     (outcome, profit): (Outcome, Money),
 ) -> EventKind {
     match settlement {
-        EventKind::Settled(settled) => EventKind::Settled(Settled { outcome, profit, ..*settled }),
-        _ => EventKind::Settled(Settled::by_operator(intent, outcome, profit)),
+        EventKind::Settled(settled) => EventKind::Settled(TradeSettlement { outcome, profit, ..*settled }),
+        _ => EventKind::Settled(TradeSettlement::by_operator(intent, outcome, profit)),
     }
 }
 
@@ -128,8 +128,8 @@ impl Session {
         self.record_for_correction(event);
         for action in &actions[first..] {
             match action {
-                Action::Open(approved) => self.record_entry(Entry::Open(*approved.terms())),
-                Action::DayOpened { start, .. } => self.record_entry(Entry::Day(*start)),
+                Action::Open(approved) => self.record_entry(HistoryEntry::Open(*approved.terms())),
+                Action::DayOpened { start, .. } => self.record_entry(HistoryEntry::Day(*start)),
                 Action::Refuse(_) | Action::Verdict(_) => {}
             }
         }
@@ -156,9 +156,9 @@ impl Session {
         }
         self.record_entry(match event.kind {
             EventKind::Control { control: Control::Reload } => {
-                Entry::Reload(*event, Box::new(self.limits.clone()))
+                HistoryEntry::Reload(*event, Box::new(self.limits.clone()))
             }
-            _ => Entry::Event(*event),
+            _ => HistoryEntry::Event(*event),
         });
     }
 
@@ -166,17 +166,18 @@ impl Session {
         self.history.is_some()
     }
 
-    pub(super) fn record_entry(&mut self, entry: Entry) {
+    pub(super) fn record_entry(&mut self, entry: HistoryEntry) {
         if let Some(segment) = self.history.as_mut().and_then(|history| history.segments.last_mut()) {
             let is_settlement = |event: &Event| settled_intent(&event.kind).is_some();
-            segment.settlements += usize::from(matches!(&entry, Entry::Event(event) if is_settlement(event)));
+            segment.settlements +=
+                usize::from(matches!(&entry, HistoryEntry::Event(event) if is_settlement(event)));
             segment.entries.push(entry);
         }
     }
 
     /// Copies the history of another Session with the same settings.
     /// Call this method after restoring the snapshot of that Session.
-    pub fn share_history(&mut self, other: &Self) {
+    pub fn copy_history_from(&mut self, other: &Self) {
         self.history.clone_from(&other.history);
     }
 
@@ -243,7 +244,7 @@ impl Session {
 
     fn refold(&mut self, history: &mut History, first: usize) {
         let (limits, prepared) = (self.limits.clone(), self.prepared.take());
-        let (wallet, skew) = (self.ledger.wallet(), self.state.skew);
+        let (wallet, skew) = (self.ledger.wallet_balance(), self.state.skew);
         for (place, segment) in history.segments.iter_mut().enumerate().skip(first) {
             if place == first {
                 self.restore_checkpoint(&segment.checkpoint);
@@ -261,13 +262,13 @@ impl Session {
         self.state.skew = skew;
     }
 
-    fn refold_entry(&mut self, entry: &Entry) {
+    fn refold_entry(&mut self, entry: &HistoryEntry) {
         match entry {
-            Entry::Run(header) => self.resume_run(header),
-            Entry::Event(event) => self.recall_event(event),
-            Entry::Open(terms) => self.recall_open(terms),
-            Entry::Day(start) => self.recall_day(*start),
-            Entry::Reload(event, limits) => {
+            HistoryEntry::Run(header) => self.resume_run(header),
+            HistoryEntry::Event(event) => self.recall_event(event),
+            HistoryEntry::Open(terms) => self.recall_open(terms),
+            HistoryEntry::Day(start) => self.recall_day(*start),
+            HistoryEntry::Reload(event, limits) => {
                 debug_assert_eq!(event.kind, EventKind::Control { control: Control::Reload });
                 self.recall_event(event);
                 self.limits = (**limits).clone();

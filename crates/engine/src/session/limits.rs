@@ -23,7 +23,7 @@ impl Session {
             let problem = "session limits cannot be enabled or redefined during a run. Restart the bot";
             return Err(EngineError::setting("risk.session.of", problem));
         }
-        if limits.counts_hours() && !self.limits.counts_hours() {
+        if limits.limits_trades_per_hour() && !self.limits.limits_trades_per_hour() {
             let problem = format!(
                 "cannot change from 0 to {} during a run, because trades of the last hour were not counted. Restart \
                  the bot to apply it",
@@ -57,13 +57,13 @@ impl Session {
     }
 
     pub(super) fn begin_session_of_run(&mut self) {
-        if self.limits.session.spans_runs() {
+        if self.limits.session.is_per_run() {
             self.state.begin_session(self.ledger.session_start(), None);
         }
     }
 
     pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
-        if self.limits.session.spans_hours() && now >= self.state.session.end() {
+        if self.limits.session.is_per_trading_window() && now >= self.state.session.end() {
             let end = self.limits.session_end(now);
             self.state.begin_session(self.ledger.session_start(), Some(end));
         }
@@ -97,7 +97,7 @@ impl Session {
     }
 
     pub(super) fn next_due_time(&self) -> Millis {
-        let session = self.limits.session.spans_hours().then(|| self.state.session.end());
-        self.intents.next_release().min(session.unwrap_or(Millis::MAX))
+        let session = self.limits.session.is_per_trading_window().then(|| self.state.session.end());
+        self.intents.next_release_time().min(session.unwrap_or(Millis::MAX))
     }
 }

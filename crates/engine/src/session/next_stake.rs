@@ -2,16 +2,18 @@
 
 use super::Session;
 use crate::bot::Bot;
-use crate::risk::Probe;
+use crate::risk::PayoutProbe;
 use crate::stake::StakeContext;
 use crate::{BotId, IntentId, SymbolId};
 use candlewick_sdk::{Millis, Money};
 
 impl Session {
-    pub(super) fn stake(&self, bot: &Bot, probe: Probe, at: Millis) -> Money {
+    pub(super) fn stake(&self, bot: &Bot, probe: PayoutProbe, at: Millis) -> Money {
         match probe {
-            Probe::Needed => self.limits.minimum_stake,
-            Probe::NotNeeded => self.limit(bot, self.limits.step_down(bot.next_stake(self.context(), at))),
+            PayoutProbe::Needed => self.limits.minimum_stake,
+            PayoutProbe::NotNeeded => {
+                self.limit(bot, self.limits.round_down_to_step(bot.next_stake(self.context(), at)))
+            }
         }
     }
 
@@ -32,7 +34,7 @@ impl Session {
     }
 
     pub(super) fn restarts_ladder(&self, bot: &Bot) -> bool {
-        let next = || self.limits.step_down(bot.stake.next(self.context()));
+        let next = || self.limits.round_down_to_step(bot.stake.next(self.context()));
         bot.restarts_ladder() && self.stake_cap_for(bot).is_some_and(|most| next() > most)
     }
 
@@ -53,21 +55,21 @@ impl Session {
         if restarts {
             stake.restart_ladder();
         }
-        stake.round(|next| {
-            let next = limits.step_down(next);
+        stake.round_next_stake(|next| {
+            let next = limits.round_down_to_step(next);
             most.map_or(next, |most| next.min(most))
         });
     }
 
     #[inline]
     fn stake_cap_for(&self, bot: &Bot) -> Option<Money> {
-        let changes = self.limits.bounds_stakes() && (self.limits.cap_stakes || bot.restarts_ladder());
+        let changes = self.limits.has_stake_cap() && (self.limits.cap_stakes || bot.restarts_ladder());
         if changes { self.limits.stake_cap(self.ledger.available()) } else { None }
     }
 
     #[inline(never)]
     fn fit_below_cap(&self, most: Money, bot: &Bot, stake: Money) -> Money {
-        let first = || self.limits.step_down(bot.stake.first(self.context()));
+        let first = || self.limits.round_down_to_step(bot.stake.first(self.context()));
         let stake = if bot.restarts_ladder() { first() } else { stake };
         if self.limits.cap_stakes { stake.min(most) } else { stake }
     }
@@ -79,7 +81,7 @@ impl Session {
         let context = self.context();
         let Some(own) = self.bots.get_mut(bot.index()) else { return };
         // The ladder's stake would have been rounded down to the step.
-        if self.limits.step_down(own.stake.next(context)) > stake {
+        if self.limits.round_down_to_step(own.stake.next(context)) > stake {
             own.stake.exclude(id);
         } else {
             self.round_ladder(bot);

@@ -3,8 +3,8 @@
 use super::Session;
 use crate::bot::Bot;
 use crate::risk::{
-    self, LimitUse, PauseScope, Probe, Proposal, Refusal, RefusalPause, RunningPause, describe_figures,
-    limit_use, limit_use_of, refusals,
+    self, LimitUse, PauseScope, PayoutProbe, Proposal, Refusal, RefusalPause, RunningPause, bot_limit_use,
+    describe_figures, limit_use, refusals,
 };
 use crate::{BotId, Origin, Rule};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Payout, Reason, Symbol};
@@ -57,8 +57,8 @@ impl Session {
     /// A probe stakes the minimum because the payout is unknown.
     pub fn next_stake(&self, bot: BotId, at: Millis) -> Option<(Money, bool)> {
         let own = self.bots.get(bot.index())?;
-        let probe = Probe::for_symbol(&self.limits, &self.state, own.symbol, at);
-        Some((self.stake(own, probe, at), probe == Probe::Needed))
+        let probe = PayoutProbe::for_symbol(&self.limits, &self.state, own.symbol, at);
+        Some((self.stake(own, probe, at), probe == PayoutProbe::Needed))
     }
 
     /// Returns the rule that stops a bot until an operator or a deposit lifts the rule.
@@ -76,7 +76,7 @@ impl Session {
             symbol: bot.symbol,
             direction: Direction::Buy,
             expiry: bot.expiry,
-            stake: self.stake(bot, Probe::NotNeeded, now),
+            stake: self.stake(bot, PayoutProbe::NotNeeded, now),
             at: now,
             received: now,
             origin: Origin::Live,
@@ -96,7 +96,7 @@ impl Session {
 
     /// Returns the utilisation of each limit of a bot.
     pub fn limit_use_of(&self, bot: BotId) -> Vec<LimitUse> {
-        limit_use_of(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
+        bot_limit_use(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
     }
 
     fn current_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
@@ -125,7 +125,7 @@ impl Session {
             rule: refusal.rule,
             text: refusal.describe(bots.len(), self.money_scale, now),
             until: refusal.until,
-            is_brief: refusal.rule.is_brief() || refusal.waits_for_trades,
+            is_brief: refusal.rule.is_usually_short() || refusal.waits_for_trades,
             bots,
         };
         groups.into_iter().map(obstacle).collect()
@@ -136,7 +136,7 @@ impl Session {
         let whose = |running: &RunningPause| match running.pause.scope {
             PauseScope::All => None,
             PauseScope::Symbol => self.symbols().get(running.of).map(ToString::to_string),
-            PauseScope::Bot => self.bots().get(running.of).cloned(),
+            PauseScope::Bot => self.bot_names().get(running.of).cloned(),
         };
         let running = self.state.pauses.running(now).into_iter();
         running.map(|running| (running, whose(&running))).collect()
@@ -164,7 +164,9 @@ impl Session {
     /// Returns whether the bot's ladder restarts unless a trade opens on the next candle.
     /// Returns `false` on the first level, because a restart would not change the stake.
     pub fn gives_up_ladder(&self, bot: BotId) -> bool {
-        self.bots.get(bot.index()).is_some_and(|bot| bot.stake.level() > 1 && bot.gives_up_from().is_some())
+        self.bots
+            .get(bot.index())
+            .is_some_and(|bot| bot.stake.level() > 1 && bot.ladder_missed_from().is_some())
     }
 
     /// Returns the current level of each ladder that grows after losses, in bot order.
@@ -173,19 +175,19 @@ impl Session {
             let (level, levels) = bot.stake.ladder_position()?;
             let restarts = bot.has_missed_level(now) || self.restarts_ladder(bot);
             let level = if restarts { 1 } else { level };
-            let stake = self.stake(bot, Probe::NotNeeded, now);
+            let stake = self.stake(bot, PayoutProbe::NotNeeded, now);
             Some(LadderLevel { bot: BotId::new(place)?, stake, level, levels })
         };
         self.bots.iter().enumerate().filter_map(ladder_level).collect()
     }
 
     /// Returns the next stakes that violate a bound and that no open trade can change, in bot order.
-    pub fn stake_troubles(&self, now: Millis) -> Vec<StakeTrouble> {
+    pub fn stake_troubles(&self, now: Millis) -> Vec<StakeViolation> {
         let trouble = |(place, bot): (usize, &Bot)| {
             let id = BotId::new(place)?;
-            let stake = self.stake(bot, Probe::NotNeeded, now);
+            let stake = self.stake(bot, PayoutProbe::NotNeeded, now);
             let (bound, figure) = self.broken_bound(id, stake)?;
-            Some(StakeTrouble { bot: id, stake, bound, figure })
+            Some(StakeViolation { bot: id, stake, bound, figure })
         };
         self.bots.iter().enumerate().filter_map(trouble).collect()
     }
@@ -193,11 +195,11 @@ impl Session {
     fn broken_bound(&self, id: BotId, stake: Money) -> Option<(StakeBound, Money)> {
         let Self { limits, ledger, intents, .. } = self;
         // The end of an open trade may change the bot's stake and the balance.
-        if intents.trades_of(id) > 0 {
+        if intents.trade_count_of(id) > 0 {
             return None;
         }
         let (free, equity) = (ledger.free(), ledger.equity());
-        let is_settled = intents.trades() == 0;
+        let is_settled = intents.trade_count() == 0;
         let least = limits.minimum_stake;
         if stake < least {
             return is_settled.then_some((StakeBound::MinStake, least));
@@ -275,7 +277,7 @@ pub struct LadderLevel {
 
 /// A bot's next stake that violates a bound, and that no open trade of the bot can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StakeTrouble {
+pub struct StakeViolation {
     /// Bot with the next stake.
     pub bot: BotId,
     /// Next stake of the bot.

@@ -2,7 +2,7 @@
 
 mod changed;
 
-pub use changed::SettingsBefore;
+pub use changed::SnapshotOrigin;
 
 use super::Session;
 use super::verdicts::SharedVerdicts;
@@ -61,7 +61,7 @@ pub enum RestoreError {
     },
     /// The changed settings require a fold of all trades.
     #[error("{why}")]
-    NeedsAll {
+    NeedsFullFold {
         /// Changed setting, and the reason why all trades are needed.
         why: String,
     },

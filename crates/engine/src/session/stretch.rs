@@ -70,12 +70,12 @@ impl<'a> StoredCandles<'a> {
     }
 
     /// Returns the total number of candles in all series.
-    pub fn total(&self) -> u64 {
+    pub fn candle_count(&self) -> u64 {
         self.series.iter().map(|candles| candles.len() as u64).sum()
     }
 
     /// Returns the total number of candles that the first bots of all series have seen.
-    pub const fn shown(&self) -> u64 {
+    pub const fn shown_candle_count(&self) -> u64 {
         self.shown
     }
 

@@ -4,12 +4,12 @@
 //! books are the same as if each event had arrived at its own time.
 
 use super::{Moment, Session};
-use crate::risk::{self, OrderTerms, Probe, Proposal};
+use crate::risk::{self, OrderTerms, PayoutProbe, Proposal};
 use crate::{Action, BotId, EngineError, Event, Origin, Rule};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
 /// A Session with a single bot, for parameter searches. The trades of a trial never become
-/// [`Approved`](crate::Approved), so no driver can open them. A trial cannot be turned back into a [`Session`].
+/// [`Approved`](crate::ApprovedTrade), so no driver can open them. A trial cannot be turned back into a [`Session`].
 pub struct TrialSession {
     session: Session,
     actions: Vec<Action>,
@@ -52,7 +52,7 @@ pub enum BookedTrade {
         settled_at: Millis,
     },
     /// A pending trade. The reply and the settlement follow as events.
-    UnderWay(OrderTerms),
+    Pending(OrderTerms),
 }
 
 impl TrialSession {
@@ -67,7 +67,7 @@ impl TrialSession {
     /// Disables the verdicts, unless a risk rule or a stake rule uses verdicts.
     pub fn disable_verdicts(&mut self) {
         if !self.session.limits.enforce_verdict {
-            let unused = self.session.bots.iter_mut().filter(|bot| !bot.stake.is_by_edge());
+            let unused = self.session.bots.iter_mut().filter(|bot| !bot.stake.depends_on_win_rate());
             unused.for_each(|bot| bot.verdict.disable());
         }
     }
@@ -147,7 +147,7 @@ impl TrialSession {
         let session = &self.session;
         let proposal = session.sample_proposal(BotId::FIRST, now);
         // Giving up a ladder lowers the stake, which may then pass the limits.
-        let gives_up = session.bots[BotId::FIRST.index()].gives_up_from().filter(|from| *from > now);
+        let gives_up = session.bots[BotId::FIRST.index()].ladder_missed_from().filter(|from| *from > now);
         let until = risk::refuses_until(&proposal, session.view(proposal.symbol)).min(session.next_release);
         gives_up.map_or(until, |from| until.min(from))
     }
@@ -165,7 +165,7 @@ impl TrialSession {
         let terms = risk::order_terms(&proposal, session.view(proposal.symbol))?;
         let Some(precomputed) = outcome(&terms) else {
             session.begin(&proposal, probe);
-            return Ok(BookedTrade::UnderWay(terms));
+            return Ok(BookedTrade::Pending(terms));
         };
         self.book_with_result(&proposal, probe, &precomputed);
         let (direction, decision_time) = (proposal.direction, proposal.at);
@@ -177,7 +177,12 @@ impl TrialSession {
     /// Books a trade and its result. The stake is not reserved, because nothing would read the reservation.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
-    fn book_with_result(&mut self, proposal: &Proposal<'_>, probe: Probe, precomputed: &PrecomputedOutcome) {
+    fn book_with_result(
+        &mut self,
+        proposal: &Proposal<'_>,
+        probe: PayoutProbe,
+        precomputed: &PrecomputedOutcome,
+    ) {
         let (bot, symbol) = (proposal.bot, proposal.symbol);
         let PrecomputedOutcome { answered_at, payout, settled_at, outcome, profit } = *precomputed;
         let id = self.session.intents.take_next_id();
@@ -186,8 +191,8 @@ impl TrialSession {
         self.session.state.record_payout(symbol, payout, answered_at);
         self.session.bots[bot.index()].verdict.on_answered(id, symbol, payout);
         self.advance_to(settled_at);
-        self.session.ledger.earn(profit);
-        if probe == Probe::Needed {
+        self.session.ledger.add_profit(profit);
+        if probe == PayoutProbe::Needed {
             self.session.state.end_probe(symbol, id);
         }
         self.session.count_settlement(

@@ -1,8 +1,8 @@
 //! Verdicts on the edge of each bot. Backtests, live runs and journal folds process the same events.
 
 use super::Session;
-use super::history::Entry;
-use crate::{BotId, BotVerdict, Header, Judgement, Settled, VerdictSettings};
+use super::history::HistoryEntry;
+use crate::{BotId, BotVerdict, Header, Judgement, TradeSettlement, VerdictSettings};
 use candlewick_sdk::Millis;
 use candlewick_statistics::{AlphaBudget, BudgetedBot, EdgeTestPlan};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ impl Session {
     pub fn begin_run(&mut self, header: &Header) {
         self.resume_run(header);
         if self.records_history() {
-            self.record_entry(Entry::Run(Box::new(header.clone())));
+            self.record_entry(HistoryEntry::Run(Box::new(header.clone())));
         }
     }
 
@@ -46,17 +46,17 @@ impl Session {
                 let verdict = self.verdict_mut(id);
                 let is_other = verdict.is_some_and(|verdict| verdict.differs_from(identity));
                 let is_new = budget.weight(name).is_none();
-                BudgetedBot { name, begins_anew: is_other || is_new }
+                BudgetedBot { name, is_changed: is_other || is_new }
             })
             .collect();
         budget.begin_run(&bots, |name| self.budget_weight(name));
         for (bot, (_, identity)) in bots.iter().zip(&named) {
             let id = self.remember_bot(bot.name);
-            if let Some(own) = self.bots.get_mut(id.index()).filter(|_| bot.begins_anew) {
+            if let Some(own) = self.bots.get_mut(id.index()).filter(|_| bot.is_changed) {
                 own.stake.reset_evidence();
             }
             let Some(verdict) = self.verdict_mut(id) else { continue };
-            if bot.begins_anew {
+            if bot.is_changed {
                 let plan = plan.unwrap_or_else(|| verdict.edge_test().plan());
                 verdict.restart(identity, plan, next);
             }
@@ -74,12 +74,12 @@ impl Session {
     }
 
     /// Returns the share of alpha for the joint verdict on the trades of all bots.
-    /// The share is 0 without a joint verdict ([`AlphaBudget::whole`]).
+    /// The share is 0 without a joint verdict ([`AlphaBudget::pool_weight`]).
     pub fn weight_of_all_bots(&self) -> f64 {
         if self.shared.budget == AlphaBudget::default() {
-            return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).whole();
+            return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).pool_weight();
         }
-        self.shared.budget.whole()
+        self.shared.budget.pool_weight()
     }
 
     /// Returns the names of the bots whose verdict forbids trades, because an edge is ruled out or no longer held.
@@ -88,7 +88,7 @@ impl Session {
         bots.filter(|(verdict, _)| verdict.edge().forbids_trades()).map(|(_, name)| name.as_str())
     }
 
-    pub(super) fn judge(&mut self, id: BotId, settled: &Settled, at: Millis) -> Option<Judgement> {
+    pub(super) fn judge(&mut self, id: BotId, settled: &TradeSettlement, at: Millis) -> Option<Judgement> {
         let verdict = self.verdict_mut(id)?;
         verdict.on_settled((id, settled.intent), (settled.outcome, settled.payout), at)
     }

@@ -64,7 +64,7 @@ impl Kelly {
         }
         let kelly = self.conservative_kelly().unwrap_or(0.0);
         let share = self.fraction * kelly / f64::from(context.max_open_trades.max(1));
-        let stake = context.free.scaled_down(share);
+        let stake = context.free.mul_rounded_down(share);
         if self.sequence.is_some() { stake.max(context.minimum) } else { stake }
     }
 

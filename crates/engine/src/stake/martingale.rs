@@ -21,7 +21,7 @@ pub(crate) struct Martingale {
 
 impl Martingale {
     pub(super) fn new(base: Money, factor: f64, levels: u32) -> Self {
-        let stake = |level: u32| base.scaled_down(factor.powi(level.cast_signed()));
+        let stake = |level: u32| base.mul_rounded_down(factor.powi(level.cast_signed()));
         Self {
             stakes: (0..levels.max(1)).map(stake).collect(),
             level: 0,

@@ -228,7 +228,7 @@ impl Stake {
         }
     }
 
-    pub(crate) const fn is_by_edge(&self) -> bool {
+    pub(crate) const fn depends_on_win_rate(&self) -> bool {
         matches!(self, Self::Kelly(_))
     }
 
@@ -267,7 +267,7 @@ impl Stake {
     }
 
     #[inline]
-    pub(crate) fn round(&mut self, rounded: impl FnOnce(Money) -> Money) {
+    pub(crate) fn round_next_stake(&mut self, rounded: impl FnOnce(Money) -> Money) {
         if let Self::Soros(rule) = self {
             rule.set_stake(rounded(rule.next()));
         }
@@ -284,7 +284,7 @@ impl Stake {
     pub(crate) fn next(&self, context: StakeContext) -> Money {
         match self {
             Self::Fixed { amount } => *amount,
-            Self::Share { fraction } => context.free.scaled_down(*fraction),
+            Self::Share { fraction } => context.free.mul_rounded_down(*fraction),
             Self::Martingale(rule) => rule.next(),
             Self::Soros(rule) => rule.next(),
             Self::Kelly(rule) => rule.next(context),
@@ -349,7 +349,7 @@ impl Stake {
         }
     }
 
-    pub(crate) fn levels(&self) -> Vec<Money> {
+    pub(crate) fn level_stakes(&self) -> Vec<Money> {
         match self {
             Self::Martingale(rule) => rule.stakes().to_vec(),
             Self::Fixed { .. } | Self::Share { .. } | Self::Soros(_) | Self::Kelly(_) => Vec::new(),

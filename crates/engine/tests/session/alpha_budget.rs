@@ -48,7 +48,7 @@ fn minute(
     mut wins: impl FnMut(usize) -> bool,
     mut record: impl FnMut(&Event, &[Action]),
 ) {
-    let bots = session.bots().len();
+    let bots = session.bot_names().len();
     let first = session.next_intent().number();
     let mut actions = Vec::new();
     let mut hand = |event: Event| {

@@ -7,8 +7,8 @@ use crate::event::{
 use crate::script::{Script, ladder};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Action, EventKind, IfRefused, IntentState, LadderEntry, Opened, StakeSettings, VenueSymbol, VenueTerms,
-    judge,
+    Action, EventKind, IfRefused, IntentState, LadderEntry, OpenedTrade, StakeSettings, VenueSymbol,
+    VenueTerms, judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, Money};
@@ -134,7 +134,7 @@ fn deposit_is_neither_profit_nor_loss() {
 fn took(direction: Direction, minor: i64, symbol: Option<&str>) -> EventKind {
     let taken =
         VenueTerms { symbol: symbol.and_then(VenueSymbol::new), direction, stake: Money::from_minor(minor) };
-    EventKind::Opened(Opened { taken: Some(taken), ..bare(1) })
+    EventKind::Opened(OpenedTrade { taken: Some(taken), ..bare(1) })
 }
 
 #[test]
@@ -149,7 +149,8 @@ fn terms_of_the_venue_replace_the_ordered_ones() {
     ]);
     assert_eq!(session.session.ledger().day_profit(), Money::from_minor(-5_000));
     let row = session.book.rows()[0];
-    let ordered = session.book.departure(row.approved.intent()).map(|departure| departure.ordered.stake());
+    let ordered =
+        session.book.original_order(row.approved.intent()).map(|departure| departure.ordered.stake());
     assert_eq!((row.approved.stake(), ordered), (Money::from_minor(5_000), Some(Money::from_minor(1_000))));
 }
 

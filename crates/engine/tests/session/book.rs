@@ -7,7 +7,7 @@ use crate::event::{
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Event, EventKind, IntentId, IntentState, Opened, Rejection, Settled, TradeBook, VenueId,
+    Event, EventKind, IntentId, IntentState, OpenedTrade, Rejection, TradeBook, TradeSettlement, VenueId,
 };
 use candlewick_sdk::{Money, Outcome, Text};
 use std::collections::BTreeMap;
@@ -65,9 +65,9 @@ fn details_of_later_events_are_added() {
     let mut session = session();
     session.handle(&candle(0, 1));
     let id = VenueId::new("01JG");
-    let first = Opened { venue_id: id, open_time: Some(second(62)), ..bare(1) };
-    let second_reply = Opened { open_price: Some(1.5), close_time: Some(second(122)), ..bare(1) };
-    let end = Settled { close_price: Some(1.6), payout: payout(85), ..settled(1, Outcome::Won, 850) };
+    let first = OpenedTrade { venue_id: id, open_time: Some(second(62)), ..bare(1) };
+    let second_reply = OpenedTrade { open_price: Some(1.5), close_time: Some(second(122)), ..bare(1) };
+    let end = TradeSettlement { close_price: Some(1.6), payout: payout(85), ..settled(1, Outcome::Won, 850) };
     for (moment, kind) in [
         (62, EventKind::Opened(first)),
         (64, EventKind::Opened(second_reply)),
@@ -116,7 +116,7 @@ fn refusals_of_rules_and_venue_are_counted_by_name() {
         ("NotSent", 1),
         ("Rejected", 1),
     ];
-    assert_eq!(session.book.refused(), BTreeMap::from(expected));
+    assert_eq!(session.book.refusal_counts(), BTreeMap::from(expected));
 }
 
 #[test]
@@ -134,15 +134,15 @@ fn run_does_not_count_refusals_of_earlier_runs() {
     told(&mut session, 2, &[not_sent(2)]);
     told(&mut session, 3, &[short(3)]);
     told(&mut session, 4, &[]);
-    session.book.count_from_intent(IntentId::new(5));
-    assert_eq!(session.book.refused(), BTreeMap::new());
+    session.book.restart_counts_at(IntentId::new(5));
+    assert_eq!(session.book.refusal_counts(), BTreeMap::new());
     session.handle(&at(242, not_sent(4)));
     assert_eq!(session.book.row(IntentId::new(4)).unwrap().state, IntentState::NotSent);
     told(&mut session, 5, &[not_sent(5)]);
-    assert_eq!(session.book.refused(), BTreeMap::from([("NotSent", 1)]));
+    assert_eq!(session.book.refusal_counts(), BTreeMap::from([("NotSent", 1)]));
     let mut own = session.book.clone();
     own.retain_rows(|row| row.approved.intent() >= IntentId::new(5));
-    assert_eq!(own.refused(), BTreeMap::from([("NotSent", 1)]));
+    assert_eq!(own.refusal_counts(), BTreeMap::from([("NotSent", 1)]));
 }
 
 #[test]

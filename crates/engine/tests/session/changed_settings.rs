@@ -6,7 +6,7 @@ use crate::script::Script;
 use crate::snapshots::{Step, World, header, session, settings};
 use candlewick_engine::{
     Action, BotId, BotLimitSettings, Event, EventKind, Header, JournalDecoder, OutsideSignal, RestoreError,
-    Session, SessionLimitSettings, SessionSettings, SettingsBefore, StakeSettings, TradeBook,
+    Session, SessionLimitSettings, SessionSettings, SnapshotOrigin, StakeSettings, TradeBook,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -27,7 +27,7 @@ impl Fold {
     ) -> Result<Self, RestoreError> {
         let mut session = Session::without_strategies(own).unwrap();
         let snapshot = from_str(&self.state()).unwrap();
-        let numbers = session.restore_changed(own, snapshot, SettingsBefore { settings: before, headers })?;
+        let numbers = session.restore_changed(own, snapshot, SnapshotOrigin { settings: before, headers })?;
         let mut book = TradeBook::default();
         let mut reasons = JournalDecoder::default();
         for row in self.book.rows() {
@@ -35,7 +35,7 @@ impl Fold {
             session.make_room_for(kept.row().approved.symbol());
             assert!(book.restore_row(kept, &mut reasons));
         }
-        assert!(book.count_from(self.book.totals()));
+        assert!(book.restore_totals(self.book.totals()));
         let decoder = self.decoder.as_ref().map(|decoder| decoder.with_numbers(&numbers));
         Ok(Self { session, decoder, book })
     }
@@ -170,7 +170,7 @@ fn check(
     let kept = Fold::from_entries(&before, &entries[..place]);
     let mut found = match kept.under(&own, (&before, &headers[..known])) {
         Ok(found) => found,
-        Err(RestoreError::NeedsAll { why }) => return Err(why),
+        Err(RestoreError::NeedsFullFold { why }) => return Err(why),
         Err(other) => panic!("{other}"),
     };
     found.take(&entries[place..]);
@@ -310,7 +310,7 @@ fn rejects_snapshot_that_does_not_match_the_previous_settings() {
     let come_to = |change: &dyn Fn(&mut Value)| {
         let mut snapshot = to_value(session(&before).snapshot()).unwrap();
         change(&mut snapshot);
-        let before = SettingsBefore { settings: &before, headers: &headers };
+        let before = SnapshotOrigin { settings: &before, headers: &headers };
         let mut session = Session::without_strategies(&own).unwrap();
         session.restore_changed(&own, from_value(snapshot).unwrap(), before).map(drop)
     };

@@ -7,7 +7,7 @@ use crate::snapshots::{recorded, settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Event, EventKind, IfRefused, IntentId, LadderEntry, PauseCause, PauseScope, PauseSettings, RiskSettings,
-    Session, Settled, TradeBook, judge,
+    Session, TradeBook, TradeSettlement, judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, to_value};
@@ -114,9 +114,8 @@ fn settlements(entries: &[Journalled], book: &TradeBook) -> Vec<(usize, IntentId
     let settled = entries.iter().enumerate().filter_map(|(place, entry)| {
         let Journalled::Event(event) = entry else { return None };
         match event.kind {
-            EventKind::Settled(Settled { intent, .. }) | EventKind::SettledByPerson { intent, .. } => {
-                Some((place, intent))
-            }
+            EventKind::Settled(TradeSettlement { intent, .. })
+            | EventKind::SettledByPerson { intent, .. } => Some((place, intent)),
             _ => None,
         }
     });
@@ -149,8 +148,8 @@ proptest! {
             entries.extend(journalled(&event, &actions));
             let Journalled::Event(event) = &mut right[place] else { unreachable!() };
             event.kind = match event.kind {
-                EventKind::Settled(settled) => EventKind::Settled(Settled { outcome, profit, ..settled }),
-                _ => EventKind::Settled(Settled::by_operator(intent, outcome, profit)),
+                EventKind::Settled(settled) => EventKind::Settled(TradeSettlement { outcome, profit, ..settled }),
+                _ => EventKind::Settled(TradeSettlement::by_operator(intent, outcome, profit)),
             };
         }
         let unknown = corrected(1_000_000, Outcome::Won, 0);

@@ -3,11 +3,11 @@
 use crate::event::{at, candle, minute, opened, second};
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{Action, Approved, Entry, JournalDecoder};
+use candlewick_engine::{Action, ApprovedTrade, Entry, JournalDecoder};
 use candlewick_sdk::serde_json::to_string;
 use candlewick_sdk::{Direction, ExpirationType, Expiry, Millis};
 
-fn approved(session: &mut TestSession) -> Approved {
+fn approved(session: &mut TestSession) -> ApprovedTrade {
     let actions = session.actions(&candle(0, 1));
     let opens = actions.iter().find_map(|action| match action {
         Action::Open(approved) => Some(approved.clone()),
@@ -24,7 +24,7 @@ fn trade_is_ordered_after_the_delay_and_may_be_late_from_then_on() {
         let approved = approved(&mut session);
         assert_eq!(approved.decision_time(), minute(1), "the decision stays that of the candle's close");
         let session = &session.session;
-        assert_eq!(session.departure(approved.terms()), minute(1) + Millis::from_seconds(delay_s));
+        assert_eq!(session.order_time(approved.terms()), minute(1) + Millis::from_seconds(delay_s));
         assert_eq!(session.latest_departure(&approved), minute(1) + Millis::new(latest_ms), "{delay_s} s");
     }
 }

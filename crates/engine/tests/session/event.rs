@@ -1,8 +1,8 @@
 //! Constructors of events. Minutes and seconds are counted from 2026-01-05 00:00 UTC.
 
 use candlewick_engine::{
-    BotId, Control, Event, EventKind, IntentId, Opened, Origin, OutsideSignal, RefusalReason, Rejection,
-    SecondTrade, SeriesId, Settled, SymbolId, VenueId,
+    BotId, Control, Event, EventKind, IntentId, OpenedTrade, Origin, OutsideSignal, RefusalReason, Rejection,
+    SecondTrade, SeriesId, SymbolId, TradeSettlement, VenueId,
 };
 use candlewick_sdk::serde_json::{from_value, json};
 use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, Ohlcv, Outcome, Payout, Price, Text};
@@ -65,8 +65,8 @@ pub(crate) fn price(symbol: u16, moment: i64) -> Event {
 }
 
 /// Creates an acceptance without details.
-pub(crate) fn bare(intent: u64) -> Opened {
-    Opened {
+pub(crate) fn bare(intent: u64) -> OpenedTrade {
+    OpenedTrade {
         intent: IntentId::new(intent),
         venue_id: None,
         open_time: None,
@@ -82,7 +82,7 @@ pub(crate) fn opened(intent: u64) -> EventKind {
 }
 
 pub(crate) fn opened_paying(intent: u64, percent: u32) -> EventKind {
-    EventKind::Opened(Opened { payout: payout(percent), ..bare(intent) })
+    EventKind::Opened(OpenedTrade { payout: payout(percent), ..bare(intent) })
 }
 
 pub(crate) fn payout(percent: u32) -> Option<Payout> {
@@ -133,8 +133,8 @@ pub(crate) fn difference(amount: i64) -> EventKind {
     EventKind::WalletDifference { amount: Money::from_minor(amount) }
 }
 
-pub(crate) fn settled(intent: u64, outcome: Outcome, profit: i64) -> Settled {
-    Settled::by_operator(IntentId::new(intent), outcome, Money::from_minor(profit))
+pub(crate) fn settled(intent: u64, outcome: Outcome, profit: i64) -> TradeSettlement {
+    TradeSettlement::by_operator(IntentId::new(intent), outcome, Money::from_minor(profit))
 }
 
 pub(crate) fn by_person(intent: u64, outcome: Outcome, profit: i64) -> EventKind {

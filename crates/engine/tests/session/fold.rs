@@ -1,7 +1,7 @@
 //! Journal entries of a run, and the Session and book that fold them.
 
 use candlewick_engine::{
-    Action, Control, Event, EventKind, Header, JournalDecoder, Recorded, RiskSettings, Session,
+    Action, Control, Event, EventKind, Header, JournalDecoder, RecordedEntry, RiskSettings, Session,
     SessionSettings, TradeBook,
 };
 use candlewick_sdk::Millis;
@@ -49,7 +49,7 @@ impl Fold {
                 }
                 (Journalled::Reload(risk), _) => {
                     self.session.prepare_reload(risk).unwrap();
-                    Ok(Recorded::Event(RELOAD))
+                    Ok(RecordedEntry::Event(RELOAD))
                 }
                 (Journalled::Event(event), Some(decoder)) => decoder.read_event(&to_string(event).unwrap()),
                 (Journalled::Action(body), Some(decoder)) => decoder.read_action(body),

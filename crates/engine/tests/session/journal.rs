@@ -9,8 +9,8 @@ use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalDecoder, JournalHash,
-    Judgement, Opened, OrderTerms, OutsideSignal, Recorded, Recorder, RefusalReason, Refused, Rejection,
-    Rule, Settled, StakeSettings, VenueId, VenueSymbol, VenueTerms,
+    Judgement, OpenedTrade, OrderTerms, OutsideSignal, RecordedEntry, Recorder, RefusalReason, RefusedSignal,
+    Rejection, Rule, StakeSettings, TradeSettlement, VenueId, VenueSymbol, VenueTerms,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, json, to_string};
@@ -39,22 +39,22 @@ fn bot_id(position: u16) -> BotId {
 }
 
 /// Returns an acceptance, and one variation for each of its fields.
-fn openings() -> Vec<Opened> {
+fn openings() -> Vec<OpenedTrade> {
     let base = bare(1);
     let time = Some(Millis::new(1));
     let other = VenueTerms { symbol: None, direction: Direction::Buy, stake: Money::from_minor(1) };
-    let taken = |taken| Opened { taken: Some(taken), ..base };
+    let taken = |taken| OpenedTrade { taken: Some(taken), ..base };
     vec![
         base,
-        Opened { intent: IntentId::new(2), ..base },
-        Opened { venue_id: VenueId::new("a"), ..base },
-        Opened { venue_id: VenueId::new(""), ..base },
-        Opened { open_time: time, ..base },
-        Opened { open_price: Some(0.1 + 0.2), ..base },
-        Opened { open_price: Some(0.0), ..base },
-        Opened { close_time: time, ..base },
-        Opened { payout: Payout::from_parts(1), ..base },
-        Opened { payout: Payout::from_parts(2), ..base },
+        OpenedTrade { intent: IntentId::new(2), ..base },
+        OpenedTrade { venue_id: VenueId::new("a"), ..base },
+        OpenedTrade { venue_id: VenueId::new(""), ..base },
+        OpenedTrade { open_time: time, ..base },
+        OpenedTrade { open_price: Some(0.1 + 0.2), ..base },
+        OpenedTrade { open_price: Some(0.0), ..base },
+        OpenedTrade { close_time: time, ..base },
+        OpenedTrade { payout: Payout::from_parts(1), ..base },
+        OpenedTrade { payout: Payout::from_parts(2), ..base },
         taken(other),
         taken(VenueTerms { symbol: VenueSymbol::new("a"), ..other }),
         taken(VenueTerms { symbol: VenueSymbol::new(""), ..other }),
@@ -63,22 +63,22 @@ fn openings() -> Vec<Opened> {
     ]
 }
 
-fn settlements() -> Vec<Settled> {
+fn settlements() -> Vec<TradeSettlement> {
     let base = settled(1, Outcome::Won, 0);
     let time = Some(Millis::new(1));
     let outcomes = [Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
     let mut all = vec![
         base,
-        Settled { intent: IntentId::new(2), ..base },
-        Settled { profit: Money::from_minor(1), ..base },
-        Settled { profit: Money::from_minor(-1), ..base },
-        Settled { open_time: time, ..base },
-        Settled { open_price: Some(1.0), ..base },
-        Settled { close_time: time, ..base },
-        Settled { close_price: Some(1.0 / 3.0), ..base },
-        Settled { payout: Payout::from_parts(1), ..base },
+        TradeSettlement { intent: IntentId::new(2), ..base },
+        TradeSettlement { profit: Money::from_minor(1), ..base },
+        TradeSettlement { profit: Money::from_minor(-1), ..base },
+        TradeSettlement { open_time: time, ..base },
+        TradeSettlement { open_price: Some(1.0), ..base },
+        TradeSettlement { close_time: time, ..base },
+        TradeSettlement { close_price: Some(1.0 / 3.0), ..base },
+        TradeSettlement { payout: Payout::from_parts(1), ..base },
     ];
-    all.extend(outcomes.map(|outcome| Settled { outcome, ..base }));
+    all.extend(outcomes.map(|outcome| TradeSettlement { outcome, ..base }));
     all
 }
 
@@ -196,19 +196,19 @@ fn every_event_field_except_candles_affects_the_hash_and_is_decoded() {
     let scripts = [Script::new("a"), Script::new("b").on("ETHUSDT")];
     let decoder = JournalDecoder::for_replay(&TestSession::new(&scripts, |_| {}).session);
     for event in events.iter().chain(&candles) {
-        assert_eq!(decoder.read_event(&to_string(event).unwrap()).unwrap(), Recorded::Event(*event));
+        assert_eq!(decoder.read_event(&to_string(event).unwrap()).unwrap(), RecordedEntry::Event(*event));
     }
 }
 
-fn refused(rule: Rule) -> Refused {
+fn refused(rule: Rule) -> RefusedSignal {
     let (bot, decision_time, reason) = (bot_id(0), Millis::ZERO, Reason::new("a"));
-    Refused { bot, decision_time, direction: Direction::Buy, rule, reason }
+    RefusedSignal { bot, decision_time, direction: Direction::Buy, rule, reason }
 }
 
 #[test]
 fn every_field_of_refusal_day_and_verdict_affects_the_hash() {
     let base = refused(Rule::Cooldown);
-    let changed = |change: fn(&mut Refused)| {
+    let changed = |change: fn(&mut RefusedSignal)| {
         let mut refused = base.clone();
         change(&mut refused);
         Action::Refuse(refused)
@@ -256,7 +256,7 @@ fn every_field_of_refusal_day_and_verdict_affects_the_hash() {
     );
     let rules =
         Rule::ALL.into_iter().filter(|rule| ![Rule::Cooldown, Rule::MaxOpenTradesPerSymbol].contains(rule));
-    actions.extend(rules.map(|rule| Action::Refuse(Refused { rule, ..base.clone() })));
+    actions.extend(rules.map(|rule| Action::Refuse(RefusedSignal { rule, ..base.clone() })));
     check(&actions, |action| Entry::Action(action));
 }
 
@@ -287,7 +287,7 @@ fn every_field_of_an_approved_trade_affects_the_hash() {
     let says = |signal| Script::new("a").says(1, signal);
     let expiring = |code: &str, expiration_type| {
         let close_type: CloseType = code.parse().unwrap();
-        says(signal().expiring(Expiry { close_type, expiration_type }))
+        says(signal().with_expiry(Expiry { close_type, expiration_type }))
     };
     let (base, silent) = (says(signal()), Script::new("silent"));
     let stake = StakeSettings::Fixed { amount: Decimal::ONE };
@@ -315,7 +315,7 @@ fn expiry_of_a_signal_overrides_that_of_the_bot() {
     let expiry = |code: &str, expiration_type| Expiry { close_type: code.parse().unwrap(), expiration_type };
     let (bots, own) =
         (expiry("05:00", ExpirationType::CandleClose), expiry("00:30", ExpirationType::NextCandle));
-    for (signal, expected) in [(Signal::buy("a"), bots), (Signal::buy("a").expiring(own), own)] {
+    for (signal, expected) in [(Signal::buy("a"), bots), (Signal::buy("a").with_expiry(own), own)] {
         let Action::Open(approved) = approved(&[Script::new("a").expiring(bots).says(1, signal)], 1) else {
             unreachable!("it was looked for")
         };

@@ -41,7 +41,7 @@ proptest! {
             if place % every == 0 {
                 let last = intents(&few).last().copied();
                 let is_spared = |intent: IntentId| intent.number().is_multiple_of(spared) || Some(intent) == last;
-                dropped += few.retain_rows(|row| !row.is_over() || is_spared(row.approved.intent()));
+                dropped += few.retain_rows(|row| !row.is_finished() || is_spared(row.approved.intent()));
             }
         }
         prop_assert_eq!(intents(&whole).len(), intents(&few).len() + dropped);
@@ -49,7 +49,7 @@ proptest! {
         for row in whole.rows() {
             let intent = row.approved.intent();
             match kept(&few, intent) {
-                None => prop_assert!(row.is_over(), "{:?}", row),
+                None => prop_assert!(row.is_finished(), "{:?}", row),
                 known => prop_assert_eq!(known, kept(&whole, intent)),
             }
         }

@@ -8,9 +8,9 @@ use crate::fold::{Fold, Journalled, RELOAD};
 use crate::script::{Script, header_of, ladder_of, session_settings};
 use candlewick_engine::{
     Action, BotLimitSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused, IntentId,
-    JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings, Recorder,
-    RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
-    SessionSnapshot, Settled, StakeSettings, VenueSymbol, VenueTerms, VerdictSettings,
+    JournalHash, KellyBound, LadderEntry, OpenedTrade, Origin, PauseCause, PauseScope, PauseSettings,
+    Recorder, RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
+    SessionSnapshot, StakeSettings, TradeSettlement, VenueSymbol, VenueTerms, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
@@ -199,7 +199,7 @@ impl World {
                 self.open.push(intent);
                 let symbol = (detail > 200).then(|| VenueSymbol::truncated("X"));
                 let taken = VenueTerms { symbol, direction: Direction::Sell, stake: Money::from_minor(77) };
-                EventKind::Opened(Opened { payout: payout(80), taken: Some(taken), ..bare(intent) })
+                EventKind::Opened(OpenedTrade { payout: payout(80), taken: Some(taken), ..bare(intent) })
             }
             5 => {
                 self.open.push(intent);
@@ -220,7 +220,7 @@ impl World {
             _ => (Outcome::Lost, -100),
         };
         let payout = if detail.is_multiple_of(3) { payout(61 + u32::from(detail) % 39) } else { None };
-        EventKind::Settled(Settled { payout, ..settled(intent, outcome, profit) })
+        EventKind::Settled(TradeSettlement { payout, ..settled(intent, outcome, profit) })
     }
 
     pub(crate) fn see(&mut self, actions: &[Action]) {
@@ -310,7 +310,7 @@ fn note(session: &Session, world: &World, seen: &mut Seen) {
     for (is_there, what) in [
         (!world.in_doubt.is_empty(), "in doubt"),
         (!world.not_opened.is_empty(), "not opened"),
-        (!session.second_trades().is_empty(), "second trade"),
+        (!session.duplicate_trades().is_empty(), "second trade"),
         (world.limit != 9, "reloaded"),
         (!world.in_flight.is_empty(), "in flight"),
         (session.ledger().loss_streak() > 1, "losses in a row"),

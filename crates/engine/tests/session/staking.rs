@@ -6,7 +6,8 @@ use crate::event::{
 use crate::script::{Script, ladder, ladder_of};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    EventKind, IfRefused, IntentId, KellyBound, LadderEntry, RiskSettings, Settled, StakeBound, StakeSettings,
+    EventKind, IfRefused, IntentId, KellyBound, LadderEntry, RiskSettings, StakeBound, StakeSettings,
+    TradeSettlement,
 };
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -357,7 +358,7 @@ fn settlement_states_a_payout_missing_at_the_open() {
         [(Some(85), "#2 a BUY 10.00"), (Some(79), "a MinPayout"), (None, "#2 a BUY 1.00")]
     {
         let mut session = TestSession::new(&[patient(&[1, 2])], probing);
-        let ended = Settled { payout: percent.and_then(payout), ..settled(1, Outcome::Won, 80) };
+        let ended = TradeSettlement { payout: percent.and_then(payout), ..settled(1, Outcome::Won, 80) };
         session.check(&[
             (candle(0, 1), "#1 a BUY 1.00 opened"),
             (at(119, EventKind::Settled(ended)), ""),
@@ -369,7 +370,7 @@ fn settlement_states_a_payout_missing_at_the_open() {
 #[test]
 fn payout_of_a_settlement_is_older_than_that_of_a_later_open() {
     let mut session = TestSession::new(&[patient(&[1, 2, 3])], probing);
-    let ended = Settled { payout: payout(70), ..settled(1, Outcome::Won, 80) };
+    let ended = TradeSettlement { payout: payout(70), ..settled(1, Outcome::Won, 80) };
     session.check(&[
         (candle(0, 1), "#1 a BUY 1.00 opened at 85"),
         (candle(0, 2), "#2 a BUY 10.00 opened at 90"),

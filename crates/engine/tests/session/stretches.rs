@@ -70,7 +70,7 @@ fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64])
             break;
         }
     }
-    assert_eq!(stored.shown(), stored.total());
+    assert_eq!(stored.shown_candle_count(), stored.candle_count());
     all
 }
 

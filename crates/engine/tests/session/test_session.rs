@@ -85,16 +85,16 @@ impl TestSession {
         let scale = self.session.money_scale();
         match action {
             Action::Open(approved) => {
-                let bot = &self.session.bots()[approved.bot().index()];
+                let bot = &self.session.bot_names()[approved.bot().index()];
                 let stake = scale.format(approved.stake());
                 format!("#{} {bot} {} {stake}", approved.intent(), approved.direction())
             }
             Action::Refuse(refused) => {
-                format!("{} {}", self.session.bots()[refused.bot.index()], refused.rule)
+                format!("{} {}", self.session.bot_names()[refused.bot.index()], refused.rule)
             }
             Action::DayOpened { equity, .. } => format!("day {}", scale.format(*equity)),
             Action::Verdict(judgement) => {
-                let bot = &self.session.bots()[judgement.bot.index()];
+                let bot = &self.session.bot_names()[judgement.bot.index()];
                 format!("{bot} {:?} after {}", judgement.edge, judgement.trades)
             }
         }

@@ -3,8 +3,8 @@
 use crate::event::{bare, flat_candle, minute, payout};
 use crate::script::{Script, session_settings};
 use candlewick_engine::{
-    Action, BookedTrade, BotId, Event, EventKind, Opened, OrderTerms, Origin, PrecomputedOutcome,
-    RiskSettings, Rule, SeriesId, Session, Settled, StakeSettings, TrialSession,
+    Action, BookedTrade, BotId, Event, EventKind, OpenedTrade, OrderTerms, Origin, PrecomputedOutcome,
+    RiskSettings, Rule, SeriesId, Session, StakeSettings, TradeSettlement, TrialSession,
 };
 use candlewick_sdk::serde_json::{Value, from_value, json};
 use candlewick_sdk::{Direction, Interval, Millis, Money, Outcome, Signal};
@@ -88,9 +88,9 @@ fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule
         other => panic!("{other:?}"),
     };
     let (intent, payout) = (approved.intent(), payout(bet.percent));
-    let opened = Opened { payout, ..bare(intent.number()) };
+    let opened = OpenedTrade { payout, ..bare(intent.number()) };
     let result = profit(bet, approved.stake());
-    let settled = Settled { payout, ..Settled::by_operator(intent, bet.outcome, result) };
+    let settled = TradeSettlement { payout, ..TradeSettlement::by_operator(intent, bet.outcome, result) };
     let events =
         [(bet.answer_ms, EventKind::Opened(opened)), (bet.end_s * 1_000, EventKind::Settled(settled))];
     for (after, kind) in events {

@@ -115,7 +115,7 @@ fn results_of_an_operator_count_as_money_but_not_as_evidence() {
     let money = |session: &TestSession| session.session.ledger().free().minor();
     assert_eq!(money(&said) - money(&cancelled), 800);
     let plan = the_verdict(&said.session).edge_test().plan();
-    let test = EdgeTest::new(plan).weighing(the_verdict(&said.session).edge_test().weight());
+    let test = EdgeTest::new(plan).with_weight(the_verdict(&said.session).edge_test().weight());
     let afterwards = judge(said.book.rows(), test);
     let found = (afterwards.settled(), afterwards.edge_account(), afterwards.mirror_account());
     assert_eq!(found, accounts(&the_verdict(&said.session)), "and so by its rows");

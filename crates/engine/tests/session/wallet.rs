@@ -116,7 +116,7 @@ fn resume_accepts_a_difference_but_keeps_the_daily_loss() {
         (candle(0, 1), "a DailyLossLimit", [990_500, 0]),
     ]);
     let ledger = session.session.ledger();
-    let figures = [ledger.difference(), ledger.peak(), ledger.day_profit()].map(Money::minor);
+    let figures = [ledger.wallet_difference(), ledger.peak(), ledger.day_profit()].map(Money::minor);
     assert_eq!(figures, [0, 990_500, -9_500]);
     session.check(&[(at(70, difference(-9_500)), "")]);
     let used = session.session.limit_use(Millis::new(70_000));

@@ -5,8 +5,8 @@ use crate::fold::{Fold, Journalled, journalled};
 use crate::script::{Script, header_of, session_settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    BotVerdict, Edge, Event, EventKind, Judge, KellyBound, RiskSettings, Session, SessionSettings, Settled,
-    StakeSettings, VerdictSettings,
+    BotVerdict, Edge, Event, EventKind, Judge, KellyBound, RiskSettings, Session, SessionSettings,
+    StakeSettings, TradeSettlement, VerdictSettings,
 };
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -53,9 +53,12 @@ fn ended_edge_is_reported_once_and_enforced_if_set() {
         let decided = |trade: i64| session.book.rows()[trade as usize - 1].approved.decision_time();
         assert!((decided(WINS)..=decided(WINS + 3)).contains(&since), "{since:?}");
         let plan = verdict.edge_test().plan();
-        let after = BotVerdict::after(session.book.rows(), plan);
+        let after = BotVerdict::from_rows(session.book.rows(), plan);
         assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::NoLongerHeld, Some(since)));
-        assert_eq!(Judge::after(session.book.rows(), plan.watching(0)).no_longer_held_since(), None);
+        assert_eq!(
+            Judge::from_rows(session.book.rows(), plan.with_watch_trades(0)).no_longer_held_since(),
+            None
+        );
     }
 }
 
@@ -90,7 +93,7 @@ fn kelly_stakes_minimum_once_the_edge_is_no_longer_held() {
         session.handle(&at(minute * 60 + 1, opened_paying(intent, 80)));
         let (outcome, profit) =
             if minute <= WINS { (Outcome::Won, stake * 8 / 10) } else { (Outcome::Lost, -stake) };
-        let end = Settled { payout: payout(80), ..settled(intent, outcome, profit) };
+        let end = TradeSettlement { payout: payout(80), ..settled(intent, outcome, profit) };
         let answer = session.handle(&at(minute * 60 + 50, EventKind::Settled(end)));
         shown = if answer.contains("a Shown after") { minute } else { shown };
         ended = if answer.contains("a NoLongerHeld after") { minute } else { ended };
@@ -121,7 +124,7 @@ fn unopened_intents_do_not_affect_the_edge_watch() {
     assert_eq!(session.book.rows().len() as i64, minutes, "all are approved");
     let verdict = session.session.verdicts().next().unwrap();
     assert_eq!((verdict.edge(), verdict.judge().no_longer_held_since()), (Edge::Shown, None));
-    let after = BotVerdict::after(session.book.rows(), verdict.edge_test().plan());
+    let after = BotVerdict::from_rows(session.book.rows(), verdict.edge_test().plan());
     assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::Shown, None));
 }
 

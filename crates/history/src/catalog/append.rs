@@ -165,11 +165,11 @@ impl Catalog {
     }
 
     /// Returns the candles that repairs of the current version removed or replaced, sorted by time.
-    pub fn repaired(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
+    pub fn repaired_candles(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.read_consistently(series, SeriesFolder::repaired).map(Option::unwrap_or_default)
     }
 
-    pub fn note_empty_hours(
+    pub fn record_empty_hours(
         &self,
         series: Series,
         source: &str,

@@ -120,7 +120,7 @@ impl Manifest {
         self.version(self.current)
     }
 
-    pub fn revised(&self) -> u64 {
+    pub fn revision_count(&self) -> u64 {
         self.revisions.as_ref().map_or(0, |revisions| revisions.count)
     }
 

@@ -22,7 +22,7 @@ pub use append::AppendCounts;
 pub use manifest::{EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
 
 #[cfg(feature = "import")]
-use crate::check::{MarketHours, missing_candles};
+use crate::check::{MarketHours, count_missing_candles};
 use crate::disk::{Disk, SystemDisk};
 use crate::{HashedSeries, HistoryError};
 use candlewick_sdk::Series;
@@ -156,7 +156,7 @@ impl Catalog {
             if absent == 0 || MarketHours::from_symbol(series.symbol) == MarketHours::Always {
                 return Ok(absent);
             }
-            folder.candles(&*self.disk, version).map(|candles| missing_candles(candles.candles()))
+            folder.candles(&*self.disk, version).map(|candles| count_missing_candles(candles.candles()))
         })?;
         Ok(missing.unwrap_or(0))
     }

@@ -34,10 +34,10 @@ fn remembers_empty_hours_once_per_source() {
     let (_folder, catalog) = empty();
     let minutes = |start, end| Millis::MINUTE * start..Millis::MINUTE * end;
     let empty_hours = || catalog.manifest(series()).unwrap().map(|manifest| manifest.empty_hours.len());
-    catalog.note_empty_hours(series(), "a", &[minutes(2, 5)]).unwrap();
+    catalog.record_empty_hours(series(), "a", &[minutes(2, 5)]).unwrap();
     assert_eq!(empty_hours(), None, "a series of which nothing is there has none");
     catalog.append(series(), &candles(&[(1, 1), (5, 1)]), &origin(1_000)).unwrap();
-    catalog.note_empty_hours(series(), "a", &[minutes(2, 5), minutes(3, 4), minutes(2, 5)]).unwrap();
+    catalog.record_empty_hours(series(), "a", &[minutes(2, 5), minutes(3, 4), minutes(2, 5)]).unwrap();
     assert_eq!(empty_hours(), Some(1));
     catalog.append(series(), &candles(&[(6, 1)]), &origin(1_000)).unwrap();
     let manifest = catalog.manifest(series()).unwrap().unwrap();
@@ -63,7 +63,7 @@ fn append_counts_candles_and_keeps_first_seen_values() {
     let manifest = catalog.manifest(series()).unwrap().unwrap();
     let source = &manifest.origins[0];
     assert_eq!((source.first_at, source.last_at), (Millis::MINUTE * 9, Millis::MINUTE * 11));
-    assert_eq!((manifest.origins.len(), source.new, source.revised, manifest.revised()), (1, 3, 1, 1));
+    assert_eq!((manifest.origins.len(), source.new, source.revised, manifest.revision_count()), (1, 3, 1, 1));
     let version = manifest.current().unwrap();
     assert_eq!((version.candles(), version.start(), version.end()), (3, Millis::MINUTE, Millis::MINUTE * 4));
 }
@@ -98,7 +98,8 @@ fn repaired_values_stay_removed_but_corrections_are_appended() {
     assert_eq!(read(&catalog), [(1, 10), (3, 35), (4, 40)]);
     assert_eq!(repair(&[(1, 10), (3, 35)]), 3);
     assert_eq!(append(&as_it_came), counts(0, 5, 0));
-    let repaired: Vec<Candle> = catalog.repaired(series()).unwrap().iter().map(|one| one.candle).collect();
+    let repaired: Vec<Candle> =
+        catalog.repaired_candles(series()).unwrap().iter().map(|one| one.candle).collect();
     assert_eq!(rows(&repaired), [(2, 999), (3, 30), (4, 40), (5, 777)]);
     assert_eq!(append(&[(2, 20), (3, 31), (6, 60)]), counts(2, 0, 1));
     assert_eq!(read(&catalog), [(1, 10), (2, 20), (3, 35), (6, 60)]);

@@ -14,7 +14,7 @@ const MIN_HOLIDAY_GAP: Millis = Millis::new(3 * Millis::HOUR.get());
 const MAX_HOLIDAY_DAYS: i64 = 5;
 
 impl MarketHours {
-    pub fn expected(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
+    pub fn expected_candles(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
         expected_in(&self.open(stretch, Doubt::Closed, &[]), interval)
     }
 }
@@ -69,11 +69,11 @@ fn suggest_holiday(
     first.iter_days().take(MAX_HOLIDAY_DAYS as usize + 2).find(explains)
 }
 
-pub fn missing_candles(series: &CandleSeries) -> u64 {
+pub fn count_missing_candles(series: &CandleSeries) -> u64 {
     report_missing(series, &MarketHours::from_symbol(series.symbol()), &[], &mut drop)
 }
 
-pub fn closed_candles(series: &CandleSeries) -> u64 {
+pub fn count_candles_in_closed_hours(series: &CandleSeries) -> u64 {
     let mut count = 0;
     let session = MarketHours::from_symbol(series.symbol());
     report_closed_hours(series, &session, &[], &mut |finding| count += finding.count);

@@ -19,7 +19,7 @@ mod moves;
 mod rows;
 mod session;
 
-pub use gaps::{closed_candles, missing_candles};
+pub use gaps::{count_candles_in_closed_hours, count_missing_candles};
 pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -29,18 +29,18 @@ pub struct CheckSettings {
     /// Dates on which no trading session begins, in the time zone of the session.
     pub holidays: Vec<NaiveDate>,
     /// Minimum size of a spike or jump, as a multiple of the usual candle range.
-    pub spike_ranges: f64,
-    pub flat_candles: u64,
+    pub min_spike_ranges: f64,
+    pub min_flat_candles: u64,
 }
 
 impl Default for CheckSettings {
     fn default() -> Self {
-        Self { session: None, holidays: Vec::new(), spike_ranges: 15.0, flat_candles: 15 }
+        Self { session: None, holidays: Vec::new(), min_spike_ranges: 15.0, min_flat_candles: 15 }
     }
 }
 
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckedSeries {
     pub series: Series,
     pub session: MarketHours,
     pub rows: u64,
@@ -53,7 +53,7 @@ pub struct Checked {
     settings: CheckSettings,
 }
 
-impl Checked {
+impl CheckedSeries {
     /// Returns the fraction of the expected candles that exist, from 0 to 1.
     pub fn coverage(&self) -> f64 {
         let there = self.candles.as_ref().map_or(0, |candles| candles.candles().len()) as f64;
@@ -66,7 +66,7 @@ pub fn check_file(
     reading: &ImportSettings,
     settings: &CheckSettings,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Checked, HistoryError> {
+) -> Result<CheckedSeries, HistoryError> {
     Ok(check_table(CandleTable::read(path, reading, progress)?, settings))
 }
 
@@ -75,31 +75,43 @@ pub fn check_bytes(
     path: &Path,
     reading: &ImportSettings,
     settings: &CheckSettings,
-) -> Result<Checked, HistoryError> {
+) -> Result<CheckedSeries, HistoryError> {
     Ok(check_table(CandleTable::read_from(content, path, reading)?, settings))
 }
 
-fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
+fn check_table(table: CandleTable, settings: &CheckSettings) -> CheckedSeries {
     let CandleTable { series, decoded, .. } = table;
     let mut findings = Findings::default();
     let rows = (decoded.rows.len() + decoded.broken.len()) as u64;
     let unfinished = decoded.labels.unfinished_rows;
     let sound = rows::collect_valid_rows(decoded, series.interval, &mut findings);
     let (candles, conflicts) = (CandleSeries::new(series, sound.candles).ok(), sound.conflicts);
-    let read = Checked { rows, candles, findings, unfinished, conflicts, ..Checked::new(series, settings) };
+    let read = CheckedSeries {
+        rows,
+        candles,
+        findings,
+        unfinished,
+        conflicts,
+        ..CheckedSeries::new(series, settings)
+    };
     read.check_candles()
 }
 
-pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &CheckSettings) -> Checked {
+pub fn check_series(
+    candles: &CandleSeries,
+    revisions: &[Revision],
+    settings: &CheckSettings,
+) -> CheckedSeries {
     let mut revisions = revisions.to_vec();
     // Sorts the latest revision of each time last.
     revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen));
     let (rows, all) = (candles.candles().len() as u64, Some(candles.clone()));
-    let checked = Checked { rows, candles: all, revisions, ..Checked::new(candles.series(), settings) };
+    let checked =
+        CheckedSeries { rows, candles: all, revisions, ..CheckedSeries::new(candles.series(), settings) };
     checked.check_candles()
 }
 
-pub fn check_in_step(all: &mut [&mut Checked]) {
+pub fn check_series_agreement(all: &mut [&mut CheckedSeries]) {
     let candles: Vec<CandleSeries> = all.iter().filter_map(|checked| checked.candles.clone()).collect();
     for mismatch in series_mismatches(&candles.iter().collect::<Vec<_>>()) {
         let fine = Series { symbol: mismatch.symbol, interval: mismatch.fine };
@@ -111,7 +123,7 @@ pub fn check_in_step(all: &mut [&mut Checked]) {
     }
 }
 
-impl Checked {
+impl CheckedSeries {
     fn new(series: Series, settings: &CheckSettings) -> Self {
         Self {
             series,
@@ -136,7 +148,9 @@ impl Checked {
 
     fn report_findings(&self, note: &mut dyn FnMut(Finding)) -> u64 {
         let Some(candles) = &self.candles else { return 0 };
-        let CheckSettings { holidays, spike_ranges, flat_candles, .. } = &self.settings;
+        let CheckSettings {
+            holidays, min_spike_ranges: spike_ranges, min_flat_candles: flat_candles, ..
+        } = &self.settings;
         let missing = gaps::report_missing(candles, &self.session, holidays, note);
         gaps::report_closed_hours(candles, &self.session, holidays, note);
         moves::report_spikes_and_jumps(candles, *spike_ranges, note);
@@ -187,7 +201,7 @@ pub enum Remedy {
     /// Invalid and repeated rows are always removed, and unsorted rows are always sorted.
     Always,
     /// Affected candles are removed only on request, because they may be correct.
-    LeaveOut,
+    RemoveOnRequest,
     Choose,
     TakeLatest,
     Nothing,
@@ -217,10 +231,10 @@ const KINDS: [(FindingKind, (&str, Remedy)); 16] = [
     (FindingKind::Duplicate, ("duplicate", Remedy::Always)),
     (FindingKind::Conflict, ("conflict", Remedy::Choose)),
     (FindingKind::Gap, ("gap", Remedy::Nothing)),
-    (FindingKind::Closed, ("closed", Remedy::LeaveOut)),
-    (FindingKind::Spike, ("spike", Remedy::LeaveOut)),
+    (FindingKind::Closed, ("closed", Remedy::RemoveOnRequest)),
+    (FindingKind::Spike, ("spike", Remedy::RemoveOnRequest)),
     (FindingKind::Jump, ("jump", Remedy::Nothing)),
-    (FindingKind::Flat, ("flat", Remedy::LeaveOut)),
+    (FindingKind::Flat, ("flat", Remedy::RemoveOnRequest)),
     (FindingKind::Revised, ("revised", Remedy::TakeLatest)),
     (FindingKind::OutOfStep, ("out-of-step", Remedy::Nothing)),
 ];
@@ -298,15 +312,15 @@ impl Findings {
 }
 
 #[derive(Clone, Debug)]
-pub struct Fixed {
+pub struct RepairedSeries {
     pub candles: Option<CandleSeries>,
     pub removed: u64,
     pub replaced: u64,
     pub sorted: bool,
 }
 
-impl Fixed {
-    pub const fn is_change(&self) -> bool {
+impl RepairedSeries {
+    pub const fn has_changes(&self) -> bool {
         self.removed > 0 || self.replaced > 0 || self.sorted
     }
 }
@@ -342,13 +356,13 @@ impl ConflictChoice {
     }
 }
 
-impl Checked {
+impl CheckedSeries {
     pub const fn conflicts(&self) -> usize {
         self.conflicts.len()
     }
 
     #[must_use]
-    pub fn choose(&self, choice: ConflictChoice) -> Self {
+    pub fn resolve_conflicts(&self, choice: ConflictChoice) -> Self {
         let mut resolved = self.clone();
         let chosen =
             std::mem::take(&mut resolved.conflicts).into_iter().filter_map(|all| choice.choose(&all));
@@ -364,15 +378,15 @@ impl Checked {
 
     /// Removes definite errors, and doubtful candles if the kind of their finding is in `also`.
     /// [`FindingKind::Revised`] in `also` replaces revised candles by their latest values.
-    pub fn fix(&self, also: &[FindingKind]) -> Fixed {
+    pub fn fix(&self, also: &[FindingKind]) -> RepairedSeries {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);
         let Some(candles) = &self.candles else {
-            return Fixed { candles: None, removed: unsound, replaced: 0, sorted };
+            return RepairedSeries { candles: None, removed: unsound, replaced: 0, sorted };
         };
         let mut doubtful: Vec<Range<Millis>> = Vec::new();
         self.report_findings(&mut |finding| {
-            if finding.kind.remedy() == Remedy::LeaveOut && also.contains(&finding.kind) {
+            if finding.kind.remedy() == Remedy::RemoveOnRequest && also.contains(&finding.kind) {
                 doubtful.extend(finding.start.zip(finding.end).map(|(start, end)| start..end));
             }
         });
@@ -390,7 +404,7 @@ impl Checked {
         let doubtful = (candles.candles().len() - kept.len()) as u64;
         let replaced = if also.contains(&FindingKind::Revised) { self.apply_revisions(&mut kept) } else { 0 };
         let candles = CandleSeries::new(self.series, kept).ok();
-        Fixed { candles, removed: unsound + doubtful, replaced, sorted }
+        RepairedSeries { candles, removed: unsound + doubtful, replaced, sorted }
     }
 
     fn apply_revisions(&self, candles: &mut [Candle]) -> u64 {
@@ -408,7 +422,7 @@ impl Checked {
         replaced.len() as u64
     }
 
-    pub fn check_again(&self, fixed: &Fixed, also: &[FindingKind]) -> Option<Checked> {
+    pub fn check_again(&self, fixed: &RepairedSeries, also: &[FindingKind]) -> Option<CheckedSeries> {
         let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
         let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);
         // A repair of one series cannot align two series.

@@ -27,7 +27,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
         AssetType::Forex => TradingWeek::Currencies,
         AssetType::Crypto | AssetType::Otc => TradingWeek::Always,
     };
-    let rule = LongerRule::Share { week, percent: LongerRule::DEFAULT_PERCENT };
+    let rule = LongerRule::Share { week, percent: LongerRule::DEFAULT_SHARE_PERCENT };
     let mut resampler = Resampler::new(step, settings.interval)?.with_rule(rule);
     let mut walk = Walk::new(settings, tick);
     let mut candles: Vec<Candle> = Vec::new();

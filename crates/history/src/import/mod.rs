@@ -31,7 +31,7 @@ use row::{Problem, Unit};
 use std::path::Path;
 
 #[derive(Clone, Debug)]
-pub struct Imported {
+pub struct ImportedSeries {
     pub candles: CandleSeries,
     pub format: ImportFormat,
     pub symbol_from: DetectedFrom,
@@ -44,7 +44,7 @@ pub struct Imported {
     pub excluded_rows: u64,
     pub newest_first: bool,
     pub in_seconds: bool,
-    pub reading: Option<String>,
+    pub table_layout: Option<String>,
     /// Common number of price decimals, including trailing zeros. `None` if prices differ or have too many.
     pub decimals: Option<usize>,
 }
@@ -53,7 +53,7 @@ pub fn import_file(
     path: &Path,
     settings: &ImportSettings,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Imported, HistoryError> {
+) -> Result<ImportedSeries, HistoryError> {
     to_candles(CandleTable::read(path, settings, progress)?)
 }
 
@@ -61,16 +61,16 @@ pub fn import_bytes(
     content: &[u8],
     path: &Path,
     settings: &ImportSettings,
-) -> Result<Imported, HistoryError> {
+) -> Result<ImportedSeries, HistoryError> {
     to_candles(CandleTable::read_from(content, path, settings)?)
 }
 
-fn to_candles(table: CandleTable) -> Result<Imported, HistoryError> {
+fn to_candles(table: CandleTable) -> Result<ImportedSeries, HistoryError> {
     let path = table.path.clone();
     try_to_candles(table).map_err(|problem| problem.in_file(&path))
 }
 
-fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
+fn try_to_candles(table: CandleTable) -> Result<ImportedSeries, Problem> {
     let CandleTable { series, decoded, interval_from, .. } = table;
     if let Some(broken) = decoded.broken.first() {
         return Err(problem_at(decoded.unit, broken.place, &broken.problem));
@@ -83,7 +83,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);
     let candles = build_candles(decoded, series.interval)?;
     let empty = |error: candlewick_sdk::SeriesError| Problem::Empty(error.to_string());
-    Ok(Imported {
+    Ok(ImportedSeries {
         candles: CandleSeries::new(series, candles).map_err(empty)?,
         format: table.format,
         symbol_from: table.symbol_from,
@@ -95,7 +95,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
         excluded_rows,
         newest_first: table.newest_first,
         in_seconds: table.in_seconds,
-        reading: table.reading,
+        table_layout: table.reading,
         decimals,
     })
 }

@@ -151,7 +151,7 @@ impl CandleTable {
         };
         decoded.labels.check_symbol(symbol, symbol_from.stated_by())?;
         decoded.labels.check_interval(interval)?;
-        spacing::apply_bar_time(&mut decoded, interval, settings.stamped)?;
+        spacing::apply_bar_time(&mut decoded, interval, settings.bar_time)?;
         if let Some(zone) = zone {
             check_fixed_offset(&decoded, zone, interval)?;
         }
@@ -354,7 +354,7 @@ pub struct ImportSettings {
     pub only: Vec<String>,
     pub zone: Option<Zone>,
     pub clock_change: ClockChange,
-    pub stamped: BarTime,
+    pub bar_time: BarTime,
     pub table: TableSettings,
     pub entry: Option<String>,
     pub max_bytes: u64,
@@ -374,7 +374,7 @@ impl Default for ImportSettings {
             only: Vec::new(),
             zone: None,
             clock_change: ClockChange::Strict,
-            stamped: BarTime::Open,
+            bar_time: BarTime::Open,
             table: TableSettings::default(),
             entry: None,
             max_bytes: Self::MAX_BYTES,

@@ -65,7 +65,7 @@ impl JournalUrl {
     }
 
     /// Returns the journal's files that other users can access. Such files expose balances and trades.
-    pub fn files_open_to_others(&self) -> Vec<PathBuf> {
+    pub fn files_accessible_to_others(&self) -> Vec<PathBuf> {
         let files = self.file().into_iter().flat_map(|path| SUFFIXES.map(|suffix| with_suffix(path, suffix)));
         files.filter(|file| is_accessible_to_others(file)).collect()
     }

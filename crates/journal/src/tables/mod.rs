@@ -3,7 +3,7 @@
 
 mod projector;
 
-pub use projector::{IntentRows, ProjectionEnd, Projector, RunNames};
+pub use projector::{IntentRows, ProjectionProgress, Projector, RunNames};
 
 use crate::chain::ChainHash;
 use crate::database::fault::WithUrl;
@@ -83,7 +83,7 @@ impl IntentRecord {
     }
 }
 
-pub fn figures_of(intents: &[IntentRecord]) -> BTreeMap<(Millis, String), DayFigures> {
+pub fn daily_figures(intents: &[IntentRecord]) -> BTreeMap<(Millis, String), DayFigures> {
     let mut figures = BTreeMap::<_, DayFigures>::new();
     for intent in intents {
         let mut add = |at: Millis, count: fn(&mut DayFigures, &IntentRecord)| {
@@ -175,7 +175,7 @@ impl Reader {
         found?.first().map(intent_from).transpose().with_url(url)
     }
 
-    pub async fn tables_held_to(&mut self) -> Result<Option<u64>> {
+    pub async fn tables_complete_to(&mut self) -> Result<Option<u64>> {
         let Some(progress) = self.progress().await?.filter(|progress| progress.is_complete) else {
             return Ok(None);
         };

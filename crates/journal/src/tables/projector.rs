@@ -31,15 +31,15 @@ pub trait IntentRows: Send + Sync {
 
     /// Returns the run that decided an intent, `None` if the intent was evicted from memory.
     /// The row of an evicted intent is final, except for the number of the last entry.
-    fn run_of(&self, intent: u64) -> Option<u64>;
+    fn run_of_intent(&self, intent: u64) -> Option<u64>;
 
-    fn names_of(&self, header: &StoredLine) -> Option<RunNames>;
+    fn parse_run_names(&self, header: &StoredLine) -> Option<RunNames>;
 
     fn record(&self, intent: u64, seq: u64, names: &RunNames) -> Option<IntentRecord>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProjectionEnd {
+pub enum ProjectionProgress {
     More,
     Complete(Head),
 }
@@ -52,7 +52,7 @@ enum Search {
     Done,
 }
 
-/// Writes changed intents to the tables. [`Projector::take`] must receive all lines after the initial head.
+/// Writes changed intents to the tables. [`Projector::take_line`] must receive all lines after the initial head.
 /// Earlier changes that the tables lack are found in the journal.
 pub struct Projector {
     before: Head,
@@ -84,14 +84,14 @@ impl Projector {
     }
 
     /// Takes the next durable line. `source` must already include this line.
-    pub fn take(&mut self, stored: &StoredLine, source: &dyn IntentRows) {
+    pub fn take_line(&mut self, stored: &StoredLine, source: &dyn IntentRows) {
         self.seen = stored.head();
         match (stored.line.kind, stored.line.intent) {
             (LineKind::Event | LineKind::Action, Some(intent)) => {
                 self.changed.insert(intent, stored.seq);
             }
             (LineKind::Run, _) => {
-                self.names.extend(source.names_of(stored).map(|names| (stored.line.run, names)));
+                self.names.extend(source.parse_run_names(stored).map(|names| (stored.line.run, names)));
             }
             _ => {}
         }
@@ -111,19 +111,23 @@ impl Projector {
     }
 
     /// Writes the next piece of the tables. If the future is dropped, the next call repeats the piece.
-    pub async fn write_piece(&mut self, store: &mut Store, source: &dyn IntentRows) -> Result<ProjectionEnd> {
+    pub async fn write_piece(
+        &mut self,
+        store: &mut Store,
+        source: &dyn IntentRows,
+    ) -> Result<ProjectionProgress> {
         let url = store.url.clone();
         self.find_changes(&url, source).await?;
         if self.must_clear {
             store.write_rows(&RowsToWrite { must_clear: true, intents: Vec::new(), up_to: None }).await?;
             self.must_clear = false;
-            return Ok(ProjectionEnd::More);
+            return Ok(ProjectionProgress::More);
         }
         let changed: Vec<(u64, u64)> =
             self.changed.iter().take(ROWS_PER_PIECE).map(|(intent, seq)| (*intent, *seq)).collect();
         let mut intents = Vec::with_capacity(changed.len());
         for (intent, seq) in &changed {
-            let Some(run) = source.run_of(*intent) else {
+            let Some(run) = source.run_of_intent(*intent) else {
                 let row = Reader::read_row(&url, *intent).await?;
                 intents.extend(row.map(|row| IntentRecord { seq: *seq, ..row }));
                 continue;
@@ -132,7 +136,7 @@ impl Projector {
                 let mut reader = Reader::open(&url).await?;
                 let header = reader.run_header(run).await?;
                 reader.close().await;
-                vacant.insert(header.and_then(|header| source.names_of(&header)).unwrap_or_default());
+                vacant.insert(header.and_then(|header| source.parse_run_names(&header)).unwrap_or_default());
             }
             intents.extend(self.names.get(&run).and_then(|names| source.record(*intent, *seq, names)));
         }
@@ -143,7 +147,7 @@ impl Projector {
             self.changed.remove(&intent);
         }
         self.complete_to = up_to.map(|head| head.seq);
-        Ok(up_to.map_or(ProjectionEnd::More, ProjectionEnd::Complete))
+        Ok(up_to.map_or(ProjectionProgress::More, ProjectionProgress::Complete))
     }
 
     async fn find_changes(&mut self, url: &JournalUrl, source: &dyn IntentRows) -> Result<()> {

@@ -65,7 +65,7 @@ pub(crate) async fn detects_each_change_of_an_exchange(fixture: &Fixture) {
     }
     store.close().await.unwrap();
     let verified = fixture.reader().await.verify().await.unwrap();
-    assert_eq!((verified.entries, verified.exchanges, verified.exchanges_outside), (6, 6, 0));
+    assert_eq!((verified.entries, verified.exchanges, verified.unsealed_exchanges), (6, 6, 0));
     fixture.run("CREATE TABLE kept AS SELECT * FROM wires").await;
     // Of the six lines, the second seals exchanges 1 and 2, the fourth 3 and 4, and the sixth 5 and 6.
     for (change, expected) in [
@@ -103,8 +103,8 @@ pub(crate) async fn detects_each_change_of_an_exchange(fixture: &Fixture) {
     let mut reader = fixture.reader().await;
     let mut walk = reader.walk(4).await.unwrap();
     while !walk.next().await.unwrap().is_empty() {}
-    assert_eq!(reader.exchanges_of(1).await.unwrap().len(), 2);
-    assert_fails!(reader.exchanges_of(2).await, JournalError::BrokenChain { seq: 4, .. });
+    assert_eq!(reader.exchanges_of_intent(1).await.unwrap().len(), 2);
+    assert_fails!(reader.exchanges_of_intent(2).await, JournalError::BrokenChain { seq: 4, .. });
 }
 
 pub(crate) async fn omits_exchanges_after_the_walk(fixture: &Fixture) {
@@ -114,10 +114,10 @@ pub(crate) async fn omits_exchanges_after_the_walk(fixture: &Fixture) {
     let mut walk = reader.walk(4).await.unwrap();
     while !walk.next().await.unwrap().is_empty() {}
     commit_exchange(&mut store, exchange(7, "b")).await;
-    assert_eq!(reader.exchanges_of(7).await.unwrap(), [exchange(7, "a")]);
+    assert_eq!(reader.exchanges_of_intent(7).await.unwrap(), [exchange(7, "a")]);
     store.close().await.unwrap();
     reader.verify().await.unwrap();
-    assert_eq!(reader.exchanges_of(7).await.unwrap(), [exchange(7, "a"), exchange(7, "b")]);
+    assert_eq!(reader.exchanges_of_intent(7).await.unwrap(), [exchange(7, "a"), exchange(7, "b")]);
 }
 
 pub(crate) async fn counts_exchanges_without_seals(fixture: &Fixture) {
@@ -126,14 +126,14 @@ pub(crate) async fn counts_exchanges_without_seals(fixture: &Fixture) {
         .run("INSERT INTO wires VALUES (1, 7, 5, 9, 'GET /', '', '{}', 200), (2, 7, 6, 9, 'GET /', '', '{}', 200)")
         .await;
     let verified = fixture.reader().await.verify().await.unwrap();
-    assert_eq!((verified.entries, verified.exchanges, verified.exchanges_outside), (0, 0, 2));
+    assert_eq!((verified.entries, verified.exchanges, verified.unsealed_exchanges), (0, 0, 2));
     let mut store = fixture.open().await.unwrap();
     store.record_exchange(exchange(7, "c"));
     store.close().await.unwrap();
     let verified = fixture.reader().await.verify().await.unwrap();
-    assert_eq!((verified.entries, verified.exchanges, verified.exchanges_outside), (1, 1, 2));
+    assert_eq!((verified.entries, verified.exchanges, verified.unsealed_exchanges), (1, 1, 2));
     let mut reader = fixture.reader().await;
-    assert_eq!(reader.exchanges_of(7).await.unwrap().len(), 3);
+    assert_eq!(reader.exchanges_of_intent(7).await.unwrap().len(), 3);
     reader.verify().await.unwrap();
     assert_eq!(reader.count_unsealed_exchanges(7).await.unwrap(), 2);
 }

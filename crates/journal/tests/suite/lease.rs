@@ -5,7 +5,7 @@ use candlewick_journal::{Holder, JournalError, Store};
 use candlewick_sdk::Millis;
 
 async fn open_as(fixture: &Fixture, holder: &Holder) -> Result<Store, JournalError> {
-    Store::open_on_terms(&fixture.url, holder, &terms()).await
+    Store::open_with_terms(&fixture.url, holder, &terms()).await
 }
 
 async fn open(fixture: &Fixture, program: &str, pid: u32) -> Result<Store, JournalError> {
@@ -28,7 +28,7 @@ pub(crate) async fn rejects_second_holder_and_names_the_first(fixture: &Fixture)
     let mut first = open(fixture, "first", 1).await.unwrap();
     first.heartbeat().await.unwrap();
     fixture.age_lease(Millis::new(5_000)).await;
-    let lease = fixture.reader().await.holder().await.unwrap().unwrap();
+    let lease = fixture.reader().await.current_lease().await.unwrap().unwrap();
     assert_eq!(lease.holder, holder("first", 1));
     match second(fixture).await.map(drop).unwrap_err() {
         JournalError::HeldBy { who, since, held_for, silence, url } => {
@@ -47,7 +47,7 @@ pub(crate) async fn closed_journal_is_free(fixture: &Fixture) {
     let mut first = open(fixture, "first", 1).await.unwrap();
     first.record(line("1"));
     first.close().await.unwrap();
-    assert_eq!(fixture.reader().await.holder().await.unwrap(), None);
+    assert_eq!(fixture.reader().await.current_lease().await.unwrap(), None);
     let second = self::second(fixture).await.unwrap();
     assert_eq!(second.head().seq, 1, "closing commits the buffer");
 }
@@ -58,7 +58,7 @@ pub(crate) async fn living_local_holder_keeps_the_lease(fixture: &Fixture) {
     assert_fails!(second(fixture).await, JournalError::HeldBy { .. });
     commit(&mut first, &["1"]).await;
     first.heartbeat().await.unwrap();
-    let lease = fixture.reader().await.holder().await.unwrap().unwrap();
+    let lease = fixture.reader().await.current_lease().await.unwrap().unwrap();
     assert!(lease.silence < Millis::MINUTE, "{lease:?}");
 }
 
@@ -89,7 +89,7 @@ pub(crate) async fn writes_nothing_after_losing_the_lease(fixture: &Fixture) {
     assert_lost(&mut first, "second").await;
     assert!(matches!(first.close().await, Err(JournalError::LostLease { .. })));
     assert_eq!(fixture.bodies().await, ["1", "2"]);
-    assert_eq!(fixture.reader().await.exchanges_of(1).await.unwrap(), []);
+    assert_eq!(fixture.reader().await.exchanges_of_intent(1).await.unwrap(), []);
     second.heartbeat().await.unwrap();
 }
 

@@ -44,7 +44,7 @@ pub(crate) async fn migrates_old_journal(fixture: &Fixture) {
     store.record(line("3"));
     commit_exchange(&mut store, exchange(7, "a")).await;
     assert_eq!(fixture.bodies().await, [BODIES[0], BODIES[1], "3"]);
-    assert_eq!(fixture.reader().await.exchanges_of(7).await.unwrap(), [exchange(7, "a")]);
+    assert_eq!(fixture.reader().await.exchanges_of_intent(7).await.unwrap(), [exchange(7, "a")]);
     assert_eq!(fixture.number("SELECT MAX(version) FROM _sqlx_migrations").await, 4);
 }
 
@@ -52,8 +52,8 @@ pub(crate) async fn reads_old_journal_unchanged(fixture: &Fixture) {
     make_schema_1(fixture).await;
     assert_eq!(fixture.bodies().await, BODIES);
     let mut reader = fixture.reader().await;
-    assert_eq!(reader.exchanges_of(7).await.unwrap(), []);
-    assert_eq!(reader.holder().await.unwrap(), None);
+    assert_eq!(reader.exchanges_of_intent(7).await.unwrap(), []);
+    assert_eq!(reader.current_lease().await.unwrap(), None);
     assert_eq!(fixture.number("SELECT MAX(version) FROM _sqlx_migrations").await, 1);
 }
 

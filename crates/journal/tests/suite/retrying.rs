@@ -25,7 +25,10 @@ pub(crate) async fn failed_commit_is_retried_completely(fixture: &Fixture) {
     commit(&mut store, &["4"]).await;
     assert_eq!((store.pending(), store.head().seq), (0, 6));
     assert_eq!(fixture.bodies().await, ["1", "2", "3", "4"]);
-    assert_eq!(fixture.reader().await.exchanges_of(1).await.unwrap(), [exchange(1, "2"), exchange(1, "3")]);
+    assert_eq!(
+        fixture.reader().await.exchanges_of_intent(1).await.unwrap(),
+        [exchange(1, "2"), exchange(1, "3")]
+    );
 }
 
 /// Interrupts commits at each query in turn, before or after the response.
@@ -59,7 +62,7 @@ pub(crate) async fn commit_of_unknown_outcome_writes_each_line_once(fixture: &Fi
         }
     }
     assert_eq!(fixture.bodies().await, expected);
-    let exchanges = fixture.reader().await.exchanges_of(1).await.unwrap();
+    let exchanges = fixture.reader().await.exchanges_of_intent(1).await.unwrap();
     assert_eq!(exchanges, (1..=expected.len()).map(|rows| listing(1, rows)).collect::<Vec<_>>());
 }
 
@@ -82,7 +85,7 @@ pub(crate) async fn heartbeat_does_not_resolve_an_unknown_commit(fixture: &Fixtu
 
 pub(crate) async fn interrupted_open_leaves_a_journal_or_nothing(fixture: &Fixture) {
     let (holder, terms) = (holder("cut", FIRST_DEAD), terms());
-    let open = || Store::open_on_terms(&fixture.url, &holder, &terms);
+    let open = || Store::open_with_terms(&fixture.url, &holder, &terms);
     // Password hashing makes connecting take hundreds of irrelevant steps, so only the last steps are tested.
     let steps = steps_of(Reader::open(&fixture.url)).await;
     for polls in steps.saturating_sub(20).max(1).. {
@@ -123,11 +126,11 @@ impl Follower for Snapshots {
         (!is_end).then(|| format!("{{\"snapshot\":{}}}", told.asked))
     }
 
-    fn recorded(&mut self, head: Head) {
+    fn piece_stored(&mut self, head: Head) {
         self.0.lock().unwrap().recorded.push(head);
     }
 
-    fn not_recorded(&mut self, _why: &str) {
+    fn piece_failed(&mut self, _why: &str) {
         self.0.lock().unwrap().not_recorded += 1;
     }
 }
@@ -136,7 +139,7 @@ pub(crate) async fn interrupted_snapshot_loses_no_entry(fixture: &Fixture) {
     let snapshots = Snapshots::default();
     let store = fixture.open().await.unwrap();
     let mut journal =
-        RunJournal::new(store, 1, Millis::ZERO, || Duration::ZERO).followed_by(Box::new(snapshots.clone()));
+        RunJournal::new(store, 1, Millis::ZERO, || Duration::ZERO).with_follower(Box::new(snapshots.clone()));
     let mut expected = Vec::new();
     let mut note = |journal: &mut RunJournal| {
         expected.push(format!("{{\"number\":{}}}", expected.len()));
@@ -171,7 +174,7 @@ pub(crate) async fn failed_snapshot_affects_nothing_else(fixture: &Fixture) {
     let snapshots = Snapshots::default();
     let store = fixture.open().await.unwrap();
     let mut journal =
-        RunJournal::new(store, 1, Millis::ZERO, || Duration::ZERO).followed_by(Box::new(snapshots.clone()));
+        RunJournal::new(store, 1, Millis::ZERO, || Duration::ZERO).with_follower(Box::new(snapshots.clone()));
     fixture.run("ALTER TABLE entries ADD COLUMN gone TEXT CHECK (body NOT LIKE '{\"snapshot\":%')").await;
     for number in 1..=3 {
         journal.note(Millis::ZERO, format!("{{\"number\":{number}}}"));

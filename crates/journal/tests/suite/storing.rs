@@ -75,10 +75,13 @@ pub(crate) async fn stores_exchanges_with_the_lines(fixture: &Fixture) {
     commit_exchange(&mut store, exchange(2, "d")).await;
 
     let mut reader = fixture.reader().await;
-    assert_eq!(reader.exchanges_of(2).await.unwrap(), [exchange(2, "a"), unanswered, exchange(2, "d")]);
-    assert_eq!(reader.exchanges_of(1).await.unwrap(), [exchange(1, "b")]);
-    assert!(reader.exchanges_of(3).await.unwrap()[0].request.ends_with("x [cut]"));
-    assert_eq!(reader.exchanges_of(9).await.unwrap(), []);
+    assert_eq!(
+        reader.exchanges_of_intent(2).await.unwrap(),
+        [exchange(2, "a"), unanswered, exchange(2, "d")]
+    );
+    assert_eq!(reader.exchanges_of_intent(1).await.unwrap(), [exchange(1, "b")]);
+    assert!(reader.exchanges_of_intent(3).await.unwrap()[0].request.ends_with("x [cut]"));
+    assert_eq!(reader.exchanges_of_intent(9).await.unwrap(), []);
     assert_eq!(fixture.bodies().await, ["1"]);
 }
 
@@ -119,7 +122,7 @@ pub(crate) async fn stores_only_the_changes_of_a_repeated_list(fixture: &Fixture
     assert!(kept * 7 < i64::try_from(whole).unwrap(), "{kept} of {whole} bytes");
     let mut reader = fixture.reader().await;
     assert_eq!(reader.verify().await.unwrap().exchanges, 60);
-    assert_eq!(reader.exchanges_of(7).await.unwrap(), lists);
+    assert_eq!(reader.exchanges_of_intent(7).await.unwrap(), lists);
     // The first list written by each holder is stored completely. Later lists depend on it.
     for change in [
         "UPDATE wires SET response = replace(response, 'WON', 'LOST') WHERE id = 21",
@@ -130,5 +133,5 @@ pub(crate) async fn stores_only_the_changes_of_a_repeated_list(fixture: &Fixture
         assert!(error.contains("raw exchange 2"), "{change}: {error}");
         fixture.run("DELETE FROM wires; INSERT INTO wires SELECT * FROM kept; DROP TABLE kept").await;
     }
-    assert_eq!(fixture.reader().await.exchanges_of(7).await.unwrap(), lists);
+    assert_eq!(fixture.reader().await.exchanges_of_intent(7).await.unwrap(), lists);
 }

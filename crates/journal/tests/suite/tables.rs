@@ -2,8 +2,8 @@
 
 use super::fixture::{Cut, Fixture, cut, line};
 use candlewick_journal::{
-    Head, IntentRecord, IntentRows, Line, ProjectionEnd, Projector, RunNames, Store, StoredLine, Tables,
-    figures_of,
+    Head, IntentRecord, IntentRows, Line, ProjectionProgress, Projector, RunNames, Store, StoredLine, Tables,
+    daily_figures,
 };
 use candlewick_sdk::Millis;
 
@@ -16,11 +16,11 @@ impl IntentRows for Known {
         self.0
     }
 
-    fn run_of(&self, _intent: u64) -> Option<u64> {
+    fn run_of_intent(&self, _intent: u64) -> Option<u64> {
         Some(1)
     }
 
-    fn names_of(&self, _header: &StoredLine) -> Option<RunNames> {
+    fn parse_run_names(&self, _header: &StoredLine) -> Option<RunNames> {
         None
     }
 
@@ -71,7 +71,7 @@ async fn record(store: &mut Store, intents: impl Iterator<Item = u64>) {
 
 async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -> Head {
     loop {
-        if let ProjectionEnd::Complete(head) = projector.write_piece(store, known).await.unwrap() {
+        if let ProjectionProgress::Complete(head) = projector.write_piece(store, known).await.unwrap() {
             return head;
         }
     }
@@ -80,7 +80,7 @@ async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -
 fn expected(head: Head, last: &[(u64, u64)], known: &Known) -> Tables {
     let row = |(intent, seq): &(u64, u64)| known.record(*intent, *seq, &RunNames::default());
     let intents: Vec<IntentRecord> = last.iter().filter_map(row).collect();
-    Tables { up_to: head, figures: figures_of(&intents), intents }
+    Tables { up_to: head, figures: daily_figures(&intents), intents }
 }
 
 async fn tables(fixture: &Fixture) -> Option<Tables> {

@@ -1,13 +1,17 @@
 //! Receivers that are down, slow, busy or flooded, on a paused clock.
 
 use super::*;
-use crate::alert::{Alert, Rules};
+use crate::alert::{Alert, AlertFilter};
 use crate::notifier::{ChannelCounts, Notifier};
 use std::ops::Range;
 use std::sync::Mutex;
 
-const PACE: Pace =
-    Pace { queue: 1_000, digest_after: 5, digest_window: Duration::from_mins(1), quiet: Duration::ZERO };
+const PACE: DeliveryPace = DeliveryPace {
+    queue: 1_000,
+    digest_after: 5,
+    digest_window: Duration::from_mins(1),
+    quiet: Duration::ZERO,
+};
 
 #[derive(Clone)]
 struct Receiver {
@@ -26,13 +30,13 @@ enum Answer {
 impl Receiver {
     /// `answer` receives the time since the start and the number of the attempt.
     fn start(
-        pace: Pace,
+        pace: DeliveryPace,
         answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,
     ) -> (Self, Notifier) {
         let receiver = Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) };
-        let rules = Rules { minimum: Severity::Info, include: Vec::new(), exclude: Vec::new() };
+        let rules = AlertFilter { minimum: Severity::Info, include: Vec::new(), exclude: Vec::new() };
         let delivery: Box<dyn Delivery> = Box::new(receiver.clone());
-        (receiver, Notifier::begin("test", vec![("phone".to_owned(), rules, delivery)], pace))
+        (receiver, Notifier::start("test", vec![("phone".to_owned(), rules, delivery)], pace))
     }
 
     fn attempts(&self) -> Vec<(Duration, Message)> {
@@ -105,7 +109,7 @@ fn counts(notifier: &Notifier) -> ChannelCounts {
 }
 
 async fn unsent(notifier: Notifier, patience: u64) -> u64 {
-    notifier.end(seconds(patience)).await.remove(0).waiting
+    notifier.shut_down(seconds(patience)).await.remove(0).waiting
 }
 
 const fn seconds(seconds: u64) -> Duration {
@@ -129,7 +133,7 @@ async fn retries_every_five_minutes_and_loses_no_queued_alert() {
 
 #[tokio::test(start_paused = true)]
 async fn counts_and_reports_dropped_alerts() {
-    let (receiver, notifier) = Receiver::start(Pace { queue: 100, ..PACE }, down_until(3_600));
+    let (receiver, notifier) = Receiver::start(DeliveryPace { queue: 100, ..PACE }, down_until(3_600));
     notifier.send(alert(0, Severity::Critical));
     sleep(seconds(1)).await;
     notifier.send(alert(1, Severity::Critical));
@@ -226,11 +230,12 @@ async fn message_rejected_for_an_hour_does_not_block_others() {
 #[tokio::test(start_paused = true)]
 async fn next_message_reports_drops_after_a_rejected_one() {
     let refused = || Answer::Fail(Failure::Permanent { reason: "400".to_owned() });
-    let (receiver, notifier) = Receiver::start(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
-        1 => Answer::TakeAfter(seconds(5)),
-        2 => refused(),
-        _ => Answer::Take,
-    });
+    let (receiver, notifier) =
+        Receiver::start(DeliveryPace { queue: 1, ..PACE }, move |_, attempt| match attempt {
+            1 => Answer::TakeAfter(seconds(5)),
+            2 => refused(),
+            _ => Answer::Take,
+        });
     send_each(&notifier, 0..4, seconds(1)).await;
     sleep(seconds(10)).await;
     notifier.send(alert(9, Severity::Info));
@@ -262,7 +267,8 @@ async fn end_interrupts_a_retry_delay() {
 
 #[tokio::test(start_paused = true)]
 async fn repeated_alerts_are_sent_once_with_their_count() {
-    let (receiver, notifier) = Receiver::start(Pace { quiet: seconds(300), ..PACE }, |_, _| Answer::Take);
+    let (receiver, notifier) =
+        Receiver::start(DeliveryPace { quiet: seconds(300), ..PACE }, |_, _| Answer::Take);
     for at in 0..30 {
         notifier.send(Alert { repeat_key: Some("token".to_owned()), ..alert(at, Severity::Warning) });
         sleep(seconds(1)).await;

@@ -32,7 +32,7 @@ pub(super) async fn visit_sessions_before(
     if left.peek().is_none() || contents.compacted_since().is_some() {
         return Ok(());
     }
-    let mut fold = SessionFold::new(run.silent_session()?);
+    let mut fold = SessionFold::new(run.session_without_strategies()?);
     let mut walk = reader.walk(LINES_PER_PAGE).await?;
     loop {
         let page = walk.next().await?;
@@ -50,7 +50,7 @@ pub(super) async fn visit_sessions_before(
                     applied.map_err(|error| RecordsError::unreadable(stored, error))?;
                 }
             }
-            fold.take(stored)?;
+            fold.apply_line(stored)?;
         }
         if page.is_empty() {
             return Ok(());
@@ -124,7 +124,7 @@ pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &Deci
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::{Event, EventKind, IntentId, Opened, Origin, SeriesId, Settled};
+    use candlewick_engine::{Event, EventKind, IntentId, OpenedTrade, Origin, SeriesId, TradeSettlement};
     use candlewick_sdk::{Candle, Interval, Money, Ohlcv, Outcome, Signal, Strategy};
     use serde_json::{Value, json};
 
@@ -159,8 +159,8 @@ mod tests {
             let intent = IntentId::new(place as u64 + 1);
             let (open_time, open_price, close_time) = (Some(at), Some(1.0), Some(at + Millis::MINUTE));
             let (venue_id, payout, taken) = (None, None, None);
-            let opened = Opened { intent, venue_id, open_time, open_price, close_time, payout, taken };
-            let settled = Settled::by_operator(intent, *outcome, Money::from_minor(*profit));
+            let opened = OpenedTrade { intent, venue_id, open_time, open_price, close_time, payout, taken };
+            let settled = TradeSettlement::by_operator(intent, *outcome, Money::from_minor(*profit));
             for kind in [
                 EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live },
                 EventKind::Opened(opened),

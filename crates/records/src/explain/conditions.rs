@@ -1,7 +1,7 @@
 //! Conditions of a strategy at a candle, as text and JSON.
 
-use candlewick_engine::offset_zone;
-use candlewick_sdk::{Condition, ConditionSide, Millis, format_price, visible};
+use candlewick_engine::parse_utc_offset;
+use candlewick_sdk::{Condition, ConditionRole, Millis, escape_hidden, format_price};
 use chrono::DateTime;
 use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
@@ -31,17 +31,17 @@ impl ConditionState {
     pub(super) fn from_condition(condition: &Condition<'_>) -> Self {
         Self {
             part: condition.part.to_string(),
-            side: condition.side.key(),
+            side: condition.role.key(),
             depth: condition.depth,
             condition: condition.text.to_owned(),
-            holds: condition.holds,
+            holds: condition.is_met,
             numbers: condition.numbers.to_vec(),
             note: condition.note.clone(),
         }
     }
 
     fn is_filter(&self) -> bool {
-        self.side == ConditionSide::Filter.key() && self.depth == 0
+        self.side == ConditionRole::Filter.key() && self.depth == 0
     }
 
     fn label(&self) -> String {
@@ -85,12 +85,12 @@ pub(super) fn condition_lines(conditions: &[ConditionState]) -> Vec<String> {
         // The parts repeat the text of the whole condition.
         let text = match (one.depth, has_parts, one.is_filter()) {
             (0, true, false) => "",
-            (_, true, false) => &short_condition(&one.condition),
+            (_, true, false) => &shorten_condition(&one.condition),
             _ => one.condition.as_str(),
         };
         let gap = if label.is_empty() || text.is_empty() { "" } else { ": " };
         let text = format!("{}{label}{gap}{text}: {}{}", "  ".repeat(one.depth), one.state(), one.details());
-        visible(&text).into_owned()
+        escape_hidden(&text).into_owned()
     };
     conditions.iter().enumerate().map(line).collect()
 }
@@ -102,12 +102,12 @@ pub(super) fn format_local_times(conditions: &[ConditionState], at: Millis) -> S
     for condition in conditions {
         // Every second piece is a quoted text.
         for name in condition.condition.split(['\'', '"']).skip(1).step_by(2) {
-            let zone: Option<Tz> = name.parse().ok().or_else(|| offset_zone(name));
+            let zone: Option<Tz> = name.parse().ok().or_else(|| parse_utc_offset(name));
             let Some(zone) = zone.filter(|zone| *zone != Tz::UTC) else { continue };
             let there = utc.with_timezone(&zone);
             let is_same_day = there.date_naive() == utc.date_naive();
             let clock = there.format(if is_same_day { "%H:%M:%S" } else { "%m-%d %H:%M:%S" });
-            let words = format!("{clock} {}", visible(name));
+            let words = format!("{clock} {}", escape_hidden(name));
             if !clocks.contains(&words) {
                 clocks.push(words);
             }
@@ -116,7 +116,7 @@ pub(super) fn format_local_times(conditions: &[ConditionState], at: Millis) -> S
     if clocks.is_empty() { String::new() } else { format!(" ({})", clocks.join(", ")) }
 }
 
-pub fn short_condition(condition: &str) -> String {
+pub fn shorten_condition(condition: &str) -> String {
     if condition.chars().count() <= MAX_CONDITION_CHARS {
         return condition.to_owned();
     }
@@ -129,19 +129,27 @@ mod tests {
     use super::*;
 
     fn state<'a>(
-        (part, side): (&'a str, ConditionSide),
+        (part, side): (&'a str, ConditionRole),
         depth: usize,
         text: &'a str,
         holds: Option<bool>,
     ) -> Condition<'a> {
-        Condition { part: part.into(), side, depth, text, holds, numbers: &[], note: String::new() }
+        Condition {
+            part: part.into(),
+            role: side,
+            depth,
+            text,
+            is_met: holds,
+            numbers: &[],
+            note: String::new(),
+        }
     }
 
     /// 2026-01-05T00:00Z is 19:00 on the previous day in New York, five hours behind UTC in winter.
     #[test]
     fn formats_time_in_the_zones_of_the_conditions() {
         let clocks = |texts: &[&str], at: i64| {
-            let shown = texts.iter().map(|text| state(("", ConditionSide::Buy), 0, text, None));
+            let shown = texts.iter().map(|text| state(("", ConditionRole::Buy), 0, text, None));
             let states: Vec<ConditionState> = shown.map(|one| ConditionState::from_condition(&one)).collect();
             format_local_times(&states, Millis::new(at))
         };
@@ -156,7 +164,7 @@ mod tests {
 
     #[test]
     fn lines_name_owner_state_and_numbers_of_conditions() {
-        use ConditionSide::{Buy, Filter, FirstOf, Part, Sell};
+        use ConditionRole::{Buy, Filter, FirstOf, Part, Sell};
         let numbers = [("rsi(14)".to_owned(), 41.200_000_001), ("sma(9)".to_owned(), f64::NAN)];
         let long = "close > open and rsi(14) < sma(9) and volume > 0";
         let shown = [

@@ -5,10 +5,10 @@ use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::{is_candle, parse};
 use crate::run::RecordedRun;
-use candlewick_engine::{Event, EventKind, IntentId, IntentRow, Settled};
+use candlewick_engine::{Event, EventKind, IntentId, IntentRow, TradeSettlement};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{
-    Candle, Direction, GateView, LongerCandles, LongerRule, Millis, Registry, Settlement, Strategy,
+    Candle, Direction, GateSnapshot, LongerCandles, LongerRule, Millis, Registry, Settlement, Strategy,
     StrategyEntry,
 };
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const ENTRIES_PER_PAGE: u32 = 5_000;
 pub(super) struct DecisionContext {
     pub(super) indicators: BTreeMap<String, f64>,
     pub(super) conditions: Vec<ConditionState>,
-    pub(super) gate: Option<GateView>,
+    pub(super) gate: Option<GateSnapshot>,
 }
 
 pub(super) struct RecomputeOptions<'a> {
@@ -159,7 +159,7 @@ impl Replay {
             }
             EventKind::Settled(settled) => self.apply_settlement(settled),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                self.apply_settlement(&Settled::by_operator(*intent, *outcome, *profit));
+                self.apply_settlement(&TradeSettlement::by_operator(*intent, *outcome, *profit));
             }
             _ => {}
         }
@@ -173,9 +173,9 @@ impl Replay {
         }
     }
 
-    fn apply_settlement(&mut self, settled: &Settled) {
+    fn apply_settlement(&mut self, settled: &TradeSettlement) {
         if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
-            let Settled { outcome, profit, .. } = *settled;
+            let TradeSettlement { outcome, profit, .. } = *settled;
             if self.strategy.wants_settlements() {
                 self.feed_longer_candles();
                 self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
@@ -284,7 +284,8 @@ mod tests {
     }
 
     fn settled(intent: u64, profit: i64) -> StoredLine {
-        let settled = Settled::by_operator(IntentId::new(intent), Outcome::Won, Money::from_minor(profit));
+        let settled =
+            TradeSettlement::by_operator(IntentId::new(intent), Outcome::Won, Money::from_minor(profit));
         let (at, received) = (Millis::ZERO, Millis::ZERO);
         stored(2, LineKind::Event, &json!(Event { at, received, kind: EventKind::Settled(settled) }))
     }

@@ -5,12 +5,12 @@ use super::describe_refusal;
 use super::moment::MomentQuery;
 use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::lines::read_refusal;
+use crate::lines::parse_refusal;
 use crate::moment::short_time;
 use crate::run::RecordedRun;
 use candlewick_engine::{BotSettings, IntentId, IntentState, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Direction, Millis, Symbol, visible};
+use candlewick_sdk::{Direction, Millis, Symbol, escape_hidden};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::{self, Display};
@@ -45,7 +45,7 @@ struct Decision {
     reason: String,
 }
 
-pub async fn read_last(
+pub async fn read_last_decisions(
     reader: &mut Reader,
     contents: &JournalContents,
     (bot, symbol): (Option<&str>, Option<Symbol>),
@@ -103,7 +103,7 @@ impl Decision {
         let Some((run, bot)) = find_bot(stored, contents) else { return Ok(None) };
         let action: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         let time = stored.line.received;
-        let refused = read_refusal(stored)?;
+        let refused = parse_refusal(stored)?;
         let risk = contents.risk_settings_at(run, time)?;
         let refusal = refused
             .as_ref()
@@ -129,7 +129,7 @@ impl Decision {
     }
 
     fn describe(&self, reason: &str) -> String {
-        let (time, bot) = (short_time(self.time), visible(&self.bot));
+        let (time, bot) = (short_time(self.time), escape_hidden(&self.bot));
         let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let outcome = match (&self.refusal, self.intent, self.state) {
             (Some(refusal), ..) => format!("rejected: {refusal}"),
@@ -150,7 +150,7 @@ fn shorten_reasons(decisions: &[Decision]) -> Vec<String> {
         let last = before.find(|other| (&other.bot, other.direction) == (&own.bot, own.direction));
         let is_long = own.reason.chars().count() > MAX_REASON_CHARS;
         let is_repeated = is_long && last.is_some_and(|last| last.reason == own.reason);
-        if is_repeated { "same reason".to_owned() } else { visible(&own.reason).to_string() }
+        if is_repeated { "same reason".to_owned() } else { escape_hidden(&own.reason).to_string() }
     };
     decisions.iter().enumerate().map(shorten).collect()
 }

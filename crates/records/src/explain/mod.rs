@@ -10,9 +10,9 @@ mod moment;
 mod step;
 mod trade;
 
-pub use conditions::short_condition;
+pub use conditions::shorten_condition;
 pub use indicators::MAX_REPLAYED_ENTRIES;
-pub use last::{LastDecisions, read_last};
+pub use last::{LastDecisions, read_last_decisions};
 pub use moment::{MomentQuery, MomentRequest, read_moment};
 pub use trade::{TradeRequest, read_trade};
 

@@ -6,15 +6,15 @@ use super::indicators::{RecomputeOptions, recompute};
 use super::{CandleLine, describe_refusal};
 use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::lines::{find_rejection, is_candle, read_refusal};
+use crate::lines::{find_rejection, is_candle, parse_refusal};
 use crate::moment::{time_of_day, utc};
 use crate::run::RecordedRun;
 use candlewick_engine::{
-    BotSettings, EndedTrade, Event, EventKind, IntentId, IntentRow, IntentState, Origin, Refused, Rejection,
-    RiskSettings, Rule, VenueAnswer, pause_after, refusal_pause_after,
+    BotSettings, EndedTrade, Event, EventKind, IntentId, IntentRow, IntentState, OrderReply, Origin,
+    RefusedSignal, Rejection, RiskSettings, Rule, pause_after, refusal_pause_after,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Direction, Millis, Registry, Symbol, format_price, visible};
+use candlewick_sdk::{Direction, Millis, Registry, Symbol, escape_hidden, format_price};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ pub struct MomentRequest<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
     /// Whether to compute the conditions even if this requires a long replay.
-    pub is_far: bool,
+    pub allows_long_replay: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -108,7 +108,7 @@ pub async fn read_moment(
     add_conditions(&mut found, reader, (contents, run), request).await?;
     let refusals =
         found.iter_mut().filter_map(|bot| Some((bot.refusal_entry?, bot.rule?, bot.refusal.as_mut()?)));
-    add_limit_figures(refusals.collect(), reader, (contents, run), request.is_far).await?;
+    add_limit_figures(refusals.collect(), reader, (contents, run), request.allows_long_replay).await?;
     let ended = describe_end_before(contents, time);
     Ok(MomentReport { time, run: Some(run.number), bots: found, ended })
 }
@@ -126,7 +126,7 @@ async fn add_conditions(
     request: &MomentRequest<'_>,
 ) -> Result<(), RecordsError> {
     let command = format!("why {}", utc(request.query.time));
-    let MomentRequest { registry, is_far, .. } = *request;
+    let MomentRequest { registry, allows_long_replay: is_far, .. } = *request;
     let options = RecomputeOptions { registry, is_far, only_conditions: true, command: &command };
     let with_candle = |bot: &BotMoment| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
     let asked: Vec<(String, u64)> = bots.iter().filter_map(with_candle).collect();
@@ -215,7 +215,7 @@ impl BotMoment {
         if name != Some(&bot.name) {
             return Ok(());
         }
-        if let Some(refused) = read_refusal(stored)? {
+        if let Some(refused) = parse_refusal(stored)? {
             (self.answer, self.rule) = ("refused", Some(refused.rule));
             self.refused = Some((refused.decision_time, stored.line.received));
             let (seq, at) = (stored.seq, refused.decision_time);
@@ -334,7 +334,7 @@ impl Display for MomentReport {
                 write!(f, "\n  {line}")?;
             }
             if let Some(why) = &bot.conditions_missing {
-                write!(f, "\n  conditions not available: {}", visible(why))?;
+                write!(f, "\n  conditions not available: {}", escape_hidden(why))?;
             }
             for signal in &bot.signals {
                 write!(f, "\n  external signal, {signal}")?;
@@ -391,8 +391,8 @@ impl SignalMoment {
             };
             let actions = lines[place + 1..].iter();
             for action in actions.take_while(|next| next.line.kind == LineKind::Action) {
-                match read_refusal(action)? {
-                    Some(Refused { rule, .. }) => {
+                match parse_refusal(action)? {
+                    Some(RefusedSignal { rule, .. }) => {
                         moment.rule = Some(rule);
                         moment.refusal = Some(describe_refusal(rule, bot, (event.at, event.received), risk));
                     }
@@ -412,7 +412,7 @@ fn parse_signal_event(stored: &StoredLine) -> Option<Event> {
 
 impl Display for SignalMoment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (source, id) = (visible(&self.source), visible(&self.id));
+        let (source, id) = (escape_hidden(&self.source), escape_hidden(&self.id));
         write!(f, "{} {} {id} from {source}: ", time_of_day(self.received), self.direction)?;
         match (&self.refusal, self.intent) {
             (Some(refusal), _) => write!(f, "rejected: {refusal}"),
@@ -476,7 +476,7 @@ async fn describe_refusal_pause_at(
             }
             _ => continue,
         };
-        answers.push(VenueAnswer { symbol, decided: approved.decision_time(), at, refusal });
+        answers.push(OrderReply { symbol, decided: approved.decision_time(), at, refusal });
     }
     let pause = refusal_pause_after(risk, symbol, &answers, at);
     Ok(pause.map(|pause| format!("until {} after {}", utc(pause.until), pause.cause())))

@@ -2,7 +2,7 @@
 
 use crate::moment::short_time;
 use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
-use candlewick_sdk::{Millis, Money, MoneyScale, format_price, visible};
+use candlewick_sdk::{Millis, Money, MoneyScale, escape_hidden, format_price};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -195,7 +195,7 @@ fn plain_text(value: &Value) -> String {
 }
 
 fn truncate(text: &str) -> String {
-    let text = visible(text);
+    let text = escape_hidden(text);
     match text.char_indices().nth(MAX_TEXT_CHARS) {
         Some((end, _)) => format!("{}... (add --raw for the full text)", &text[..end]),
         None => text.into_owned(),

@@ -8,13 +8,13 @@ use super::step::Step;
 use super::{CandleLine, doubt};
 use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::moment::{delta, short_time, time_of_day, utc};
+use crate::moment::{format_delta, short_time, time_of_day, utc};
 use crate::table::table_text;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Origin, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{
-    GateMove, GateView, Millis, MoneyScale, Registry, SettledSignal, format_price, visible,
+    GateSnapshot, GateTransition, Millis, MoneyScale, Registry, SettledSignal, escape_hidden, format_price,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub struct Explanation {
     passed_rules: Vec<Rule>,
     indicators: BTreeMap<String, f64>,
     conditions: Vec<ConditionState>,
-    gate: Option<GateView>,
+    gate: Option<GateSnapshot>,
     indicators_missing: Option<String>,
     candles: Vec<CandleLine>,
     /// Checks of a settled trade; empty before settlement or without data.
@@ -51,7 +51,7 @@ pub struct TradeRequest<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
     /// Whether to compute the indicators even if this requires a long replay.
-    pub is_far: bool,
+    pub allows_long_replay: bool,
 }
 
 /// Reads everything about one intent. Each entry is verified against the previous entry's hash.
@@ -66,7 +66,7 @@ pub async fn read_trade(
     let lines = reader.verified_lines_of_intent(intent.number()).await?;
     let end = lines.last().map_or(origin.seq, |last| last.seq) + SEAL_SEARCH_LINES;
     reader.read_seals(origin.seq..end).await?;
-    let exchanges = reader.exchanges_of(intent.number()).await?;
+    let exchanges = reader.exchanges_of_intent(intent.number()).await?;
     let exchanges_outside = reader.count_unsealed_exchanges(intent.number()).await?;
     let notes: Vec<&StoredLine> =
         contents.lines.iter().filter(|stored| is_trade_note(stored, intent)).collect();
@@ -79,7 +79,7 @@ pub async fn read_trade(
     timeline.extend(lists.iter().flat_map(|exchange| doubt::build_steps(exchange, (row, origin), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.sort_rank()));
     let command = format!("explain {}", request.name);
-    let TradeRequest { registry, is_far, .. } = *request;
+    let TradeRequest { registry, allows_long_replay: is_far, .. } = *request;
     let options = RecomputeOptions { registry, is_far, only_conditions: false, command: &command };
     let bots = [(origin.bot.as_str(), origin.seq)];
     let shown = recompute(reader, contents, (origin.run, &bots), &options).await?.pop();
@@ -173,10 +173,10 @@ impl Explanation {
         let trade = &self.trade;
         let TradeLine { intent_id, bot, direction, symbol, close_type, expiration_type, .. } = trade;
         let amount = trade.stake_text();
-        let reason = self.not_sent_reason.as_ref().map(|reason| format!(": {}", visible(reason)));
+        let reason = self.not_sent_reason.as_ref().map(|reason| format!(": {}", escape_hidden(reason)));
         let result = trade.result_text().zip(trade.pnl_text());
         let result = result.map(|(result, pnl)| format!(", {result} {pnl}"));
-        let id = trade.venue_id.as_ref().map(|id| format!("; venue id {}", visible(id)));
+        let id = trade.venue_id.as_ref().map(|id| format!("; venue id {}", escape_hidden(id)));
         let [reason, result, id] = [reason, result, id].map(Option::unwrap_or_default);
         let state = format!("State: {}{reason}{result}{id}", trade.state);
         let ordered = trade.ordered_text();
@@ -204,9 +204,9 @@ impl Explanation {
             lines.push("Conditions:".to_owned());
         }
         lines.extend(conditions::condition_lines(&self.conditions).iter().map(|line| format!("  {line}")));
-        if let Some(GateView { before, now, moved, .. }) = &self.gate {
-            lines.push(format!("Gate before: {}", visible(before)));
-            lines.push(format!("Gate after: {}", visible(now)));
+        if let Some(GateSnapshot { before, now, moved, .. }) = &self.gate {
+            lines.push(format!("Gate before: {}", escape_hidden(before)));
+            lines.push(format!("Gate after: {}", escape_hidden(now)));
             lines.extend(moved.as_ref().map(|moved| format!("Gate {}", describe_gate_move(moved))));
         }
         let missing = self.indicators_missing.as_ref();
@@ -252,7 +252,7 @@ impl Explanation {
         };
         let row = |step: &Step| {
             let text = if is_raw { step.raw_text() } else { step.describe(self.scale) };
-            [time(step.time), delta(decided, step.time), step.what.clone(), text]
+            [time(step.time), format_delta(decided, step.time), step.what.clone(), text]
         };
         table_text(["time", "after", "event", "details"], self.timeline.iter().map(row))
     }
@@ -265,7 +265,7 @@ impl Display for Explanation {
 }
 
 /// Describes a gate move, such as `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
-fn describe_gate_move(moved: &GateMove) -> String {
+fn describe_gate_move(moved: &GateTransition) -> String {
     let what = if moved.is_open { "opened" } else { "closed" };
     let at = utc(moved.at);
     match moved.by {
@@ -294,7 +294,7 @@ mod tests {
             (false, None, "closed", ""),
         ] {
             let expected = format!("{begin} at 2026-01-05T08:14:00.000Z{end}");
-            assert_eq!(describe_gate_move(&GateMove { at, is_open, by }), expected);
+            assert_eq!(describe_gate_move(&GateTransition { at, is_open, by }), expected);
         }
     }
 }

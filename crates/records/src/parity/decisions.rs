@@ -4,7 +4,9 @@ use crate::RecordsError;
 use crate::lines::SessionFold;
 use crate::moment::counted;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
-use candlewick_engine::{Action, Control, Event, EventKind, Header, Recorded, ReloadNote, Rule, Session};
+use candlewick_engine::{
+    Action, Control, Event, EventKind, Header, RecordedEntry, ReloadNote, Rule, Session,
+};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Registry, Strategy, StrategyEntry};
 use serde::Serialize;
@@ -78,7 +80,7 @@ impl Decisions {
             };
             let mut fold = SessionFold::new(Session::new(&run.settings, strategies)?);
             // The last of these lines is the header of the run itself, which names the continued verdicts.
-            let earlier = lines[..begin].iter().try_for_each(|stored| fold.take(stored).map(drop));
+            let earlier = lines[..begin].iter().try_for_each(|stored| fold.apply_line(stored).map(drop));
             if let Err(error) = earlier {
                 decisions.difference = Some(Difference::new(run.seq, run.number, error.to_string()));
                 break;
@@ -181,7 +183,7 @@ impl Replay {
         };
         if stored.line.run == BETWEEN_RUNS {
             // No Session was running, so the next run applies the event at its start.
-            self.session.recall(&Recorded::Event(event));
+            self.session.recall(&RecordedEntry::Event(event));
             return None;
         }
         let is_reload = matches!(event.kind, EventKind::Control { control: Control::Reload });

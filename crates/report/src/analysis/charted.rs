@@ -162,7 +162,7 @@ fn round_width(width: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_backtest::metric::DrawdownFold;
+    use candlewick_backtest::metric::DrawdownTracker;
     use proptest::prelude::*;
 
     fn decided(outcomes: &[u8], needed: Option<f64>) -> Vec<DecidedTrade> {
@@ -217,7 +217,7 @@ mod tests {
         #[test]
         fn worst_drawdown_is_the_max_drawdown(units in proptest::collection::vec(-60_i64..60, 0..200)) {
             let start = Money::from_minor(1_000);
-            let mut fold = DrawdownFold::new(start);
+            let mut fold = DrawdownTracker::new(start);
             for (at, profit) in profits(&units) {
                 fold.settle(at, profit);
             }

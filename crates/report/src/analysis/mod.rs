@@ -6,7 +6,8 @@ mod finding;
 
 use candlewick_backtest::Summary;
 use candlewick_backtest::metric::{
-    Daily, DailyProfits, Drawdown, Expectancy, ProfitFactor, Streaks, WinRates, exposure_of, trades_per_day,
+    DailyProfits, DailyRatios, Drawdown, Expectancy, ProfitFactor, Streaks, WinRates, exposure_of,
+    trades_per_day,
 };
 use candlewick_engine::{BotSettings, IntentRow, IntentState, SymbolId, TradeBook};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome};
@@ -19,10 +20,10 @@ use std::ops::Range;
 
 pub use breakdown::{Breakdown, Cell, Dimension, SMALL_CELL_TRADES};
 pub(crate) use breakdown::{WEEKDAYS, hours_of_week};
-pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, VenueSetting};
+pub use candlewick_search::sensitivity::{Sensitivity, SensitivityCurve, SensitivityPoint, VenueSetting};
 pub(crate) use charted::{Bin, BinAlignment, RollingPoint, RollingWinRate, histogram, worst_drawdowns};
 pub use finding::{
-    Background, Finding, FindingKind, Reversals, Severity, StaleLonger, VariantsUnknown,
+    Background, Finding, FindingKind, Reversals, Severity, StaleLongerCandle, VariantsUnknown,
     assumed_payout_percent,
 };
 pub(crate) use finding::{DecidedTrades, StakedResult, too_good, unusual_payout};
@@ -140,7 +141,7 @@ pub struct Metrics {
     pub drawdown: Option<DrawdownFigures>,
     pub drawdown_by_percent: Option<DrawdownFigures>,
     pub streaks: Streaks,
-    pub daily: Daily,
+    pub daily: DailyRatios,
     pub exposure: Option<f64>,
     pub trades_per_day: Option<f64>,
 }
@@ -173,7 +174,7 @@ impl Metrics {
             drawdown: fall(&summary.max_drawdown),
             drawdown_by_percent: fall(&summary.max_drawdown_by_percent),
             streaks: Streaks::from_summary(summary),
-            daily: Daily::new(days.days(), trades.balance),
+            daily: DailyRatios::new(days.days(), trades.balance),
             exposure: exposure_of(settled, trades.span),
             trades_per_day: trades_per_day(settled.len(), trades.span),
         }
@@ -257,10 +258,10 @@ impl Baselines {
         let runs = (SHIFTED_TRADES_BUDGET / count.max(1)).clamp(*RUN_COUNT.start(), *RUN_COUNT.end()) as u32;
         let found = direction_baseline(&by_symbol, runs, SEED).ok()?;
         Some(Self {
-            own: found.actual,
-            shifted: found.shifted,
-            always_buy: found.always_buy,
-            always_sell: found.always_sell,
+            own: found.actual_mean,
+            shifted: found.shifted_mean,
+            always_buy: found.always_buy_mean,
+            always_sell: found.always_sell_mean,
             p_value: found.p_value,
             runs,
         })

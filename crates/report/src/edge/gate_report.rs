@@ -97,7 +97,7 @@ fn to_gated(named: &NamedTrade, day: Option<DayStart>) -> Option<GatedTrade> {
         Outcome::Draw | Outcome::Cancelled => 0.0,
     };
     let day = day.map_or(0, |day| day.day_of(decided).0.get());
-    Some(GatedTrade { decided: decided.get(), known: known.get(), day, unit_return })
+    Some(GatedTrade { decided_at: decided.get(), known_at: known.get(), day, unit_return })
 }
 
 impl fmt::Display for GateReport {

@@ -92,7 +92,7 @@ impl Sample {
         let bots = bots.max(groups.len());
         let part = AlphaBudget::first_run_share(bots);
         let judged = |bot: Option<&str>, own: &[JudgedTrade]| {
-            let judge = evaluate_trades(own, EdgeTest::new(plan).weighing(part));
+            let judge = evaluate_trades(own, EdgeTest::new(plan).with_weight(part));
             Self::from_trades(bot, own, &judge, caveats)
         };
         let all: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();

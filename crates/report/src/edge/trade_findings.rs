@@ -77,7 +77,7 @@ fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
         let payout = payout.or_else(|| (outcome != Outcome::Won).then_some(0.0))?;
         decided += u64::from(outcome != Outcome::Draw);
         count += 1;
-        returns += to_trade_outcome(outcome).to_return(payout);
+        returns += to_trade_outcome(outcome).unit_return(payout);
         profit += money.profit;
         decimals = decimals.max(money.decimals);
         has_equal_stakes &= *first_stake.get_or_insert(money.stake) == money.stake;

@@ -9,7 +9,7 @@ use crate::run::{Caveats, NotOpened, RunFacts};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{Millis, Outcome, Payout, from_csv_cell, to_csv_cell, visible};
+use candlewick_sdk::{Millis, Outcome, Payout, escape_hidden, from_csv_cell, to_csv_cell};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -156,7 +156,7 @@ fn find_repeated_rows(records: &[StringRecord]) -> Vec<RepeatedRow> {
 fn unopened_trade(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
     let NotOpened { bot, symbol, decided, order: [from, to] } = intent;
     let symbol = intern_symbol(&to_csv_cell(symbol), symbols)?;
-    let sequence = Some(EventSequence::recorded([*from, 0, *to, 0], [None; 2]));
+    let sequence = Some(EventSequence::from_recorded([*from, 0, *to, 0], [None; 2]));
     let ended = (*to > 0).then_some((*decided, Outcome::Cancelled));
     let trade = JudgedTrade { symbol, decided: *decided, answered: None, payout: None, ended, sequence };
     Ok(NamedTrade { bot: bot.clone(), trade, money: None })
@@ -166,7 +166,7 @@ fn unopened_trade(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<Named
 fn sort_key<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use<'a> {
     let NamedTrade { bot, trade, .. } = named;
     let ended = trade.ended.map(|(at, outcome)| (at, outcome.as_str()));
-    let numbers = trade.sequence.map(EventSequence::numbers);
+    let numbers = trade.sequence.map(EventSequence::update_numbers);
     let symbol = symbols.get(trade.symbol.index());
     (numbers, trade.decided, bot, symbol, ended, trade.payout, trade.answered)
 }
@@ -208,7 +208,7 @@ impl Columns {
         let ignored = (0..header.len()).filter(|place| !read.contains(&Some(*place)));
         let names: Vec<String> = ignored
             .filter_map(|place| header.get(place))
-            .map(|name| format!("\"{}\"", visible(name)))
+            .map(|name| format!("\"{}\"", escape_hidden(name)))
             .collect();
         (!names.is_empty()).then(|| format!("ignored columns: {}", names.join(", ")))
     }
@@ -255,9 +255,9 @@ impl Columns {
         };
         let answered_payout = filled(self.answered_payout).map(parse_payout).transpose()?;
         let payouts = [answered_payout, payout];
-        let sequence = order.map(|order| EventSequence::recorded(order.numbers(), payouts));
+        let sequence = order.map(|order| EventSequence::from_recorded(order.update_numbers(), payouts));
         // An intent first recorded as not opened remains unopened, even if a trade was found later.
-        let ended = match sequence.map(EventSequence::numbers) {
+        let ended = match sequence.map(EventSequence::update_numbers) {
             Some([_, _, left_out, _]) if left_out > 0 => Some((decided, Outcome::Cancelled)),
             _ => ended,
         };

@@ -14,7 +14,7 @@ pub struct TradesNeededTerms {
     /// Required probability of detecting an existing edge, from 0 to 1.
     pub power: f64,
     pub paths: u64,
-    pub most_trades: u64,
+    pub max_trades: u64,
     pub seed: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct VerdictTrades {
 impl TradesNeeded {
     /// Creates a report without edges. Add edges one at a time, because each edge takes long to compute.
     pub fn new(terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
-        let TradesNeededTerms { payout, verdict, power, paths, most_trades, seed } = terms;
+        let TradesNeededTerms { payout, verdict, power, paths, max_trades: most_trades, seed } = terms;
         Ok(Self {
             payout,
             break_even: break_even(payout)?,
@@ -79,14 +79,14 @@ impl TradesNeeded {
 
 impl EdgeRequirement {
     pub fn new(points: f64, terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
-        let TradesNeededTerms { payout, verdict, power, paths, most_trades, seed } = terms;
+        let TradesNeededTerms { payout, verdict, power, paths, max_trades: most_trades, seed } = terms;
         let plan = TradePlan::new(payout, points, verdict.alpha(), power)?;
         let exact_trades = match plan.exact_trades() {
             Ok(trades) => Some(trades),
             Err(StatisticsError::TooManyTrades { .. }) => None,
             Err(error) => return Err(error),
         };
-        let rates = plan.by_verdict(verdict, seed, paths, most_trades)?;
+        let rates = plan.simulate_verdicts(verdict, seed, paths, most_trades)?;
         let (low, high) = rates.trades_to_show_range(power);
         Ok(Self {
             points,
@@ -99,9 +99,9 @@ impl EdgeRequirement {
                 trades: rates.trades_to_show(power),
                 low,
                 high,
-                shown: rates.shown(),
-                shown_standard_error: rates.standard_error(rates.shown()),
-                rejected: rates.rejected(),
+                shown: rates.shown_share(),
+                shown_standard_error: rates.standard_error(rates.shown_share()),
+                rejected: rates.rejected_share(),
             },
         })
     }

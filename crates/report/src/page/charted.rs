@@ -6,8 +6,8 @@ use super::chart::{
 };
 use super::{DataTable, RunPage};
 use crate::analysis::{
-    Bin, BinAlignment, Curve, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityPoint, VenueSetting,
-    histogram, settled_rows, worst_drawdowns,
+    Bin, BinAlignment, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityCurve, SensitivityPoint,
+    VenueSetting, histogram, settled_rows, worst_drawdowns,
 };
 use crate::figure::{break_even_payout_text, minute, or_dash, percent, signed_money, signed_percent, span};
 use crate::markup::escaped;
@@ -381,7 +381,7 @@ fn point_row(point: &SensitivityPoint, page: &RunPage<'_>) -> Vec<String> {
     ]
 }
 
-fn curve_chart(curve: &Curve, unit: &str) -> Chart {
+fn curve_chart(curve: &SensitivityCurve, unit: &str) -> Chart {
     let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit? * 100.0, point.is_own));
     let points: Vec<(f64, f64, bool)> = curve.points.iter().filter_map(known).collect();
     let (x, y): (Vec<f64>, Vec<f64>) = points.iter().map(|(x, y, _)| (*x, *y)).unzip();

@@ -25,7 +25,7 @@ use std::io::{self, Write};
 pub use comparison::{ComparisonPage, TunePage, write_comparison_page, write_tune_page};
 pub use document::DataTable;
 pub use recalled::{ParsedRun, ParsedTrade};
-pub use sections::flattened;
+pub use sections::flatten_document;
 
 pub struct RunPage<'a> {
     pub title: String,

@@ -243,7 +243,7 @@ pub(super) fn settings(page: &RunPage<'_>) -> String {
     let groups = page.settings.as_object().into_iter().flatten();
     for (name, group) in groups {
         let rows: Vec<Vec<String>> =
-            flattened(group).into_iter().map(|(key, value)| vec![key, value]).collect();
+            flatten_document(group).into_iter().map(|(key, value)| vec![key, value]).collect();
         if rows.is_empty() {
             continue;
         }
@@ -255,7 +255,7 @@ pub(super) fn settings(page: &RunPage<'_>) -> String {
 }
 
 /// Flattens a document into pairs of key path and value, such as `params.period` and `14`. Omits nulls.
-pub fn flattened(document: &Value) -> Vec<(String, String)> {
+pub fn flatten_document(document: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     flatten(document, String::new(), &mut found);
     found
@@ -340,7 +340,7 @@ mod tests {
             ("no", "none"),
             ("params.period", "14"),
         ];
-        let found = flattened(&document);
+        let found = flatten_document(&document);
         let found: Vec<(&str, &str)> = found.iter().map(|(key, value)| (&**key, &**value)).collect();
         assert_eq!(found, expected);
     }

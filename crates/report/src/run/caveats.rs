@@ -7,7 +7,8 @@ use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_records::TradingMode;
 use candlewick_sdk::Outcome;
 use candlewick_search::variants::{
-    Look, Note, Noted, Variant, VariantCount, VariantLedger, trades_hash, trades_hash_of_closed,
+    LedgerSummary, Look, Variant, VariantCount, VariantLedger, VariantNote, trades_hash,
+    trades_hash_of_closed,
 };
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
@@ -63,7 +64,7 @@ impl Caveats {
 
     /// Withholds an edge if data gaps cancelled or rejected more than 1 % of a replay's trades.
     pub fn count_gaps(&mut self, book: &TradeBook) {
-        let no_price = book.refused().get("NoPrice").copied().unwrap_or_default();
+        let no_price = book.refusal_counts().get("NoPrice").copied().unwrap_or_default();
         let ended = book.rows().iter().filter_map(|row| row.outcome);
         let (cancelled, all) = ended.fold((0, 0), |(cancelled, all), outcome| {
             (cancelled + u64::from(outcome == Outcome::Cancelled), all + 1)
@@ -172,7 +173,7 @@ fn best_of_many(
     if variants < 2 {
         return None;
     }
-    let corrected = EdgeTest::new(test.plan()).weighing(test.weight() / variants as f64);
+    let corrected = EdgeTest::new(test.plan()).with_weight(test.weight() / variants as f64);
     (judge_again(corrected).verdict() != Verdict::EdgeShown)
         .then(|| format!("the best of {variants} variants may do this well by luck"))
 }
@@ -200,29 +201,35 @@ impl VariantCounter {
     ) -> io::Result<VariantCount> {
         // Combined figures of several bots do not describe any one of them.
         let is_single = self.tried.len() == 1;
-        let note = |tried: &Variant| Note {
+        let note = |tried: &Variant| VariantNote {
             tried: tried.clone(),
             p_value: summary.p_value.filter(|_| is_single),
-            sharpe_of_a_day: metrics.daily.sharpe_of_a_day().filter(|_| is_single),
+            daily_sharpe: metrics.daily.daily_sharpe().filter(|_| is_single),
             trades: Some(trades_hash(book, &tried.bots, &self.look.span)),
         };
-        let notes: Vec<Note> = self.tried.iter().map(note).collect();
-        let mut noted = self.ledger.note(&notes, &self.look)?;
+        let notes: Vec<VariantNote> = self.tried.iter().map(note).collect();
+        let mut noted = self.ledger.record_variants(&notes, &self.look)?;
         if self.note_rewritten(&noted, &notes, book)? {
-            noted = self.ledger.note(&notes, &self.look)?;
+            noted = self.ledger.record_variants(&notes, &self.look)?;
         }
         Ok(VariantCount::new(&noted, &notes, &self.look))
     }
 
     /// Records variants whose trades differ from an earlier run on the same candles, because their code changed.
-    fn note_rewritten(&self, noted: &Noted, notes: &[Note], book: &TradeBook) -> io::Result<bool> {
+    fn note_rewritten(
+        &self,
+        noted: &LedgerSummary,
+        notes: &[VariantNote],
+        book: &TradeBook,
+    ) -> io::Result<bool> {
         let mut is_any = false;
         for note in notes {
             for span in noted.spans_before_growth(note, &self.look) {
                 let trades = Some(trades_hash_of_closed(book, &note.tried.bots, &span));
-                let then = Note { tried: note.tried.clone(), p_value: None, sharpe_of_a_day: None, trades };
-                if !noted.knows(&then, &span) {
-                    self.ledger.note(&[then], &Look { span, ..self.look.clone() })?;
+                let then =
+                    VariantNote { tried: note.tried.clone(), p_value: None, daily_sharpe: None, trades };
+                if !noted.has_variant(&then, &span) {
+                    self.ledger.record_variants(&[then], &Look { span, ..self.look.clone() })?;
                     is_any = true;
                 }
             }

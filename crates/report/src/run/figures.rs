@@ -2,7 +2,7 @@
 
 use super::{BotLine, RunReport, Unsettled, rows_by_decision};
 use crate::ReportError;
-use crate::analysis::{Baselines, Curve, Finding, Prices, SensitivityPoint, Trades, VenueSetting};
+use crate::analysis::{Baselines, Finding, Prices, SensitivityCurve, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
 use crate::figure::{
     break_even_payout_text, minute, p_value_text, percent, prefixed_lines, signed_money, signed_percent,
@@ -10,7 +10,7 @@ use crate::figure::{
 };
 use crate::page::{DataTable, RunPage};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
-use candlewick_records::{DelayLine, Spread, table_text};
+use candlewick_records::{DelayLine, DelayPercentiles, table_text};
 use candlewick_sdk::{CandleSeries, Millis, Money, group_thousands};
 use candlewick_simulator::SimulationSettings;
 use serde_json::{Map, Value, json};
@@ -156,7 +156,7 @@ impl RunReport {
 
     fn sensitivity(&self) -> Vec<(&'static str, String)> {
         let curves = self.analysis.sensitivity.iter().flat_map(|sensitivity| &sensitivity.curves);
-        let text = |curve: &Curve| {
+        let text = |curve: &SensitivityCurve| {
             let point = |point: &SensitivityPoint| {
                 let mean =
                     point.return_per_unit.map_or("-".to_owned(), |mean| format!("{:+.1}", mean * 100.0));
@@ -188,8 +188,8 @@ fn delays(lines: &[DelayLine]) -> String {
 }
 
 fn delay_row(line: &DelayLine) -> Vec<String> {
-    let text = |spread: Option<Spread>| {
-        spread.map_or("-".to_owned(), |Spread { p50, p99, .. }| format!("{p50} / {p99}"))
+    let text = |spread: Option<DelayPercentiles>| {
+        spread.map_or("-".to_owned(), |DelayPercentiles { p50, p99, .. }| format!("{p50} / {p99}"))
     };
     let spreads = [
         line.close_to_available_ms,

@@ -79,7 +79,7 @@ mod tests {
     fn line(returns: &[f64]) -> Option<GateLine> {
         let signal = |(place, unit_return): (i64, &f64)| {
             let decided = 10 * place;
-            GatedTrade { decided, known: decided + 10, day: 0, unit_return: *unit_return }
+            GatedTrade { decided_at: decided, known_at: decided + 10, day: 0, unit_return: *unit_return }
         };
         let signals: Vec<GatedTrade> = (0..).zip(returns).map(signal).collect();
         let opening = GateRule::opening(GateOpening::AfterVirtualLosses(2));

@@ -273,7 +273,7 @@ fn overall_test(run: &Run<'_>) -> EdgeTest {
     let plan = run.verdicts.first().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
     let is_whole = run.book.rows().first().is_none_or(|row| row.approved.intent().number() == 1);
     let weight = if is_whole { run.weight_of_all_bots } else { 0.0 };
-    judge(run.book.rows(), EdgeTest::new(plan).weighing(weight))
+    judge(run.book.rows(), EdgeTest::new(plan).with_weight(weight))
 }
 
 fn staked_finding(run: &Run<'_>, bot: usize) -> Option<Finding> {

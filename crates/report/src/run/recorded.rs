@@ -46,7 +46,7 @@ fn build_report(part: &RecordedRuns) -> RunReport {
             &part.session.bots,
             &part.book,
         )),
-        seen_payout_percent: part.delays.payout_percent(),
+        paid_payout_percent: part.delays.median_payout_percent(),
         ..Background::default()
     };
     // The embedded venue ends with its run and returns the stakes.

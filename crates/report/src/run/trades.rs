@@ -63,7 +63,7 @@ fn trade_cells(
 ) -> [String; COLUMNS] {
     let trade = &row.approved;
     let settled = row.state == IntentState::Settled;
-    let [_, answered, ..] = row.sequence.numbers();
+    let [_, answered, ..] = row.sequence.update_numbers();
     [
         bot.name.clone(),
         bot.symbol.to_string(),
@@ -127,11 +127,11 @@ impl RunFacts {
         }
         let lines = trade_lines(book, bots, scale);
         let mut hashed: Vec<(LineHash, [u32; 4])> =
-            lines.map(|(row, cells)| (hash_line(cells.iter()), row.sequence.numbers())).collect();
+            lines.map(|(row, cells)| (hash_line(cells.iter()), row.sequence.update_numbers())).collect();
         hashed.sort_unstable();
         let of_bot = |row: &IntentRow| {
             let bot = bots.get(row.approved.bot().index())?;
-            let [decided, _, left_out, _] = row.sequence.numbers();
+            let [decided, _, left_out, _] = row.sequence.update_numbers();
             Some(NotOpened {
                 bot: bot.name.clone(),
                 symbol: bot.symbol.to_string(),
@@ -169,7 +169,7 @@ impl RunFacts {
         }
         let mut orders = vec![EventSequence::default(); hashed.len()];
         for ((_, place), order) in hashed.into_iter().zip(&self.order) {
-            orders[place] = EventSequence::recorded(*order, [None; 2]);
+            orders[place] = EventSequence::from_recorded(*order, [None; 2]);
         }
         Some(orders)
     }

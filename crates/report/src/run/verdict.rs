@@ -59,8 +59,8 @@ impl EdgeLine {
         };
         let (mut since, mut shown) = (None, None);
         if test.verdict() == Verdict::EdgeShown {
-            let again = EdgeTest::new(test.plan()).weighing(test.weight());
-            since = Judge::after(rows.clone(), again).no_longer_held_since();
+            let again = EdgeTest::new(test.plan()).with_weight(test.weight());
+            since = Judge::from_rows(rows.clone(), again).no_longer_held_since();
             let trades: Vec<JudgedTrade> = rows.clone().into_iter().map(JudgedTrade::from_row).collect();
             shown = if is_whole { ShownLine::from_judged(&trades, test) } else { None };
             withheld = caveats.reasons_to_withhold(test, ended.into_iter(), |test| judge(rows, test));

@@ -6,7 +6,7 @@ use crate::figure::{p_value_text, percent, prefixed_lines, short};
 use crate::page::DataTable;
 use candlewick_records::{counted, table_text};
 use candlewick_search::sweep::{
-    Figures, Luck, Objective, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
+    Figures, Objective, Outcome, SelectionBias, Space, SweepSettings, TrialRow, corrected_p_values, rank_rows,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ pub(crate) const NOT_COUNTED: &str =
 
 pub struct SweepResults<'a> {
     pub rows: &'a [TrialRow],
-    pub luck: Option<Luck>,
+    pub luck: Option<SelectionBias>,
     pub space: &'a Space,
     pub sweep: &'a SweepSettings,
     pub resumed: usize,
@@ -42,12 +42,12 @@ pub struct SweepCount {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusals<'a> {
+pub struct RejectedSets<'a> {
     pub count: usize,
     pub first: Option<&'a str>,
 }
 
-impl<'a> Refusals<'a> {
+impl<'a> RejectedSets<'a> {
     pub fn from_rows(rows: &'a [TrialRow]) -> Self {
         let refused = |row: &'a TrialRow| match &row.outcome {
             Outcome::Refused(problem) => Some(problem.as_str()),
@@ -90,7 +90,7 @@ pub struct SweepReport {
     stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
     pub(crate) variants_tried: Option<u64>,
-    pub(crate) luck: Option<Luck>,
+    pub(crate) luck: Option<SelectionBias>,
     best: Vec<BestLine>,
     data_hash: String,
     files: Vec<PathBuf>,
@@ -120,13 +120,13 @@ impl SweepReport {
     pub fn new(tried: &SweepResults<'_>, candles: (&str, &[String]), top: usize) -> Self {
         let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
-        let refusals = Refusals::from_rows(rows);
+        let refusals = RejectedSets::from_rows(rows);
         let by_trial = |p_values: &[Option<f64>]| -> HashMap<u64, f64> {
             rows.iter().zip(p_values).filter_map(|(row, p_value)| Some((row.trial, (*p_value)?))).collect()
         };
         let corrected = by_trial(&corrected_p_values(rows));
         let of_many = by_trial(luck.as_ref().map_or(&[][..], |luck| &luck.p_values));
-        let best = ranked(rows).into_iter().zip(1..).filter_map(|(row, rank)| {
+        let best = rank_rows(rows).into_iter().zip(1..).filter_map(|(row, rank)| {
             best_line(row, rank, space, (corrected.get(&row.trial), of_many.get(&row.trial)))
         });
         let (data_hash, notices) = candles;
@@ -257,7 +257,7 @@ impl fmt::Display for SweepReport {
         }
         f.write_str(&prefixed_lines("", self.stopped_text()))?;
         if let Some(luck) = &self.luck {
-            write!(f, "\n\nLuck of the best set (all {} sets): {}", luck.sets, luck.reading())?;
+            write!(f, "\n\nLuck of the best set (all {} sets): {}", luck.sets, luck.interpretation())?;
             let chances = named_chances(luck).map(|(name, found)| [name.to_owned(), found]);
             writeln!(f, "\n{}", table_text(["probability that", ""], chances))?;
         }
@@ -266,7 +266,7 @@ impl fmt::Display for SweepReport {
     }
 }
 
-fn named_chances(luck: &Luck) -> impl Iterator<Item = (&'static str, String)> {
+fn named_chances(luck: &SelectionBias) -> impl Iterator<Item = (&'static str, String)> {
     let words = |found: Option<f64>| found.map_or("unknown".to_owned(), |found| format!("{found:.3}"));
     luck.named_figures().into_iter().map(move |(name, found)| (name, words(found)))
 }
@@ -289,7 +289,7 @@ impl SweepReport {
             "{sets}. Best: {} ({} {}, {} trades, win rate {}, break-even {}{chance})",
             self.parameters_text(best),
             self.by.title(),
-            self.by.describe(*score),
+            self.by.format_score(*score),
             figures.trades,
             percent(figures.win_rate),
             percent(figures.break_even),
@@ -317,7 +317,7 @@ impl SweepReport {
     fn cells(&self, line: &BestLine) -> impl Iterator<Item = String> {
         let Figures { trades, win_rate, break_even, pnl, .. } = &line.figures;
         let figures = [
-            self.by.describe(line.score),
+            self.by.format_score(line.score),
             trades.to_string(),
             percent(*win_rate),
             percent(*break_even),

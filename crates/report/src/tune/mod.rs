@@ -132,7 +132,7 @@ impl<'a> TuneReport<'a> {
         self.conclusion
     }
 
-    pub fn wrote(&mut self, file: PathBuf) {
+    pub fn add_written_file(&mut self, file: PathBuf) {
         self.files.push(file);
     }
 
@@ -150,7 +150,9 @@ impl<'a> TuneReport<'a> {
             Some(sweep) => {
                 steps.push(("sweep before the hold-out".to_owned(), sweep.brief()));
                 let luck = sweep.luck.iter();
-                steps.extend(luck.map(|luck| ("luck of the best".to_owned(), luck.reading().to_owned())));
+                steps.extend(
+                    luck.map(|luck| ("luck of the best".to_owned(), luck.interpretation().to_owned())),
+                );
             }
         }
         let report = self.walk_forward.report;

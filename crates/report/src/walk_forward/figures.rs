@@ -71,7 +71,7 @@ fn window_row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
         return row;
     };
     row.extend(chosen.values(&report.parameters));
-    let score = |score: f64| report.by.describe(score);
+    let score = |score: f64| report.by.format_score(score);
     row.extend([score(chosen.score), chosen.out_of_sample_score.map_or("-".to_owned(), score)]);
     row.extend(chosen.result());
     row.extend([part(chosen.efficiency), chosen.robustness.describe()]);
@@ -125,7 +125,7 @@ impl WalkForwardReport {
         let robustness = &self.robustness;
         if let Some(share) = robustness.share {
             let falls = [robustness.counts.mean_fall, robustness.counts.worst_fall];
-            let drop = |fall: f64| self.by.describe(fall).trim_start_matches('+').to_owned();
+            let drop = |fall: f64| self.by.format_score(fall).trim_start_matches('+').to_owned();
             let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), drop));
             let text = format!(
                 "{} beat break-even in sample ({}); mean drop of {} {mean}, worst {worst}",

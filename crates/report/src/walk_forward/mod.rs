@@ -7,12 +7,12 @@ use crate::analysis::{Finding, StakedResult, settled_rows};
 use crate::figure::{running_sum_sparkline, span};
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED, SweepCount, under_way_text};
-use candlewick_backtest::Finished;
+use candlewick_backtest::BacktestResult;
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::judge;
 use candlewick_sdk::{Millis, Money};
 use candlewick_search::sweep::{Figures, Objective, Space, SweepSettings};
-use candlewick_search::walk_forward::{Robustness, Window, WindowResult, WindowSettings, joined};
+use candlewick_search::walk_forward::{Robustness, Window, WindowResult, WindowSettings, join_tests};
 use candlewick_statistics::{
     ConfidenceInterval, EdgeTestPlan, WinRate, clopper_pearson_interval, wilson_interval,
 };
@@ -35,7 +35,7 @@ pub struct WalkForwardResult<'a> {
     pub windows: WindowSettings,
     /// Purge length: the longest duration of a trade, rounded up to whole candles.
     pub purge: Millis,
-    pub walked: &'a Range<Millis>,
+    pub walked_range: &'a Range<Millis>,
     pub data_hash: &'a str,
     pub notices: &'a [String],
     pub balance: Money,
@@ -150,9 +150,9 @@ pub(super) struct ChosenLine {
 }
 
 impl WalkForwardReport {
-    pub fn new(walked: WalkForwardResult<'_>) -> (Self, Option<Finished>) {
+    pub fn new(walked: WalkForwardResult<'_>) -> (Self, Option<BacktestResult>) {
         let WalkForwardResult { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
-        let all = joined(steps, balance);
+        let all = join_tests(steps, balance);
         let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
         let mut caveats = caveats.clone();
         if let Some(all) = &all {
@@ -192,7 +192,7 @@ impl WalkForwardReport {
                 .notices
                 .iter()
                 .cloned()
-                .chain(describe_untested(walked.walked, windows, steps, walked.hold_out.is_some()))
+                .chain(describe_untested(walked.walked_range, windows, steps, walked.hold_out.is_some()))
                 .collect(),
             hold_out: walked.hold_out,
             parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
@@ -276,7 +276,7 @@ impl WindowLine {
             }
         });
         let line = |range: &Range<Millis>| RangeLine { from: range.start, to: range.end };
-        let (trials, counting) = (step.rows.len(), step.counting);
+        let (trials, counting) = (step.rows.len(), step.scored_sets);
         Self { window, training: line(training), test: line(test), trials, counting, chosen }
     }
 
@@ -304,7 +304,7 @@ fn describe_untested(
     })
 }
 
-fn staked_finding(all: &Finished) -> Option<Finding> {
+fn staked_finding(all: &BacktestResult) -> Option<Finding> {
     StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 

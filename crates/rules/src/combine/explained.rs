@@ -3,7 +3,7 @@
 use super::entry::CombinationPlan;
 use super::strategy::{Agreement, Choice, Combination, Part, vote_weights};
 use super::written::PlannedPart;
-use candlewick_sdk::{Condition, ConditionSide, Direction};
+use candlewick_sdk::{Condition, ConditionRole, Direction};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -44,13 +44,13 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
     let direction = combination.chosen_part().and_then(|chosen| deciding[chosen].current_signal());
     let mut shown = vec![Condition {
         part: Cow::Borrowed(""),
-        side: match choice {
-            Choice::FirstOf => ConditionSide::FirstOf,
-            Choice::Vote { .. } => ConditionSide::Vote,
+        role: match choice {
+            Choice::FirstOf => ConditionRole::FirstOf,
+            Choice::Vote { .. } => ConditionRole::Vote,
         },
         depth: 0,
         text: &texts.choice,
-        holds: Some(direction.is_some()),
+        is_met: Some(direction.is_some()),
         numbers: &[],
         note: choice_note(deciding, choice, direction, *invert),
     }];
@@ -60,7 +60,7 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
             Choice::Vote { .. } => part.view(),
         };
         let note = if counts.is_some() { part.describe_view() } else { String::new() };
-        shown.push(part_condition(part, (ConditionSide::Part, text), Some(counts.is_some()), note));
+        shown.push(part_condition(part, (ConditionRole::Part, text), Some(counts.is_some()), note));
         shown.extend(inner_conditions(part));
     }
     for (filter, need) in combination.filters() {
@@ -70,7 +70,7 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
             Some(_) => filter.describe_view(),
             None => filter_note(filter, need),
         };
-        shown.push(part_condition(filter, (ConditionSide::Filter, LETS_PASS), passes, note));
+        shown.push(part_condition(filter, (ConditionRole::Filter, LETS_PASS), passes, note));
         shown.extend(inner_conditions(filter).map(|one| nest_in_filter(one, (filter, need))));
     }
     shown
@@ -78,11 +78,19 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
 
 fn part_condition<'a>(
     part: &'a Part,
-    (side, text): (ConditionSide, &'a str),
+    (side, text): (ConditionRole, &'a str),
     holds: Option<bool>,
     note: String,
 ) -> Condition<'a> {
-    Condition { part: Cow::Borrowed(&part.name), side, depth: 0, text, holds, numbers: &[], note }
+    Condition {
+        part: Cow::Borrowed(&part.name),
+        role: side,
+        depth: 0,
+        text,
+        is_met: holds,
+        numbers: &[],
+        note,
+    }
 }
 
 fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
@@ -100,7 +108,7 @@ fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) ->
     if need != Agreement::Any || one.part != filter.name {
         return one;
     }
-    Condition { side: ConditionSide::Filter, depth: one.depth + 1, ..one }
+    Condition { role: ConditionRole::Filter, depth: one.depth + 1, ..one }
 }
 
 fn choice_note(parts: &[Part], choice: &Choice, direction: Option<Direction>, invert: bool) -> String {

@@ -3,8 +3,8 @@
 use super::NAME;
 use super::written_gate::{GatePlan, WrittenGate};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Direction, ExpirationType, Expiry, GateMove, GateView, Interval,
-    LongerCandles, Millis, SettledSignal, Signal, StrategyEntry, compare_prices,
+    BotContext, BuildError, Candle, Direction, ExpirationType, Expiry, GateSnapshot, GateTransition,
+    Interval, LongerCandles, Millis, SettledSignal, Signal, StrategyEntry, compare_prices,
 };
 use candlewick_statistics::{GateDecision, GateRule, GateState, TradeGate, TradeOutcome};
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub(super) struct Gate {
     pending: VecDeque<PendingTrade>,
     /// Gate state before the signal on the last candle. `None` if that candle had no signal.
     before: Option<GateState>,
-    moved: Option<GateMove>,
+    moved: Option<GateTransition>,
 }
 
 struct PendingTrade {
@@ -84,9 +84,9 @@ impl Gate {
         ]
     }
 
-    pub(super) fn view(&self) -> GateView {
+    pub(super) fn view(&self) -> GateSnapshot {
         let now = self.rule.gate_state();
-        GateView {
+        GateSnapshot {
             rule: now.rule().to_string(),
             history: self.warmup(),
             before: self.displayed_state().to_string(),
@@ -116,7 +116,7 @@ impl Gate {
         let result = apply(&mut self.rule);
         let is_open = self.rule.is_open();
         if is_open != was_open {
-            self.moved = Some(GateMove { at, is_open, by });
+            self.moved = Some(GateTransition { at, is_open, by });
         }
         result
     }
@@ -203,8 +203,8 @@ pub struct GateReplay {
 /// Signal with the outcome of its virtual trade. Latency, money and risk limits are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayedSignal {
-    pub decided: Millis,
-    pub known: Millis,
+    pub decided_at: Millis,
+    pub settled_at: Millis,
     /// Start of the signal's day in Unix ms if the gate resets daily, else 0.
     pub day: i64,
     /// Outcome of the virtual trade. `Cancelled` if candles are missing.
@@ -254,7 +254,7 @@ pub fn replay_gate(
     let ended = signals.into_iter().filter_map(|(decided, is_real, end)| {
         let (known, outcome) = end?;
         let day = plan.daily_reset.map_or(0, |day| day.day_of(decided).0.get());
-        Some(ReplayedSignal { decided, known, day, outcome, is_real })
+        Some(ReplayedSignal { decided_at: decided, settled_at: known, day, outcome, is_real })
     });
     Ok(Some(GateReplay { rule: plan.rule, signals: ended.collect() }))
 }

@@ -5,7 +5,7 @@ use super::explained::ConditionTexts;
 use super::gate::Gate;
 use super::reworded::{ReasonCache, ReasonChange, Votes};
 use candlewick_sdk::{
-    BotContext, Candle, CloseType, Condition, Direction, Expiry, GateView, Interval, Millis, Settlement,
+    BotContext, Candle, CloseType, Condition, Direction, Expiry, GateSnapshot, Interval, Millis, Settlement,
     Signal, Strategy,
 };
 use serde::{Deserialize, Serialize};
@@ -214,7 +214,7 @@ impl Strategy for Combination {
         self.gate.as_ref().is_some_and(Gate::is_closed)
     }
 
-    fn gate(&self) -> Option<GateView> {
+    fn gate(&self) -> Option<GateSnapshot> {
         self.gate.as_ref().map(Gate::view)
     }
 

@@ -201,7 +201,7 @@ impl WrittenGate {
         let rule = GateRule {
             opening: opens,
             resets_daily: day.is_some(),
-            openings: self.openings.unwrap_or_default(),
+            max_daily_openings: self.openings.unwrap_or_default(),
             close_after_trades: self.close_after_trades.unwrap_or(u32::from(is_hook)),
             close_after_losses: self.close_after_losses.unwrap_or_default(),
             close_after_wins: self.close_after_wins.unwrap_or_default(),

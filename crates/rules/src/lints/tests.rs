@@ -23,7 +23,7 @@ fn held_count(buy: &str, count: usize) -> (u64, u64) {
     let registry = Registry::default().with_entry(entry()).unwrap();
     let params = params(buy);
     let held = condition_counts(&registry, (NAME, &params), &bot("BTCUSDT"), &random_walk(5, count)).unwrap();
-    (held[0].held, held[0].candles)
+    (held[0].true_candles, held[0].candles)
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(crate) fn check(buy: &str, sell: Option<&str>) {
             assert!(error.line_and_column(text).1 >= 1);
         }
         Ok(mut strategy) => {
-            let _ = strategy.declaration(LongerRule::Whole);
+            let _ = strategy.declaration(LongerRule::Complete);
             let [mut quickest, mut ahead] = [0; 2].map(|_| strategy.clone().into_fastest());
             let candles = [wild(20), random_walk(1, 60)].concat();
             let mut signals = Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn check(buy: &str, sell: Option<&str>) {
             }
             let (mut rest, mut answers) = (&candles[..], CandleAnswers::default());
             while !rest.is_empty() {
-                let shown = ahead.on_candles_ahead(rest, candles.len(), &mut answers);
+                let shown = ahead.feed_until_limit(rest, candles.len(), &mut answers);
                 rest = &rest[shown..];
             }
             assert!(answers.iter().map(|answer| &answer.signal).eq(&signals), "{buy}");

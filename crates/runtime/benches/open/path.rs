@@ -9,7 +9,9 @@ use candlewick_broker::Account as Kind;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{BotSettings, Header, RiskSettings, Session, SessionSettings, StakeSettings};
 use candlewick_journal::{Holder, Journal, JournalUrl, LoggedExchange, RunJournal, Store};
-use candlewick_runtime::{Account, JournalFold, Parts, RecoveredState, Runner, RuntimeSettings};
+use candlewick_runtime::{
+    ConnectedAccount, JournalFold, RecoveredState, Runner, RunnerParts, RuntimeSettings,
+};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Interval, Millis, MoneyScale, Symbol};
 use std::path::Path;
@@ -51,7 +53,7 @@ pub(crate) async fn run(far_end: &FarEnd, (file, has_tables): (&Path, bool), pac
     let until = start + Millis::MINUTE * ((pace.count + WARM_UP) as i64);
     let mut runtime = RuntimeSettings { watch_prices: false, hold_ms: 0, ..RuntimeSettings::default() };
     (runtime.wallet_every_s, runtime.list_every_s) = (0, 0);
-    let runner = Runner::new(Parts {
+    let runner = Runner::new(RunnerParts {
         settings: runtime,
         header: Header {
             format: 1,
@@ -62,7 +64,7 @@ pub(crate) async fn run(far_end: &FarEnd, (file, has_tables): (&Path, bool), pac
         market: Arc::clone(&venue) as _,
         broker: venue,
         clock,
-        account: Account { user: "user".to_owned(), kind: Kind::Demo, balance, balances: None },
+        account: ConnectedAccount { user: "user".to_owned(), kind: Kind::Demo, balance, balances: None },
         session: Session::new(&settings, vec![Box::new(Signaller(Arc::clone(&signalled)))]).unwrap(),
         bots: settings.bots,
         wants_prices: vec![false],
@@ -93,7 +95,7 @@ async fn open_journal(file: &Path, now: Millis, fold: Option<JournalFold>) -> Bo
     let began = Instant::now();
     let journal = RunJournal::new(store, 1, now, move || began.elapsed());
     match fold {
-        Some(fold) => Box::new(journal.followed_by(Box::new(fold))),
+        Some(fold) => Box::new(journal.with_follower(Box::new(fold))),
         None => Box::new(journal),
     }
 }

@@ -11,7 +11,7 @@ mod wallet;
 
 pub(crate) use prices::{PriceAudit, RevisionAudit};
 pub(crate) use profit::{ProfitRules, SettledProfit};
-pub(crate) use results::{BookedResult, BookedResults, Source, VenueClaim, describe_result};
+pub(crate) use results::{BookedResult, BookedResults, ResultSource, VenueClaim, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, PayoutAudit, TermsCheck, check_terms, describe_stake};
 pub(crate) use wallet::{
@@ -39,7 +39,7 @@ pub enum Audit {
 
 impl Audit {
     /// Audits that report each finding text only once, because the text names a specific trade or field.
-    pub(crate) const FOUND_ONCE: [Self; 3] = [Self::Terms, Self::Settlement, Self::Schema];
+    pub(crate) const DEDUPLICATED: [Self; 3] = [Self::Terms, Self::Settlement, Self::Schema];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -112,7 +112,7 @@ impl Audits {
 
     pub(crate) fn drop_duplicates(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let is_new = |finding: &Finding| {
-            !Audit::FOUND_ONCE.contains(&finding.audit) || !self.found.contains(&finding.text)
+            !Audit::DEDUPLICATED.contains(&finding.audit) || !self.found.contains(&finding.text)
         };
         findings.into_iter().filter(is_new).collect()
     }

@@ -22,7 +22,7 @@ pub(crate) struct ProfitRules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProfitMismatch {
     pub(crate) text: String,
-    pub(crate) is_halting: bool,
+    pub(crate) must_halt: bool,
 }
 
 /// Allowed rounding difference in a profit, in minor units.
@@ -46,8 +46,10 @@ impl SettledProfit {
         let is_possible = self.is_possible(rules.max_payout_percent);
         let off = expected.map_or(0, |expected| (self.profit - expected).minor().saturating_abs());
         let is_halting = !is_possible || off > ROUNDING_TOLERANCE;
-        (is_halting || off > 0)
-            .then(|| ProfitMismatch { text: self.describe_profit(expected, rules.scale), is_halting })
+        (is_halting || off > 0).then(|| ProfitMismatch {
+            text: self.describe_profit(expected, rules.scale),
+            must_halt: is_halting,
+        })
     }
 
     fn describe_profit(&self, expected: Option<Money>, scale: MoneyScale) -> String {
@@ -92,7 +94,7 @@ mod tests {
             let stake = Money::from_minor(1_000);
             let payout = payout.and_then(|percent| Payout::from_parts(percent * 10_000));
             let wrong = SettledProfit { stake, payout, ..settled(outcome, profit) }.check(rules());
-            wrong.map(|wrong| (wrong.is_halting, wrong.text))
+            wrong.map(|wrong| (wrong.must_halt, wrong.text))
         };
         for (outcome, profit, payout, expected) in [
             (Outcome::Won, 850, Some(85), None),

@@ -26,13 +26,13 @@ pub(crate) struct BookedResult {
     pub(crate) outcome: Outcome,
     pub(crate) profit: Money,
     pub(crate) at: Millis,
-    pub(crate) source: Source,
+    pub(crate) source: ResultSource,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum ResultSource {
     Venue,
-    Person,
+    Operator,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl BookedResult {
             },
             Progress::Running => VenueClaim::Running,
             Progress::Unrecognised(_) => VenueClaim::Unknown,
-            Progress::OverUnreported => VenueClaim::Silent,
+            Progress::OverWithoutOutcome => VenueClaim::Silent,
         };
         // A reverted trade moves no money, so it agrees with a booked cancellation.
         let is_returned = self.outcome == Outcome::Cancelled;
@@ -168,7 +168,7 @@ mod tests {
             outcome: Outcome::Won,
             profit: Money::from_minor(800),
             at: Millis::ZERO,
-            source: Source::Venue,
+            source: ResultSource::Venue,
         }
     }
 

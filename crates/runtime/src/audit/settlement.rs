@@ -59,7 +59,7 @@ impl SettlementAudit {
         self.enqueue(settlement);
         let of_profit = settlement.settled_profit().check(rules).map(|wrong| {
             // A halt raises its own alarm, so a note is enough.
-            let finding = if wrong.is_halting { Finding::note } else { Finding::alarm };
+            let finding = if wrong.must_halt { Finding::note } else { Finding::alarm };
             finding(Audit::Settlement, wrong.text)
         });
         let of_outcome = settlement.check_outcome().map(|text| Finding::alarm(Audit::Settlement, text));

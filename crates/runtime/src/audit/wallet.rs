@@ -8,7 +8,7 @@ mod suspect;
 #[cfg(test)]
 mod tests;
 
-use crate::resolver::{MAX_SUMS, subset_sums};
+use crate::resolver::{MAX_SUBSET_SUMS, subset_sums};
 use candlewick_broker::WalletName;
 use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) wallet: Money,
     pub(crate) bonus: Option<Money>,
     pub(crate) free: Money,
-    pub(crate) under_way: &'a InFlightMoney,
+    pub(crate) in_flight: &'a InFlightMoney,
     pub(crate) sent: Millis,
     pub(crate) lag: Millis,
     pub(crate) patience: Millis,
@@ -99,26 +99,26 @@ pub(crate) enum WalletReading {
 }
 
 impl WalletAudit {
-    pub(crate) fn has_new_trouble(&mut self, state: WalletState) -> bool {
+    pub(crate) fn set_state(&mut self, state: WalletState) -> bool {
         std::mem::replace(&mut self.state, state) != state && state != WalletState::Sound
     }
 
-    pub(crate) const fn has_suspect(&self) -> bool {
+    pub(crate) const fn has_suspected_difference(&self) -> bool {
         self.suspect.is_some()
     }
 
     pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
         let Reading { wallet, free, sent, is_last, .. } = *reading;
         self.record_balance(free, sent);
-        self.last_free = (free, free == self.last_free.0 && reading.under_way.is_known());
+        self.last_free = (free, free == self.last_free.0 && reading.in_flight.is_known());
         let raw = wallet - free - self.bonus.paid;
         let recent = self.changes_since(sent - self.lag(reading.lag));
-        let possible = Explanations::new(raw, recent.map(|change| -change), reading.under_way);
+        let possible = Explanations::new(raw, recent.map(|change| -change), reading.in_flight);
         // An exact match with the ledger is the best explanation.
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
         // While the money in flight is unknown, a reading that agrees does not clear a suspected difference.
         let is_open = |suspect: &Suspicion| possible.contains(suspect.amount(self.confirmed));
-        let is_uncertain = raw != self.confirmed && reading.under_way.unknown != Money::ZERO;
+        let is_uncertain = raw != self.confirmed && reading.in_flight.unknown != Money::ZERO;
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
             && difference == self.confirmed
         {
@@ -176,7 +176,7 @@ impl WalletAudit {
         }
     }
 
-    pub(crate) fn accept(&mut self) {
+    pub(crate) fn accept_difference(&mut self) {
         self.book(self.confirmed);
         (self.confirmed, self.suspect, self.caused_at) = (Money::ZERO, None, None);
     }
@@ -207,7 +207,7 @@ impl WalletAudit {
     /// Records the free balance after an event that may also have released stakes.
     /// The release is a separate change, because released stakes never left the wallet.
     #[inline]
-    pub(crate) fn watch_event(&mut self, free: Money, released: Money, now: Millis) {
+    pub(crate) fn record_event_balance(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {
             self.record_balance(free - released, now);
         }
@@ -238,7 +238,7 @@ impl WalletAudit {
             sums.extend(more);
             sums.sort_unstable();
             sums.dedup();
-            if sums.len() > MAX_SUMS || sums.binary_search(&Money::ZERO).is_ok() {
+            if sums.len() > MAX_SUBSET_SUMS || sums.binary_search(&Money::ZERO).is_ok() {
                 return true;
             }
         }
@@ -259,7 +259,7 @@ impl WalletAudit {
         let is_pending = self.confirmed != Money::ZERO;
         let pending =
             if is_pending { self.change_since(reading.sent - reading.patience) } else { Money::ZERO };
-        moved.max(pending) + reading.under_way.largest_amount()
+        moved.max(pending) + reading.in_flight.largest_amount()
     }
 
     fn change_since(&self, since: Millis) -> Money {
@@ -272,7 +272,7 @@ impl WalletAudit {
         let is_read_twice = self.exact.is_some_and(|at| now - at >= CONFIRMATION_INTERVAL);
         self.confirmed > Money::ZERO
             && raw == self.confirmed
-            && *reading.under_way == InFlightMoney::default()
+            && *reading.in_flight == InFlightMoney::default()
             && has_stood
             && is_read_twice
             && !self.may_be_own_trades(raw, Vec::new(), now, MAX_LAG)
@@ -291,7 +291,7 @@ impl WalletAudit {
     }
 
     fn note_reading(&mut self, is_exact: bool, reading: &Reading<'_>) {
-        let Reading { sent, under_way, .. } = *reading;
+        let Reading { sent, in_flight: under_way, .. } = *reading;
         let shown_until = sent - self.lag(reading.lag);
         let young = self.change_since(shown_until);
         let unseen = if is_exact { young } else { young + under_way.largest_amount() + under_way.unknown };

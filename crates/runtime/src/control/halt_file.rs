@@ -37,11 +37,11 @@ impl HaltFile {
     }
 
     /// Returns whether the file exists. To fail safe, an unreadable path counts as existing.
-    pub fn is_there(&self) -> bool {
+    pub fn exists(&self) -> bool {
         !matches!(fs::symlink_metadata(&self.0), Err(error) if is_not_found(&error))
     }
 
-    pub fn raise(&self, reason: &str) -> io::Result<RaiseOutcome> {
+    pub fn create(&self, reason: &str) -> io::Result<RaiseOutcome> {
         match OpenOptions::new().write(true).create_new(true).open(&self.0) {
             Ok(mut file) => {
                 writeln!(file, "{reason}")?;
@@ -85,7 +85,7 @@ impl HaltFile {
 
     /// Refuses a resume order while the halt file exists, because the file would halt the run again.
     pub(super) fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
-        let is_refused = *order == ControlOrder::Resume && self.is_there();
+        let is_refused = *order == ControlOrder::Resume && self.exists();
         is_refused.then(|| {
             let path = self.0.display();
             let problem = format!("the file {path} exists. Remove it first, or run `candlewick resume`");
@@ -103,7 +103,7 @@ impl HaltFile {
                 _ = pace.tick() => {}
             }
             let file = self.clone();
-            let poll = move || file.is_there().then(|| file.reason());
+            let poll = move || file.exists().then(|| file.reason());
             let Ok(seen) = tokio::task::spawn_blocking(poll).await else { return };
             is_halted = match seen {
                 None => false,
@@ -179,22 +179,22 @@ mod tests {
     #[test]
     fn creates_the_file_once_and_reports_its_removal() {
         let (folder, file) = halt_file();
-        assert!(!file.is_there());
+        assert!(!file.exists());
         assert_eq!(file.remove().unwrap(), RemovalOutcome::NotFound);
-        assert_eq!(file.raise("news").unwrap(), RaiseOutcome::Raised);
-        assert_eq!(file.raise("other news").unwrap(), RaiseOutcome::AlreadyRaised);
-        assert!(file.is_there());
+        assert_eq!(file.create("news").unwrap(), RaiseOutcome::Raised);
+        assert_eq!(file.create("other news").unwrap(), RaiseOutcome::AlreadyRaised);
+        assert!(file.exists());
         assert_eq!(file.reason(), format!("the file {} exists: news", file.path().display()));
         assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
-        assert!(!file.is_there());
+        assert!(!file.exists());
         let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
-        assert!(missing.raise("news").is_err());
+        assert!(missing.create("news").is_err());
         // A folder or an empty file also halts.
         fs::create_dir(file.path()).unwrap();
-        assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
+        assert!(file.exists() && file.reason().ends_with("is not a regular file"));
         fs::remove_dir(file.path()).unwrap();
         fs::write(file.path(), "").unwrap();
-        assert!(file.is_there() && file.reason().ends_with("exists"));
+        assert!(file.exists() && file.reason().ends_with("exists"));
     }
 
     #[cfg(unix)]
@@ -205,8 +205,8 @@ mod tests {
         fs::write(&secret, "the words of another file").unwrap();
         for target in [secret, folder.path().join("nothing")] {
             std::os::unix::fs::symlink(&target, file.path()).unwrap();
-            assert!(file.is_there() && file.reason().ends_with("is not a regular file"), "{}", file.reason());
-            assert!(file.raise("news").unwrap_err().to_string().contains("not a regular file"));
+            assert!(file.exists() && file.reason().ends_with("is not a regular file"), "{}", file.reason());
+            assert!(file.create("news").unwrap_err().to_string().contains("not a regular file"));
             assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
         }
     }
@@ -218,16 +218,16 @@ mod tests {
         // A pipe without a writer: a blocking open would never return.
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, file.path(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
+        assert!(file.exists() && file.reason().ends_with("is not a regular file"));
         assert!(open_regular(file.path()).is_ok(), "opens without blocking");
-        assert!(file.raise("news").is_err());
+        assert!(file.create("news").is_err());
         assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
     }
 
     #[tokio::test(start_paused = true)]
     async fn each_appearance_halts_once_and_removal_does_nothing() {
         let (_folder, file) = halt_file();
-        file.raise("first").unwrap();
+        file.create("first").unwrap();
         let (sender, mut orders) = mpsc::channel(1);
         let (stop, stopped) = oneshot::channel::<()>();
         let watched = file.clone();
@@ -249,7 +249,7 @@ mod tests {
             tokio::time::timeout(POLL_INTERVAL * 2, orders.recv())
                 .await
                 .expect_err("a removal orders nothing");
-            file.raise("second").unwrap();
+            file.create("second").unwrap();
         }
         stop.send(()).unwrap();
         watcher.await.unwrap();

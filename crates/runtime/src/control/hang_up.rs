@@ -13,13 +13,13 @@ const TERMINAL_PATH: &str = "/dev/tty";
 const CLOSING_GRACE: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-pub struct HangUp {
+pub struct HangUpHandler {
     signal: Signal,
     /// Whether the run ends when the terminal closes. True if the run was started in a terminal without `nohup`.
     ends_with_terminal: bool,
 }
 
-impl HangUp {
+impl HangUpHandler {
     pub fn listen() -> io::Result<Self> {
         // Must be checked before listening, because listening resets an ignored signal.
         let ends_with_terminal = has_terminal() && !is_hang_up_ignored();

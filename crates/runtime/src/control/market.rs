@@ -1,7 +1,7 @@
 //! Parts of a run's state: market data, venue APIs, and risk rules that block bots.
 
 use candlewick_engine::{BotId, Obstacle, Rule, Session};
-use candlewick_sdk::{Interval, Millis, Series, Symbol, visible};
+use candlewick_sdk::{Interval, Millis, Series, Symbol, escape_hidden};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -147,9 +147,9 @@ impl Blockage {
     pub fn list(session: &Session, now: Millis) -> Vec<Self> {
         let obstacles = session.obstacles(now).into_iter();
         let of = |obstacle: Obstacle| {
-            let name = |bot: &BotId| session.bots().get(bot.index()).cloned();
+            let name = |bot: &BotId| session.bot_names().get(bot.index()).cloned();
             Self {
-                all: obstacle.bots.len() == session.bots().len(),
+                all: obstacle.bots.len() == session.bot_names().len(),
                 bots: obstacle.bots.iter().filter_map(name).collect(),
                 rule: obstacle.rule.to_string(),
                 text: obstacle.text,
@@ -167,7 +167,7 @@ impl Blockage {
         all
     }
 
-    pub fn stop_all(blockages: &[Self], bots: usize) -> bool {
+    pub fn block_all(blockages: &[Self], bots: usize) -> bool {
         let lasting = blockages.iter().filter(|blockage| !blockage.brief);
         let stopped: BTreeSet<&String> = lasting.flat_map(|blockage| &blockage.bots).collect();
         bots > 0 && stopped.len() == bots
@@ -177,7 +177,7 @@ impl Blockage {
         if self.all {
             return self.text.clone();
         }
-        format!("{}: {}", visible(&self.bots.join(", ")), self.text)
+        format!("{}: {}", escape_hidden(&self.bots.join(", ")), self.text)
     }
 }
 

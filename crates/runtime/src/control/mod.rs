@@ -25,14 +25,14 @@ mod without_sockets;
 pub use client::{FollowedRun, send_order};
 pub use halt_file::{ControlPaths, HaltFile, RaiseOutcome, RemovalOutcome};
 #[cfg(unix)]
-pub use hang_up::HangUp;
+pub use hang_up::HangUpHandler;
 pub use journal_orders::JournalOrders;
 pub use market::{
     ApiState, Blockage, LateSeries, MarketState, SlowestCandle, StreamState, VenueApi, VenueHealth,
 };
 pub(crate) use market::{QuietSeries, describe_time};
 pub use order::{ControlAnswer, ControlError, ControlOrder, ControlRequest, Phase, Resolution, RunState};
-pub(crate) use order::{describe_late, silence};
+pub(crate) use order::{describe_late_series, describe_silence};
 #[cfg(unix)]
 pub use server::ControlServer;
 pub use signal::{

@@ -7,7 +7,7 @@ use super::{
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
 use candlewick_broker::clock::Hold;
-use candlewick_engine::{Halt, IntentId, Reloaded, ReloadedBy, SignalSource, VenueId};
+use candlewick_engine::{Halt, IntentId, ReloadedBy, SettingsReload, SignalSource, VenueId};
 use candlewick_journal::OrderToken;
 use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize};
@@ -130,7 +130,7 @@ pub struct RunState {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reloaded: Option<Box<Reloaded>>,
+    pub reloaded: Option<Box<SettingsReload>>,
     /// Age at which data that is polled every minute counts as stale, in seconds of venue time.
     /// Only set if venue time runs faster than real time. Otherwise [`RunState::SILENT_AFTER`] applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,12 +161,12 @@ impl RunState {
     }
 
     pub fn venue_problems(&self) -> Vec<String> {
-        let late = self.market.iter().flat_map(|market| describe_late(&market.late));
-        silence(|api| self.is_silent(api)).into_iter().chain(late).collect()
+        let late = self.market.iter().flat_map(|market| describe_late_series(&market.late));
+        describe_silence(|api| self.is_silent(api)).into_iter().chain(late).collect()
     }
 }
 
-pub(crate) fn silence(is_silent: impl Fn(VenueApi) -> bool) -> Option<String> {
+pub(crate) fn describe_silence(is_silent: impl Fn(VenueApi) -> bool) -> Option<String> {
     let silent: Vec<VenueApi> = VenueApi::ALL.into_iter().filter(|api| is_silent(*api)).collect();
     let name = match silent[..] {
         [] => return None,
@@ -176,7 +176,7 @@ pub(crate) fn silence(is_silent: impl Fn(VenueApi) -> bool) -> Option<String> {
     Some(format!("{name} does not answer"))
 }
 
-pub(crate) fn describe_late(late: &[LateSeries]) -> Vec<String> {
+pub(crate) fn describe_late_series(late: &[LateSeries]) -> Vec<String> {
     const MAX_LISTED: usize = 3;
     let mut lines: Vec<String> = late.iter().take(MAX_LISTED).map(ToString::to_string).collect();
     if late.len() > MAX_LISTED {

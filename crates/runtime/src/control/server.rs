@@ -326,7 +326,7 @@ mod tests {
     #[tokio::test]
     async fn rejects_resume_while_the_halt_file_exists() {
         let stage = Stage::set().await;
-        stage.paths.halt_file.raise("news").unwrap();
+        stage.paths.halt_file.create("news").unwrap();
         let refused = stage.send(&ControlOrder::Resume).await.unwrap();
         let ControlAnswer::Refused { problem } = &refused else { panic!("{refused:?}") };
         assert!(problem.contains("run.db.HALT"), "{problem}");

@@ -3,7 +3,7 @@
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;
 use candlewick_engine::{IntentId, Rule, SignalId, SignalReason, SignalSource};
-use candlewick_sdk::{CloseType, Direction, Millis, visible};
+use candlewick_sdk::{CloseType, Direction, Millis, escape_hidden};
 use chrono::{DateTime, SecondsFormat};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,17 +152,21 @@ impl SignalTally {
         let mut lines = vec![format!("{} received: {}", all.total(), all.describe_counts(&rules))];
         if self.by_source.len() > 1 {
             let of_source = |(source, tally): (&String, &SourceTally)| {
-                format!("{}: {}", visible(source), tally.describe_counts(&[]))
+                format!("{}: {}", escape_hidden(source), tally.describe_counts(&[]))
             };
             lines.extend(self.by_source.iter().map(of_source));
         }
         let of_source = |(source, tally): (&String, &SourceTally)| {
-            Some(format!("last invalid signal ({}): {}", visible(source), visible(tally.problem.as_ref()?)))
+            Some(format!(
+                "last invalid signal ({}): {}",
+                escape_hidden(source),
+                escape_hidden(tally.problem.as_ref()?)
+            ))
         };
         let problems: Vec<String> = self.by_source.iter().filter_map(of_source).collect();
         // Old journals contain only the last problem across all sources.
         let last = self.problem.as_ref().filter(|_| problems.is_empty());
-        lines.extend(last.map(|problem| format!("last invalid signal: {}", visible(problem))));
+        lines.extend(last.map(|problem| format!("last invalid signal: {}", escape_hidden(problem))));
         lines.extend(problems);
         lines.extend(self.by_source.iter().filter_map(|(source, tally)| tally.describe_reasons(source)));
         lines
@@ -197,11 +201,11 @@ impl SourceTally {
         let more = reasons.len().saturating_sub(MAX_SHOWN_REASONS);
         let words = |(reason, times): &(&String, &u64)| {
             let times = if **times == 1 { "once".to_owned() } else { format!("{times} times") };
-            format!("{times}: {}", visible(reason))
+            format!("{times}: {}", escape_hidden(reason))
         };
         let mut words: Vec<String> = reasons.iter().take(MAX_SHOWN_REASONS).map(words).collect();
         words.extend((more > 0).then(|| format!("and {more} other reasons")));
-        Some(format!("invalid signals ({}): {}", visible(source), words.join("; ")))
+        Some(format!("invalid signals ({}): {}", escape_hidden(source), words.join("; ")))
     }
 
     fn describe_counts(&self, rules: &[String]) -> String {

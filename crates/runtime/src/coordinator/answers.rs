@@ -33,7 +33,7 @@ impl Coordinator {
         if !self.requests.end(answer.id()) {
             return;
         }
-        self.note_heard(&answer, step.now);
+        self.record_response(&answer, step.now);
         let mut leap = None;
         // The times of another trade, or implausible times, say nothing about the clock.
         let proves_nothing = match &answer {
@@ -132,9 +132,9 @@ impl Coordinator {
         let (now, series) = (step.now, self.market.series(id));
         match answer {
             Ok(Reply { value: candles, .. }) => {
-                if candles.unusable > 0 {
-                    self.rejected_rows += candles.unusable as u64;
-                    let rows = candles.unusable;
+                if candles.unusable_rows > 0 {
+                    self.rejected_rows += candles.unusable_rows as u64;
+                    let rows = candles.unusable_rows;
                     step.warn(format!("{series}: {rows} candle rows were invalid and count as gaps"));
                 }
                 let (seen, findings) = self.audits.revisions.check(series, &candles.candles);
@@ -158,7 +158,7 @@ impl Coordinator {
         let warmed = match answer {
             Ok(reply) => warm_up.on_candles(reply.value, self.session.session()),
             Err(error) => {
-                let failure = warm_up.failure(error);
+                let failure = warm_up.request_error(error);
                 return self.fail(failure, step);
             }
         };
@@ -235,13 +235,18 @@ impl Coordinator {
                 let again = self.trades.schedule_retry(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
-                return self.warn_about(&format!("trade #{intent}: the result request failed"), &error, step);
+                return self.warn_request_failed(
+                    &format!("trade #{intent}: the result request failed"),
+                    &error,
+                    step,
+                );
             }
         };
         if report.id == venue_id {
             self.audit_reported_terms(intent, &report, step);
         }
-        if let Some(TradeMismatch { news, next_request_at }) = self.trades.check_record(intent, &report, now)
+        if let Some(TradeMismatch { new_difference: news, next_request_at }) =
+            self.trades.check_record(intent, &report, now)
         {
             if let Some(difference) = news {
                 let text = format!(
@@ -253,7 +258,7 @@ impl Coordinator {
             self.agenda.add(next_request_at, job);
             return self.events.gate.settle_job(job);
         }
-        self.trades.is_known(intent);
+        self.trades.clear_absence(intent);
         let report = self.with_agreed_payout(intent, report, step);
         if self.is_end_proven(intent, &report, step) {
             self.apply_report(intent, &report, step);
@@ -291,7 +296,7 @@ impl Coordinator {
             OpenOutcome::Rejected(answer) => {
                 self.session.log_rejection(intent, &answer.text, step);
                 if answer.reason == RejectionReason::AccountRestricted {
-                    self.begin_user(now);
+                    self.schedule_user_poll(now);
                 }
                 self.note_refusal(now);
                 let rejection = to_rejection(&answer);

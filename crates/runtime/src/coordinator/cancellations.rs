@@ -45,14 +45,14 @@ impl Coordinator {
     ) -> bool {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(intent) else { return true };
-        let is_unproven = |_: &Outcome| report.is_by_status || report.is_reverted;
+        let is_unproven = |_: &Outcome| report.is_outcome_from_status || report.is_reverted;
         let Some(outcome) = report.progress.outcome().filter(is_unproven) else {
-            trade.watch.unproven = None;
+            trade.watch.unproven_end = None;
             return true;
         };
         let new = UnprovenEnd { outcome, since: now, is_looked_up: false, is_listed: false, other: None };
-        let known = trade.watch.unproven.filter(|known| known.outcome == outcome);
-        let unproven = *trade.watch.unproven.insert(known.unwrap_or(new));
+        let known = trade.watch.unproven_end.filter(|known| known.outcome == outcome);
+        let unproven = *trade.watch.unproven_end.insert(known.unwrap_or(new));
         let is_read_twice = now >= unproven.since + REREAD_DELAY;
         let is_confirmed = unproven.is_listed || unproven.is_looked_up && is_read_twice;
         if is_confirmed && unproven.other.is_none() || now >= unproven.since + MAX_CONFIRMATION_WAIT {
@@ -65,14 +65,14 @@ impl Coordinator {
 
     pub(super) fn check_unproven_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         for report in &listing.trades {
-            let open = self.trades.all().find(|(_, trade)| trade.venue_id == report.id);
+            let open = self.trades.iter().find(|(_, trade)| trade.venue_id == report.id);
             let Some((intent, payout)) = open.map(|(intent, trade)| (intent, trade.payout)) else { continue };
             self.check_payout((intent, payout), report, step);
         }
         let unproven: Vec<IntentId> = self
             .trades
-            .all()
-            .filter(|(_, trade)| trade.watch.unproven.is_some())
+            .iter()
+            .filter(|(_, trade)| trade.watch.unproven_end.is_some())
             .map(|(intent, _)| intent)
             .collect();
         for intent in unproven {
@@ -83,7 +83,8 @@ impl Coordinator {
     fn check_unproven_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(intent) else { return };
-        let Some(unproven) = trade.watch.unproven.as_mut().filter(|one| listing.began >= one.since) else {
+        let Some(unproven) = trade.watch.unproven_end.as_mut().filter(|one| listing.began >= one.since)
+        else {
             return;
         };
         // A list that ends early may lack the trade, so it proves nothing.
@@ -142,7 +143,7 @@ impl Coordinator {
         // The adopted trade may have finished already. Its settlement must follow the queued adoption.
         let at = self.events.time_after_answer(intent).map_or(now, |after| after.max(now));
         self.events.add(at, EventRank::Settlement(close, intent), EventKind::Settled(settled));
-        self.trades.end(intent);
+        self.trades.stop_watching(intent);
         if settled.outcome == Outcome::Cancelled && !self.is_simulated {
             self.contradictions.expect_cancelled(intent, now);
             self.agenda.add(now, Job::Trades);
@@ -158,7 +159,7 @@ impl Coordinator {
         if is_news || opened.taken.is_some() {
             self.events.add(now, EventRank::Answer(intent), EventKind::Opened(opened));
         }
-        if let Some(again) = self.trades.detail(intent, report.close_time, now) {
+        if let Some(again) = self.trades.update_close_time(intent, report.close_time, now) {
             self.agenda.add(again, Job::Trade(intent));
         }
     }

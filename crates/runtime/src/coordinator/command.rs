@@ -3,7 +3,7 @@
 use super::Coordinator;
 use crate::control::{ControlAnswer, ControlOrder};
 use crate::reload::{NewSettings, ReloadInput};
-use crate::{Notice, RuntimeError, Stop};
+use crate::{Notice, RuntimeError, StopReason};
 use candlewick_broker::{
     Balances, BrokerError, CandleQuery, Candles, Identity, OpenOrder, OpenOutcome, PriceAnswer, PriceTick,
     Priority, Reply, TradeListing, TradeReport,
@@ -31,7 +31,7 @@ pub enum Command {
     CatchUpClock,
     WakeAt(Millis),
     /// Deliver all pending answers, and then send [`Input::Finish`](super::Input::Finish).
-    Finish(Stop),
+    Finish(StopReason),
     End(Box<RunResult>),
 }
 
@@ -140,9 +140,9 @@ pub enum Input {
     /// Real time during which the process was suspended while its clock advanced.
     Absent(Duration),
     Order(OrderId, ControlOrder),
-    Stop(Stop),
+    Stop(StopReason),
     /// Reply to [`Command::Finish`](super::Command::Finish): all pending answers were delivered.
-    Finish(Stop),
+    Finish(StopReason),
     Time,
 }
 
@@ -207,7 +207,7 @@ impl Answer {
     }
 
     /// Builds the answer to a request that failed internally. The outcome of a failed open is unknown.
-    pub fn broken(id: RequestId, now: Millis, text: String) -> Self {
+    pub fn failed(id: RequestId, now: Millis, text: String) -> Self {
         let error = BrokerError::Unavailable { text: text.clone() };
         match id {
             RequestId::Candles(series) => Self::Candles(series, Err(error)),
@@ -256,7 +256,7 @@ impl DurableOpen {
     }
 
     /// Deadline for sending, by the local clock. An adapter must not send the order after the deadline.
-    pub const fn leave_by(&self) -> Millis {
+    pub const fn send_deadline(&self) -> Millis {
         self.leave_by
     }
 }

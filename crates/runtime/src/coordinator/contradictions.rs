@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
 use super::command::Step;
-use crate::audit::{Audit, BookedResult, Finding, ProfitRules, Source, VenueClaim, describe_result};
+use crate::audit::{Audit, BookedResult, Finding, ProfitRules, ResultSource, VenueClaim, describe_result};
 use candlewick_broker::{BrokerError, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Money, Outcome};
@@ -196,7 +196,7 @@ impl Coordinator {
         let Some(pending) = self.contradictions.find(intent) else { return };
         let reported = match answer {
             // A record with a status but no result does not contradict a list with a result.
-            Ok(reply) if reply.value.id == pending.venue_id && reply.value.is_by_status => {
+            Ok(reply) if reply.value.id == pending.venue_id && reply.value.is_outcome_from_status => {
                 Some(VenueClaim::Silent)
             }
             Ok(reply) if reply.value.id == pending.venue_id => {
@@ -239,7 +239,7 @@ impl Coordinator {
         let Contradiction { booked, reported, .. } = pending;
         let scale = self.session.scale();
         let result = describe_result(booked.outcome, booked.profit, scale);
-        let by = if booked.source == Source::Person { " by the operator" } else { "" };
+        let by = if booked.source == ResultSource::Operator { " by the operator" } else { "" };
         let says = reported.describe(booked, scale);
         format!("trade #{} was booked as {result}{by}, but the venue's list now says {says}", booked.intent)
     }
@@ -252,7 +252,7 @@ impl Coordinator {
         if !settled.is_possible(rules.max_payout_percent) {
             return self.halt_at_contradiction(pending, Undecidable::NoResult, step);
         }
-        let wrong = settled.check(rules).filter(|wrong| wrong.is_halting);
+        let wrong = settled.check(rules).filter(|wrong| wrong.must_halt);
         if wrong.is_some() && pending.record != Some(pending.reported) {
             return self.halt_at_contradiction(pending, Undecidable::WrongProfit, step);
         }
@@ -261,7 +261,7 @@ impl Coordinator {
         self.events.add(step.now, place, EventKind::Correction { intent, outcome, profit });
         self.audits.wallet.forget_lag();
         self.dispatch_due(step);
-        let corrected = BookedResult { outcome, profit, source: Source::Venue, ..*booked };
+        let corrected = BookedResult { outcome, profit, source: ResultSource::Venue, ..*booked };
         self.session.apply_correction(booked, &corrected, step);
         self.audits.results.book(venue_id, corrected);
         *self.contradictions.changes.entry(intent).or_default() += 1;
@@ -324,7 +324,7 @@ mod tests {
             outcome: Outcome::Cancelled,
             profit: Money::ZERO,
             at: Millis::ZERO,
-            source: Source::Venue,
+            source: ResultSource::Venue,
         };
         ("01JT".to_owned(), booked)
     }

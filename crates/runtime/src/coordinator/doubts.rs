@@ -2,7 +2,7 @@
 
 use super::recorded_session::{ForgottenIntent, RecordedSession};
 use crate::RuntimeSettings;
-use crate::past::{HALTED, RecoveredState};
+use crate::past::{HALT_PREFIX, RecoveredState};
 use crate::resolver::{
     AcceptedTrade, ClaimedTrades, Doubt, LagMeter, MAX_LIST_LAG, Resolution, Resolver, ResolverContext,
     WalletView, earliest_close, latest_close, may_belong_to, reported_request_time,
@@ -67,13 +67,13 @@ impl Doubts {
         self.sent.remove(&old.intent);
         self.began.remove(&old.intent);
         if let Some(id) = old.venue_id {
-            self.claimed.make_old(id.as_str(), old.ended);
+            self.claimed.move_to_old(id.as_str(), old.ended);
         }
     }
 
     #[cfg(test)]
     pub(crate) fn retained_counts(&self) -> (usize, usize) {
-        (self.claimed.names(), self.sent.len())
+        (self.claimed.young_len(), self.sent.len())
     }
 
     /// Returns whether a finished intent is within `slack` of a request for the same symbol that is not resolved yet.
@@ -100,7 +100,7 @@ impl Doubts {
 
     pub(crate) fn recall_not_opened(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
         let doubt = self.build_doubt(session, terms, self.doubt_began_at(terms, now));
-        self.resolver.recall_not_opened(doubt, now);
+        self.resolver.begin_not_opened(doubt, now);
     }
 
     fn doubt_began_at(&self, terms: &OrderTerms, now: Millis) -> Millis {
@@ -149,7 +149,7 @@ impl Doubts {
     /// Returns whether implausible data is new. New data halts the run, or raises an alarm if already halted.
     /// The cause of an earlier halt is not new, because the operator has resumed the run since.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
-        let halted_by = format!("{HALTED}{text}");
+        let halted_by = format!("{HALT_PREFIX}{text}");
         if is_halted {
             !self.oddities.contains(&halted_by) && self.oddities.insert(text.to_owned())
         } else {
@@ -188,8 +188,8 @@ impl Doubts {
             answered: &answered,
             refused: &refused,
             reserved: &session.session().reserved().collect(),
-            has_unknown_pay: has_unknown_pay(session, now + uncertainty),
-            has_stood,
+            has_unknown_payment: has_unknown_pay(session, now + uncertainty),
+            is_ledger_stable: has_stood,
             wallet,
             uncertainty,
         };
@@ -252,5 +252,5 @@ fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());
         row.state == IntentState::Open && row.close_time.unwrap_or(earliest) <= now
     };
-    session.book().rows().iter().any(may_be_over) || !session.session().second_trades().is_empty()
+    session.book().rows().iter().any(may_be_over) || !session.session().duplicate_trades().is_empty()
 }

@@ -5,7 +5,7 @@ use super::command::{Command, Step};
 use super::journal_state::Urgency;
 use super::warm_up::WarmUp;
 use crate::control::SignalTally;
-use crate::{Audit, Notice, RuntimeError, RuntimeSettings, Stop, Tally};
+use crate::{Audit, Notice, RuntimeError, RuntimeSettings, StopReason, Tally};
 use candlewick_engine::{
     BotVerdict, Control, EventKind, IntentId, IntentRow, IntentState, Rule, SecondTrade, Session, TradeBook,
     VenueId,
@@ -26,7 +26,7 @@ pub(crate) struct Ending {
 
 #[derive(Clone, Copy, Debug)]
 struct StopRequest {
-    why: Stop,
+    why: StopReason,
     since: Millis,
 }
 
@@ -84,7 +84,7 @@ impl Unfinished {
             Self { intent, kind, venue_id: Some(venue_id), stake, close_time: None }
         };
         let rows = book.rows().iter().filter_map(of_row);
-        rows.chain(session.second_trades().iter().map(of_second)).collect()
+        rows.chain(session.duplicate_trades().iter().map(of_second)).collect()
     }
 }
 
@@ -101,7 +101,7 @@ impl WalletDifference {
 }
 
 pub struct Finished {
-    pub stop: Stop,
+    pub stop: StopReason,
     pub book: TradeBook,
     pub first_intent: IntentId,
     /// Number of this run's intents that are no longer in the book (see `runtime.remember_s`).
@@ -147,7 +147,7 @@ impl Ending {
         self.limit = self.limit.or(Some(rule));
     }
 
-    pub(crate) fn stop(&mut self, why: Stop, now: Millis) -> StopEffect {
+    pub(crate) fn stop(&mut self, why: StopReason, now: Millis) -> StopEffect {
         let meaning = match self.stopping {
             None => StopEffect::Stops,
             Some(_) if why.is_signal() => StopEffect::Hastens,
@@ -159,9 +159,9 @@ impl Ending {
 
     /// Returns the reason to stop the run, a reached limit or the end of the data, `None` to continue.
     /// Events at the last instant still belong to the run, and `is_due` returns whether such events are pending.
-    pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
+    pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<StopReason> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
-        self.limit.map(Stop::Limit).or_else(|| self.until.filter(reached).map(Stop::DataEnds))
+        self.limit.map(StopReason::Limit).or_else(|| self.until.filter(reached).map(StopReason::DataEnds))
     }
 
     pub(crate) const fn is_stopping(&self) -> bool {
@@ -178,7 +178,7 @@ impl Ending {
         Some(if why.is_signal() { ends.min(since + self.interrupt_patience) } else { ends })
     }
 
-    pub(crate) fn final_stop(&self, under_way: PendingWork, now: Millis) -> Option<Stop> {
+    pub(crate) fn final_stop(&self, under_way: PendingWork, now: Millis) -> Option<StopReason> {
         let (stopping, ends) = (self.stopping?, self.wait_deadline(under_way)?);
         let is_quiet = under_way.last_close.is_none() && !under_way.is_waiting && !under_way.has_doubt;
         let is_over = is_quiet || now >= ends;
@@ -200,7 +200,7 @@ fn stop_patience(settings: &RuntimeSettings) -> (Millis, Millis) {
 pub(super) enum Phase {
     Starting(WarmUp),
     Running,
-    Closing { stop: Stop, is_last_save: bool, error: Option<RuntimeError> },
+    Closing { stop: StopReason, is_last_save: bool, error: Option<RuntimeError> },
     Ended,
 }
 
@@ -211,7 +211,7 @@ impl Phase {
 }
 
 impl Coordinator {
-    pub(super) fn under_way(&self) -> PendingWork {
+    pub(super) fn pending_work(&self) -> PendingWork {
         PendingWork {
             last_close: self.trades.last_close(),
             is_waiting: !self.events.is_empty()
@@ -219,7 +219,7 @@ impl Coordinator {
                 || self.contradictions.needs_list(),
             is_opening: self.requests.unanswered_opens().next().is_some(),
             has_doubt: self.doubts.resolver.is_searching()
-                || !self.session.session().second_trades().is_empty(),
+                || !self.session.session().duplicate_trades().is_empty(),
         }
     }
 
@@ -234,7 +234,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn on_stop(&mut self, why: Stop, step: &mut Step<'_>) {
+    pub(super) fn on_stop(&mut self, why: StopReason, step: &mut Step<'_>) {
         match self.phase {
             Phase::Starting(_) => Self::finish(why, step),
             Phase::Running if why.is_signal() && self.ending.is_interrupted() => Self::finish(why, step),
@@ -243,13 +243,13 @@ impl Coordinator {
         }
     }
 
-    fn stop(&mut self, why: Stop, step: &mut Step<'_>) {
+    fn stop(&mut self, why: StopReason, step: &mut Step<'_>) {
         match self.ending.stop(why, step.now) {
             // Suspends instead of halting, because a halt would also affect the next run.
             StopEffect::Stops => {
                 self.control(Control::Suspend, step);
                 // The note shows that the limit ended the run, rather than only rejecting a signal.
-                if let Stop::Limit(rule) = why {
+                if let StopReason::Limit(rule) = why {
                     let note = serde_json::json!({ "limit_reached": rule.as_str() });
                     self.session.journal.note(note.to_string(), step);
                 }
@@ -257,7 +257,7 @@ impl Coordinator {
             StopEffect::Hastens => {}
             StopEffect::Nothing => return,
         }
-        let under_way = self.under_way();
+        let under_way = self.pending_work();
         let notice = Notice::Stopping {
             why,
             unfinished: self.trades.len() + self.requests.unanswered_opens().count(),
@@ -267,12 +267,12 @@ impl Coordinator {
         step.commands.push(Command::Notify(notice));
     }
 
-    pub(super) fn finish(why: Stop, step: &mut Step<'_>) {
+    pub(super) fn finish(why: StopReason, step: &mut Step<'_>) {
         step.commands.push(Command::Finish(why));
     }
 
     /// Ends the run immediately. Orders without an answer become orders of unknown status.
-    pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
+    pub(super) fn on_finish(&mut self, stop: StopReason, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;
         }
@@ -335,7 +335,7 @@ impl Coordinator {
             free: ledger.free(),
             open_stakes: ledger.open_stakes(),
             unfinished: Unfinished::collect(self.session.session(), self.session.book()),
-            wallet: self.last_wallet(),
+            wallet: self.last_wallet_balance(),
             wallet_difference: self.last_difference(),
             missing_wallet: self.describe_missing_wallet().or_else(|| self.describe_unread_wallet()),
             candles: self.session.candles,
@@ -377,21 +377,21 @@ mod tests {
     #[test]
     fn stop_waits_for_doubts_within_the_patience() {
         let mut ending = ending();
-        ending.stop(Stop::TimeUp, Millis::ZERO);
+        ending.stop(StopReason::TimeUp, Millis::ZERO);
         let under_way = PendingWork { has_doubt: true, ..QUIET };
         let at = Millis::from_seconds;
         assert_eq!(ending.final_stop(under_way, at(29)), None);
-        assert_eq!(ending.final_stop(under_way, at(30)), Some(Stop::TimeUp));
-        assert_eq!(ending.final_stop(QUIET, at(29)), Some(Stop::TimeUp));
+        assert_eq!(ending.final_stop(under_way, at(30)), Some(StopReason::TimeUp));
+        assert_eq!(ending.final_stop(QUIET, at(29)), Some(StopReason::TimeUp));
     }
 
     #[test]
     fn only_a_signal_changes_a_run_that_is_stopping() {
         let mut ending = ending();
-        assert_eq!(ending.stop(Stop::TimeUp, Millis::ZERO), StopEffect::Stops);
-        assert_eq!(ending.stop(Stop::TimeUp, Millis::SECOND), StopEffect::Nothing);
+        assert_eq!(ending.stop(StopReason::TimeUp, Millis::ZERO), StopEffect::Stops);
+        assert_eq!(ending.stop(StopReason::TimeUp, Millis::SECOND), StopEffect::Nothing);
         assert!(!ending.is_interrupted());
-        assert_eq!(ending.stop(Stop::Interrupted, Millis::SECOND), StopEffect::Hastens);
+        assert_eq!(ending.stop(StopReason::Interrupted, Millis::SECOND), StopEffect::Hastens);
         assert!(ending.is_interrupted());
     }
 }

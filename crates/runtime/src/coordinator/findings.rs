@@ -4,10 +4,10 @@ use super::Coordinator;
 use super::agenda::Job;
 use super::command::{RequestId, Step, VenueRequest};
 use crate::audit::{
-    Audit, BookedResult, Finding, PriceCheck, Settlement, Severity, Source, TermsCheck, check_terms,
+    Audit, BookedResult, Finding, PriceCheck, ResultSource, Settlement, Severity, TermsCheck, check_terms,
 };
 use candlewick_broker::{BrokerError, PriceAnswer, Reply, TradeReport};
-use candlewick_engine::{Control, IntentId, IntentRow, Settled, VenueTerms};
+use candlewick_engine::{Control, IntentId, IntentRow, TradeSettlement, VenueTerms};
 use candlewick_sdk::{Millis, Payout};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -73,11 +73,11 @@ impl Coordinator {
 
     pub(super) fn audit_settlement(
         &mut self,
-        settled: &Settled,
+        settled: &TradeSettlement,
         (venue_id, taken): (String, Option<VenueTerms>),
         step: &mut Step<'_>,
     ) {
-        let Settled { intent, outcome, profit, .. } = *settled;
+        let TradeSettlement { intent, outcome, profit, .. } = *settled;
         let Some(row) = self.session.row(settled.intent) else { return };
         let terms = taken.map_or(row.approved, |taken| row.approved.with_venue_terms(&taken));
         let booked = BookedResult {
@@ -88,7 +88,7 @@ impl Coordinator {
             outcome,
             profit,
             at: step.now,
-            source: Source::Venue,
+            source: ResultSource::Venue,
         };
         self.audits.results.book(&venue_id, booked);
         let settlement = Settlement {
@@ -106,7 +106,7 @@ impl Coordinator {
         let findings = self.audits.settlements.check(settlement, rules);
         self.report_findings(Audit::Settlement, 1, findings, step);
         // The wallet follows the venue's figure, so that figure is booked even if it is wrong.
-        if let Some(wrong) = settlement.settled_profit().check(rules).filter(|wrong| wrong.is_halting) {
+        if let Some(wrong) = settlement.settled_profit().check(rules).filter(|wrong| wrong.must_halt) {
             self.halt_at_oddity(wrong.text, step);
         }
         if self.settings.audit_settlement_prices {
@@ -134,7 +134,7 @@ impl Coordinator {
                 outcome,
                 profit: row.profit,
                 at,
-                source: if is_by_operator { Source::Person } else { Source::Venue },
+                source: if is_by_operator { ResultSource::Operator } else { ResultSource::Venue },
             };
             self.audits.results.book(id.as_str(), booked);
         }

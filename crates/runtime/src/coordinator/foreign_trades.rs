@@ -8,7 +8,7 @@ use super::command::Step;
 use super::trade_watch::reported_profit;
 use crate::SecondTradeRule;
 use crate::audit::{Audit, Finding, describe_stake};
-use crate::resolver::Why;
+use crate::resolver::EscalationReason;
 use candlewick_broker::{Progress, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentState, SecondTrade, VenueId};
 use candlewick_sdk::{Millis, Money};
@@ -71,7 +71,7 @@ impl Coordinator {
     fn own_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.resolver.next_poll().is_some()
             || self.session.has_unclear_intent()
-            || !self.session.session().second_trades().is_empty();
+            || !self.session.session().duplicate_trades().is_empty();
         if is_unclear {
             return None;
         }
@@ -100,7 +100,7 @@ impl Coordinator {
                 && !self.doubts.is_claimed(&report.id)
                 && !self.doubts.resolver.reported.contains(&report.id)
                 // The trade of an intent that was considered not opened may appear late.
-                && self.doubts.resolver.find_order_elsewhere(report, (&refused, uncertainty)).is_none()
+                && self.doubts.resolver.find_order_on_other_account(report, (&refused, uncertainty)).is_none()
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_other_trade).collect();
         let Some(first) = anothers.first() else { return };
@@ -216,7 +216,9 @@ impl Coordinator {
                 continue;
             }
             let Some(account) = report.account.filter(|account| *account != ours) else { continue };
-            let Some(intent) = self.doubts.resolver.find_order_elsewhere(report, known) else { continue };
+            let Some(intent) = self.doubts.resolver.find_order_on_other_account(report, known) else {
+                continue;
+            };
             let staked = describe_stake(account, report.amount);
             let text = format!(
                 "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; no ledger here \
@@ -228,12 +230,17 @@ impl Coordinator {
     }
 
     /// Halts the run if the venue has more trades than requests, or if a trade may belong to a rejected order.
-    pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
+    pub(super) fn halt_at_contested_trade(
+        &mut self,
+        intent: IntentId,
+        why: &EscalationReason,
+        step: &mut Step<'_>,
+    ) {
         let text = format!("trade #{intent} was ordered once: {why}");
         let is_halted = self.session.halted().is_some();
         let halts = match why {
-            Why::TooManyTrades { .. } => self.settings.second_trade == SecondTradeRule::Halt,
-            Why::MayBeRefused { .. } => true,
+            EscalationReason::TooManyTrades { .. } => self.settings.second_trade == SecondTradeRule::Halt,
+            EscalationReason::MayBeRefused { .. } => true,
             _ => false,
         };
         if halts && self.doubts.is_new_oddity(&text, is_halted) {
@@ -250,7 +257,7 @@ impl Coordinator {
     pub(super) fn settle_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let listed: BTreeMap<_, _> =
             (listing.trades.iter().rev()).map(|report| (VenueId::truncated(&report.id), report)).collect();
-        for trade in self.session.session().second_trades().to_vec() {
+        for trade in self.session.session().duplicate_trades().to_vec() {
             let scale = self.session.scale();
             let report = listed.get(&trade.venue_id);
             let profit = report.and_then(|report| reported_profit(report, trade.stake, scale));
@@ -263,7 +270,7 @@ impl Coordinator {
     }
 
     pub(super) fn schedule_second_trade_check(&mut self, at: Millis) {
-        if !self.session.session().second_trades().is_empty() {
+        if !self.session.session().duplicate_trades().is_empty() {
             self.agenda.add(at, Job::Trades);
         }
     }

@@ -4,7 +4,7 @@ use super::agenda::EventRank;
 use super::command::{Command, JournalEntry, Step};
 use super::recorded_session::RecordedSession;
 use super::{Coordinator, DurableOpen, Job, RequestId};
-use candlewick_engine::{Approved, Entry, IntentId, JournalHash, Recorder};
+use candlewick_engine::{ApprovedTrade, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
 
@@ -21,8 +21,8 @@ pub(crate) struct JournalState {
     /// Whether the clock is virtual. Events then wait during a save, so that results do not depend on disk speed.
     is_virtual: bool,
     hash: JournalHash,
-    pub(crate) outbox: Vec<Approved>,
-    pub(crate) held: Vec<Approved>,
+    pub(crate) outbox: Vec<ApprovedTrade>,
+    pub(crate) held: Vec<ApprovedTrade>,
     /// Number of trades at the front of the outbox whose intents are part of the save in progress.
     leaving: usize,
     /// Number of entries that are not durable, including the `departed` entries of the save in progress.
@@ -36,7 +36,7 @@ pub(crate) struct JournalState {
 
 pub(crate) enum SaveOutcome {
     Durable {
-        opens: Vec<Approved>,
+        opens: Vec<ApprovedTrade>,
         was_suspended: bool,
     },
     /// The save failed. Trades approved before the save must never be sent.
@@ -87,12 +87,12 @@ impl JournalState {
         !self.outbox.is_empty() || !self.held.is_empty()
     }
 
-    fn take_held(&mut self, intent: IntentId) -> Option<Approved> {
+    fn take_held(&mut self, intent: IntentId) -> Option<ApprovedTrade> {
         let place = self.held.iter().position(|approved| approved.intent() == intent)?;
         Some(self.held.remove(place))
     }
 
-    pub(crate) fn take_waiting(&mut self) -> Vec<Approved> {
+    pub(crate) fn take_waiting(&mut self) -> Vec<ApprovedTrade> {
         self.leaving = 0;
         let mut waiting = std::mem::take(&mut self.held);
         waiting.append(&mut self.outbox);
@@ -155,8 +155,8 @@ fn gap_error() -> JournalError {
 }
 
 impl Coordinator {
-    pub(super) fn send_or_hold(&mut self, approved: Approved, step: &mut Step<'_>) {
-        let leaves = self.session.session().departure(approved.terms());
+    pub(super) fn send_or_hold(&mut self, approved: ApprovedTrade, step: &mut Step<'_>) {
+        let leaves = self.session.session().order_time(approved.terms());
         if leaves > step.now {
             self.agenda.add(leaves, Job::Departure(approved.intent()));
             return self.session.journal.held.push(approved);
@@ -183,7 +183,7 @@ impl Coordinator {
         }
     }
 
-    fn send(&mut self, approved: &Approved, step: &mut Step<'_>) {
+    fn send(&mut self, approved: &ApprovedTrade, step: &mut Step<'_>) {
         let (intent, leave_by) = (approved.intent(), self.session.latest_departure(approved));
         if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
             return self.mark_not_sent(intent, &reason, step);

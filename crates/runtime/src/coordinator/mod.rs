@@ -35,7 +35,7 @@ pub use command::{
 };
 pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
 pub(crate) use plausibility::with_rounded_amount;
-pub use plausibility::{applied_terms, possible_payout, possible_times};
+pub use plausibility::{applied_terms, remove_impossible_payout, remove_impossible_times};
 pub(crate) use recorded_session::Reservations;
 pub use trade_watch::profit_by_rule;
 
@@ -45,7 +45,9 @@ use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, EventQueue, Job};
 use candlewick_broker::{Account, Balances, Reply};
-use candlewick_engine::{Control, EventKind, Header, IntentId, Reloaded, ReloadedBy, Session, SymbolId};
+use candlewick_engine::{
+    Control, EventKind, Header, IntentId, ReloadedBy, Session, SettingsReload, SymbolId,
+};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
 use command::{Requests, Step};
@@ -82,7 +84,7 @@ pub struct Coordinator {
     requests: Requests,
     claims: BTreeMap<OrderId, AdoptionRequest>,
     reloading: Option<(OrderId, ReloadedBy)>,
-    reloaded: Option<Reloaded>,
+    reloaded: Option<SettingsReload>,
     outside: ExternalSignals,
     ending: Ending,
     rejected_rows: u64,
@@ -103,8 +105,8 @@ pub struct CoordinatorParts {
     pub header: Header,
     pub account: Account,
     pub session: Session,
-    pub priced: Vec<Symbol>,
-    pub past: RecoveredState,
+    pub priced_symbols: Vec<Symbol>,
+    pub recovered: RecoveredState,
     /// Whether venue time is simulated. If so, events wait while the journal is saved.
     pub is_simulated: bool,
     pub until: Option<Millis>,
@@ -114,7 +116,15 @@ pub struct CoordinatorParts {
 
 impl Coordinator {
     pub fn new(parts: CoordinatorParts, now: Millis) -> Self {
-        let CoordinatorParts { settings, header, account, session, priced, mut past, .. } = parts;
+        let CoordinatorParts {
+            settings,
+            header,
+            account,
+            session,
+            priced_symbols: priced,
+            recovered: mut past,
+            ..
+        } = parts;
         let CoordinatorParts { is_simulated, until, balances, .. } = parts;
         let halt = past.halt();
         Self {
@@ -124,7 +134,11 @@ impl Coordinator {
             market: MarketWatch::new(&session, |symbol| priced.contains(&symbol), &settings),
             trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
             doubts: Doubts::new(account, &settings, &mut past, now),
-            audits: Audits::from_journal(past.wallet, past.found, past.old.payouts_of(session.symbols())),
+            audits: Audits::from_journal(
+                past.wallet,
+                past.found,
+                past.old.payouts_by_symbol(session.symbols()),
+            ),
             contradictions: Contradictions::default(),
             skew: SkewWatch::default(),
             leap: None,
@@ -159,7 +173,7 @@ impl Coordinator {
             Input::Answer(answer) => self.on_answer(answer, step),
             Input::Tick(symbol, tick) => self.on_tick(symbol, tick, step),
             Input::FeedEnded(symbol) => self.on_feed_ended(symbol, step),
-            Input::Token(refused) => self.on_token(refused, step),
+            Input::Token(refused) => self.on_token_status(refused, step),
             Input::Unrecognised(names) => self.audit_unrecognised(names, step),
             Input::Durable(result) => self.on_durable(result, step),
             Input::EntryRefused => self.session.journal.is_corrupted = true,
@@ -181,7 +195,7 @@ impl Coordinator {
 
     fn on_start(&mut self, step: &mut Step<'_>) {
         self.session.begin(&self.header, step);
-        let amount = self.first_wallet().unwrap_or(self.session.ledger().free());
+        let amount = self.first_wallet_balance().unwrap_or(self.session.ledger().free());
         self.handle(step.now, EventKind::Balance { amount }, step);
         if self.runs_before > 0 {
             // Lifts a suspension left by an earlier run, for example by its end.
@@ -200,10 +214,10 @@ impl Coordinator {
         }
         let began = warm_up.began();
         self.market.schedule_prices(began, &mut self.agenda);
-        if let Some(at) = self.next_balances(began) {
+        if let Some(at) = self.next_balance_poll(began) {
             self.agenda.add(at, Job::Balances);
         }
-        self.begin_user(began);
+        self.schedule_user_poll(began);
         self.phase = Phase::Running;
     }
 
@@ -219,14 +233,14 @@ impl Coordinator {
         self.run_due_jobs(step);
         self.dispatch_due(step);
         if self.doubts.next_routine_poll(step.now).is_none() {
-            self.forget_old(step.now);
+            self.forget_old_intents(step.now);
         }
         self.save(Urgency::WhenWorthwhile, step);
         if self.session.journal.is_stalled() || self.phase.is_over() {
             return;
         }
         self.stop_if_due(step);
-        let under_way = self.under_way();
+        let under_way = self.pending_work();
         if let Some(why) = self.ending.final_stop(under_way, step.now)
             && !self.awaits_last_wallet(step)
         {
@@ -287,9 +301,9 @@ impl Coordinator {
 
     fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) {
         let handled = self.session.handle(at, kind, step);
-        self.audits.wallet.watch_event(handled.free, handled.released, step.now);
+        self.audits.wallet.record_event_balance(handled.free, handled.released, step.now);
         // While a wallet difference is unconfirmed, the next reading may still lift the limit.
-        if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspect()) {
+        if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspected_difference()) {
             self.ending.reach_limit(rule);
         }
         if let EventKind::OutsideSignal(signal) = &kind {
@@ -313,7 +327,7 @@ impl Coordinator {
             SaveOutcome::Failed(error) => self.suspend(error, step),
             SaveOutcome::Durable { opens, was_suspended } => {
                 if was_suspended {
-                    self.continue_opens(step);
+                    self.resume_opens(step);
                     step.warn("the journal can be written again");
                 }
                 for approved in opens {

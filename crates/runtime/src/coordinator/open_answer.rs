@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::answers::MAX_TIME_OFFSET;
 use super::command::Step;
-use crate::resolver::UNCERTAINTY;
+use crate::resolver::MIN_CLOCK_UNCERTAINTY;
 use candlewick_broker::{Reply, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{ExpirationType, Millis};
@@ -142,11 +142,11 @@ impl Coordinator {
     }
 
     pub(super) fn uncertainty(&self) -> Millis {
-        self.skew.uncertainty().map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY))
+        self.skew.uncertainty().map_or(MIN_CLOCK_UNCERTAINTY, |known| known.max(MIN_CLOCK_UNCERTAINTY))
     }
 
     pub(super) fn clock_slack(&self) -> Millis {
-        self.skew.uncertainty().map_or(UNKNOWN_CLOCK_SLACK, |known| known.max(UNCERTAINTY) + SLACK)
+        self.skew.uncertainty().map_or(UNKNOWN_CLOCK_SLACK, |known| known.max(MIN_CLOCK_UNCERTAINTY) + SLACK)
     }
 
     fn window_by_local_clock(&self, sent: Millis, now: Millis) -> TimeWindow {

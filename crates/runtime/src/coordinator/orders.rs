@@ -159,8 +159,10 @@ impl Coordinator {
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.total;
-        let standing =
-            ReloadInput { forgotten, ..ReloadInput::new(self.session.session(), self.session.book()) };
+        let standing = ReloadInput {
+            forgotten_trades: forgotten,
+            ..ReloadInput::new(self.session.session(), self.session.book())
+        };
         self.request(VenueRequest::Settings(Box::new(standing)), step);
         Ok(())
     }
@@ -192,7 +194,7 @@ impl Coordinator {
         let before = json!({ "risk": of_header("/session/risk"), "runtime": of_header("/runtime") });
         let note = ReloadNote::new((step.now, by), new.risk, runtime.clone(), &before);
         let mut note = note.map_err(|error| error.to_string())?;
-        note.reloaded.changes.extend(new.kept);
+        note.reloaded.changes.extend(new.unreloaded_inputs);
         self.session.prepare_reload(&note, step)?;
         self.control(Control::Reload, step);
         self.ending.set_patience(&settings);
@@ -357,7 +359,7 @@ fn to_outside_signal(
 
 fn signal_bots(session: &Session) -> SignalBots {
     let symbol = |place| session.symbol_of(BotId::new(place)?);
-    let bots = session.bots().iter().enumerate();
+    let bots = session.bot_names().iter().enumerate();
     SignalBots::new(bots.map(|(place, name)| {
         let symbol = symbol(place).map(|symbol| symbol.to_string());
         (name.clone(), symbol.unwrap_or_default())

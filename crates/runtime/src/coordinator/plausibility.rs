@@ -9,7 +9,7 @@ use crate::audit::{OrderedTerms, TermsCheck, check_terms};
 use crate::connect::without_rounding_noise;
 use crate::control::describe_time;
 use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
-use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, VenueId, VenueSymbol, VenueTerms};
+use candlewick_engine::{IntentId, OpenedTrade, OrderTerms, SymbolId, VenueId, VenueSymbol, VenueTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ impl Coordinator {
     ) -> TradeReport {
         let report =
             self.with_plausible_times(intent, with_rounded_amount(report, self.session.scale()), step);
-        let (report, impossible) = possible_payout(intent, report, self.settings.max_payout_percent);
+        let (report, impossible) = remove_impossible_payout(intent, report, self.settings.max_payout_percent);
         if let Some(reason) = impossible {
             self.halt_at_oddity(reason, step);
         }
@@ -54,7 +54,7 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) -> TradeReport {
         let Some(terms) = self.session.terms(intent) else { return report };
-        let (report, impossible) = possible_times(&terms, report, step.now);
+        let (report, impossible) = remove_impossible_times(&terms, report, step.now);
         if let Some(text) = impossible.filter(|text| self.doubts.has_new_odd_time(&report.id, text)) {
             self.session.alarm(text, step);
         }
@@ -100,7 +100,7 @@ impl Coordinator {
         let assumed_close = terms.map_or(now, |terms| self.latest_close(&terms, report, now).0);
         let stake = self.venue_terms(intent, report).map_or(stake, |taken| taken.stake);
         let ordered = terms.map(|terms| self.session.order(&terms));
-        let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
+        let known = self.session.book().original_order(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
         let tracked = OpenTrade {
@@ -120,13 +120,13 @@ impl Coordinator {
 
     pub(super) fn venue_terms(&self, intent: IntentId, report: &TradeReport) -> Option<VenueTerms> {
         let terms = self.session.terms(intent)?;
-        let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
+        let known = self.session.book().original_order(intent).and_then(|departure| departure.symbol);
         applied_terms(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
     }
 
-    pub(super) fn to_opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
+    pub(super) fn to_opened(&self, intent: IntentId, report: &TradeReport) -> OpenedTrade {
         let agreed = self.trades.find(intent).and_then(|trade| trade.payout);
-        Opened {
+        OpenedTrade {
             intent,
             venue_id: Some(VenueId::truncated(&report.id)),
             open_time: report.open_time,
@@ -147,7 +147,11 @@ fn latest_close_after(expiry: Expiry, at: Millis) -> Millis {
     }
 }
 
-pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (TradeReport, Option<String>) {
+pub fn remove_impossible_times(
+    terms: &OrderTerms,
+    report: TradeReport,
+    now: Millis,
+) -> (TradeReport, Option<String>) {
     let earliest = terms.decision_time() - TIME_SLACK;
     let latest = now + terms.expiry().close_type.duration() * 2 + TIME_SLACK;
     let (report, impossible) = remove_times_outside(report, earliest, latest);
@@ -158,7 +162,7 @@ pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (
     (report, text)
 }
 
-pub fn possible_payout(
+pub fn remove_impossible_payout(
     intent: IntentId,
     report: TradeReport,
     max_payout_percent: u32,
@@ -173,7 +177,7 @@ pub fn possible_payout(
 
 /// Describes an invalid payout, `None` if the payout is valid. A trade that did not win may report a payout of 0.
 fn describe_impossible_payout(report: &TradeReport) -> Option<String> {
-    let percent = report.impossible_payout?;
+    let percent = report.invalid_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
     (!percent.is_zero() || moves_money).then(|| format!("{} %, which is impossible", percent.normalize()))
 }
@@ -321,7 +325,7 @@ impl Coordinator {
 impl RecordedSession {
     pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
         let booked = self.order(terms);
-        let asked = self.book().departure(terms.intent()).map(|departure| OpenOrder {
+        let asked = self.book().original_order(terms.intent()).map(|departure| OpenOrder {
             symbol: self.ordered_symbol(&departure.ordered),
             direction: departure.ordered.direction(),
             amount: self.scale().to_decimal(departure.ordered.stake()).normalize(),

@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::command::{Command, Step};
 use super::doubts::Doubts;
 use super::journal_state::JournalState;
-use super::wallet_watch::is_later;
+use super::wallet_watch::has_changed_since;
 use crate::audit::BookedResult;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, MAX_SETTLED};
@@ -13,8 +13,8 @@ use crate::resolver::MAX_LIST_LAG;
 use crate::{Notice, RuntimeSettings};
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
-    Action, Approved, BotId, Entry, Event, EventKind, Halt, Header, IntentId, IntentRow, IntentState, Ledger,
-    OrderTerms, Origin, OutsideSignal, ReloadNote, Rule, Session, TradeBook, VenueId,
+    Action, ApprovedTrade, BotId, Entry, Event, EventKind, Halt, Header, IntentId, IntentRow, IntentState,
+    Ledger, OrderTerms, Origin, OutsideSignal, ReloadNote, Rule, Session, TradeBook, VenueId,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
@@ -70,10 +70,10 @@ impl RecordedSession {
         halt: Option<Halt>,
         is_virtual: bool,
     ) -> Self {
-        book.count_from_intent(session.next_intent());
+        book.restart_counts_at(session.next_intent());
         Self {
             first_intent: session.next_intent(),
-            tallies: BotTallies::from_book(session.bots().len(), old.tallies, &book),
+            tallies: BotTallies::from_book(session.bot_names().len(), old.tallies, &book),
             session,
             book,
             journal: JournalState::new(is_virtual),
@@ -92,7 +92,7 @@ impl RecordedSession {
         self.began = None;
         self.journal.record(Entry::Header(header), step);
         self.session.begin_run(header);
-        for bot in (0..self.session.bots().len()).filter_map(BotId::new) {
+        for bot in (0..self.session.bot_names().len()).filter_map(BotId::new) {
             self.publish_evidence(bot, step);
         }
     }
@@ -152,7 +152,7 @@ impl RecordedSession {
                     // An abandoned ladder restarts at its first level, whose stake may fit the drawdown limit.
                     let may_pass =
                         refused.rule == Rule::MaxDrawdown && self.session.gives_up_ladder(refused.bot);
-                    if refused.rule.is_final() && !may_pass && !funds.open_stakes.is_positive() {
+                    if refused.rule.ends_run() && !may_pass && !funds.open_stakes.is_positive() {
                         handled.final_rule = handled.final_rule.or(Some(refused.rule));
                     }
                 }
@@ -173,7 +173,7 @@ impl RecordedSession {
         self.publish_evidence(before.bot, step);
     }
 
-    pub(crate) fn latest_departure(&mut self, approved: &Approved) -> Millis {
+    pub(crate) fn latest_departure(&mut self, approved: &ApprovedTrade) -> Millis {
         let by_rule = self.session.latest_departure(approved);
         // The bot's own entry delay does not make a signal late.
         let delay = self.session.entry_delay(approved.bot());
@@ -207,7 +207,8 @@ impl RecordedSession {
     }
 
     pub(crate) fn log_rejection(&self, intent: IntentId, answer: &str, step: &mut Step<'_>) {
-        let bot = self.book.row(intent).and_then(|row| self.session.bots().get(row.approved.bot().index()));
+        let bot =
+            self.book.row(intent).and_then(|row| self.session.bot_names().get(row.approved.bot().index()));
         let bot = bot.map_or(String::new(), |name| format!(" of bot {name}"));
         step.log_warning(format!("the venue declined trade #{intent}{bot}: {answer}"));
     }
@@ -232,7 +233,7 @@ impl RecordedSession {
     }
 
     pub(crate) fn traded_symbol(&self, terms: &OrderTerms) -> Symbol {
-        let taken = self.book.departure(terms.intent()).and_then(|departure| departure.symbol);
+        let taken = self.book.original_order(terms.intent()).and_then(|departure| departure.symbol);
         taken.and_then(|taken| Symbol::new(taken.as_str()).ok()).unwrap_or(self.ordered_symbol(terms))
     }
 
@@ -264,7 +265,7 @@ impl RecordedSession {
         if self.book.rows().len() < self.forgotten.next_rows {
             return Vec::new();
         }
-        let (book, seconds) = (&self.book, self.session.second_trades());
+        let (book, seconds) = (&self.book, self.session.duplicate_trades());
         let shown = book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED);
         let first_shown = shown.last().map(|row| row.approved.intent());
         let last = book.rows().last().map(|row| row.approved.intent());
@@ -272,7 +273,7 @@ impl RecordedSession {
             let (intent, ended) = (row.approved.intent(), row.settled_at.or(row.answered_at)?);
             let is_shown = row.settled_at.is_some() && first_shown.is_some_and(|first| intent >= first);
             let has_second = || seconds.iter().any(|second| second.intent == intent);
-            let is_over = row.is_over() && ended < until && Some(intent) != last;
+            let is_over = row.is_finished() && ended < until && Some(intent) != last;
             let is_old = is_over && !is_shown && !has_second() && !is_kept(self, row);
             is_old.then(|| ForgottenIntent { intent, venue_id: book.venue_id(row), ended })
         };
@@ -342,13 +343,14 @@ const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 impl Coordinator {
     /// Forgets intents that ended long before the list was requested at `requested`. Keeps intents near an order
     /// that is in doubt or marked as not opened, because such intents help to identify the order's trade.
-    pub(super) fn forget_old(&mut self, requested: Millis) {
+    pub(super) fn forget_old_intents(&mut self, requested: Millis) {
         let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
         let least = min_retention(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
         // Trades since the last agreement may explain a wallet difference, so they are kept.
         let explained_until = self.audits.wallet.explained_until;
-        let may_explain = |row: &IntentRow| explained_until.is_some_and(|moment| is_later(row, moment));
+        let may_explain =
+            |row: &IntentRow| explained_until.is_some_and(|moment| has_changed_since(row, moment));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
             let is_searched =
                 trades.find(row.approved.intent()).is_some() || doubts.is_near(session, row, slack);

@@ -80,7 +80,7 @@ impl Coordinator {
         }
         let is_whole = listing.ended_early.is_none();
         if let Some(error) = &listing.ended_early {
-            self.warn_about("the venue's trade list could not be read", error, step);
+            self.warn_request_failed("the venue's trade list could not be read", error, step);
         }
         self.doubts.listing = Some(listing);
         if is_whole {
@@ -140,7 +140,7 @@ impl Coordinator {
             self.audit_wallet_after_trades(reply, step);
         }
         if is_whole {
-            self.forget_old(listing.began);
+            self.forget_old_intents(listing.began);
         }
         if let Some(at) = self.doubts.next_routine_poll(now) {
             self.agenda.add(at, Job::Trades);
@@ -171,7 +171,7 @@ impl Coordinator {
             }
             Resolution::NotOpened { intent, reserved_until } => {
                 step.log_warning(format!("trade #{intent} was in doubt, but was not opened"));
-                self.not_opened(intent, reserved_until, step.now);
+                self.mark_not_opened(intent, reserved_until, step.now);
             }
             Resolution::Escalate { intent, why } => {
                 let reason = why.describe(self.session.scale());
@@ -201,7 +201,7 @@ impl Coordinator {
         );
     }
 
-    pub(super) fn not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {
+    pub(super) fn mark_not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {
         self.events.add(now, EventRank::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 
@@ -219,7 +219,7 @@ impl Coordinator {
             return Ok(());
         }
         let reserved_until = self.doubts.resolver.give_up(intent).map_err(|why| why.describe(intent))?;
-        self.not_opened(intent, reserved_until, step.now);
+        self.mark_not_opened(intent, reserved_until, step.now);
         Ok(())
     }
 }

@@ -6,8 +6,8 @@ use super::venue_watch::{TOKEN_SOURCE, describe_refusal};
 use crate::Notice;
 use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, QuietSeries, RunState, VenueApi};
 use crate::notice::Funds;
-use crate::overview::{BotOverview, Overview, overviews};
-use candlewick_engine::{IntentRow, IntentState, SeriesId, StakeBound, StakeTrouble};
+use crate::overview::{BotOverview, Overview, collect_trade_overviews};
+use candlewick_engine::{IntentRow, IntentState, SeriesId, StakeBound, StakeViolation};
 use candlewick_sdk::Millis;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ impl Coordinator {
             Phase::Stopping
         } else if halted.is_some() {
             Phase::Halted
-        } else if suspended.is_some() || self.token_refused.is_some() || self.venue.bars_account() {
+        } else if suspended.is_some() || self.token_refused.is_some() || self.venue.is_account_restricted() {
             Phase::Suspended
         } else {
             Phase::Trading
@@ -64,7 +64,7 @@ impl Coordinator {
             at: now,
             clock: self.skew.estimate(),
             audits: self.audits.tallies(),
-            heard: self.last_heard(),
+            heard: self.last_venue_response(),
             apis: self.venue_health(now),
             troubles: self.troubles(now),
             reloaded: self.reloaded.clone().map(Box::new),
@@ -72,7 +72,7 @@ impl Coordinator {
             signals: self.outside.tally(),
             market: self.market_state(now).map(Box::new),
             gates: Some(gates).filter(|gates| !gates.is_empty()).map(Box::new),
-            all_blocked: Blockage::stop_all(&blocked, self.session.session().bots().len()),
+            all_blocked: Blockage::block_all(&blocked, self.session.session().bot_names().len()),
             blocked,
         }
     }
@@ -105,7 +105,7 @@ impl Coordinator {
             }
             self.last_reported.silent.retain(|known| *known != api);
             self.last_reported.silent.extend(is_silent.then_some(api));
-            let heard = self.venue_heard(api);
+            let heard = self.last_api_response(api);
             step.commands.push(Command::Notify(Notice::Venue { api, is_silent, heard }));
         }
     }
@@ -150,7 +150,7 @@ impl Coordinator {
     }
 
     pub(crate) fn initial_funds(&self) -> Funds {
-        Funds { first_wallet: self.first_wallet(), ..Funds::from_ledger(self.session.ledger()) }
+        Funds { first_wallet: self.first_wallet_balance(), ..Funds::from_ledger(self.session.ledger()) }
     }
 
     pub(crate) fn intents_in_doubt(&self) -> Vec<IntentRow> {
@@ -160,25 +160,25 @@ impl Coordinator {
 
     pub(crate) fn overview(&self, now: Millis) -> Overview {
         let (session, book) = (self.session.session(), self.session.book());
-        let (unsettled, settled) = overviews(book, session.symbols());
+        let (unsettled, settled) = collect_trade_overviews(book, session.symbols());
         let ledger = session.ledger();
         Overview {
             state: self.run_state(now),
             funds: Funds::from_ledger(ledger),
-            wallet: ledger.wallet(),
+            wallet: ledger.wallet_balance(),
             day_profit: ledger.day_profit(),
             unsettled,
             settled,
             bots: BotOverview::collect(session.verdicts(), &self.session.tallies),
-            refused: book.refused(),
+            refused: book.refusal_counts(),
             limits: session.limit_use(now),
         }
     }
 
     pub(super) fn stake_troubles(&self, now: Millis) -> Vec<String> {
         let session = self.session.session();
-        let describe = |trouble: StakeTrouble| {
-            let name = session.bots().get(trouble.bot.index()).map_or("", String::as_str);
+        let describe = |trouble: StakeViolation| {
+            let name = session.bot_names().get(trouble.bot.index()).map_or("", String::as_str);
             let money = |amount| self.session.scale().format(amount);
             let (stake, figure) = (money(trouble.stake), money(trouble.figure));
             let (bound, remedy) = describe_bound(trouble.bound);

@@ -5,9 +5,9 @@ use super::Coordinator;
 use super::agenda::{EventRank, Job};
 use super::cancellations::UnprovenEnd;
 use super::command::Step;
-use crate::audit::{BookedResult, Source};
+use crate::audit::{BookedResult, ResultSource};
 use candlewick_broker::{Reported, TradeListing, TradeReport};
-use candlewick_engine::{EventKind, IntentId, Settled, VenueSymbol};
+use candlewick_engine::{EventKind, IntentId, TradeSettlement, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::BTreeMap;
 
@@ -36,13 +36,13 @@ pub(crate) struct OpenTrade {
 pub(crate) struct WatchState {
     asked: usize,
     pub(super) absence: Option<Absence>,
-    pub(super) unproven: Option<UnprovenEnd>,
+    pub(super) unproven_end: Option<UnprovenEnd>,
     is_reported: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TradeMismatch {
-    pub(crate) news: Option<String>,
+    pub(crate) new_difference: Option<String>,
     pub(crate) next_request_at: Millis,
 }
 
@@ -76,14 +76,14 @@ impl TradeWatch {
         let trade = self.trades.get_mut(&intent)?;
         let difference = trade.describe_mismatch(report)?;
         let news = (!std::mem::replace(&mut trade.watch.is_reported, true)).then_some(difference);
-        Some(TradeMismatch { news, next_request_at: trade.next_retry(now) })
+        Some(TradeMismatch { new_difference: news, next_request_at: trade.next_retry(now) })
     }
 
     pub(super) fn find_mut(&mut self, intent: IntentId) -> Option<&mut OpenTrade> {
         self.trades.get_mut(&intent)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = (IntentId, &OpenTrade)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (IntentId, &OpenTrade)> {
         self.trades.iter().map(|(intent, trade)| (*intent, trade))
     }
 
@@ -93,7 +93,7 @@ impl TradeWatch {
         }
     }
 
-    pub(crate) fn detail(
+    pub(crate) fn update_close_time(
         &mut self,
         intent: IntentId,
         close_time: Option<Millis>,
@@ -115,7 +115,7 @@ impl TradeWatch {
         Some(trade.next_retry(now))
     }
 
-    pub(crate) fn end(&mut self, intent: IntentId) {
+    pub(crate) fn stop_watching(&mut self, intent: IntentId) {
         self.trades.remove(&intent);
     }
 
@@ -171,10 +171,10 @@ pub(crate) fn to_settlement(
     intent: IntentId,
     trade: &OpenTrade,
     scale: MoneyScale,
-) -> Option<Settled> {
+) -> Option<TradeSettlement> {
     let outcome = report.progress.outcome()?;
     let profit = reported_profit(report, trade.stake, scale)?;
-    Some(Settled {
+    Some(TradeSettlement {
         intent,
         outcome,
         profit,
@@ -237,7 +237,7 @@ impl TradeWatch {
         true
     }
 
-    pub(crate) fn is_known(&mut self, intent: IntentId) {
+    pub(crate) fn clear_absence(&mut self, intent: IntentId) {
         if let Some(trade) = self.find_mut(intent) {
             trade.watch.absence = None;
         }
@@ -280,14 +280,14 @@ impl Coordinator {
             };
             self.halt_or_alarm(text, step);
         }
-        if self.trades.all().any(|(_, trade)| trade.watch.absence.is_some()) {
+        if self.trades.iter().any(|(_, trade)| trade.watch.absence.is_some()) {
             self.agenda.add(step.now + RECHECK_INTERVAL, Job::Trades);
         }
     }
 
     pub(super) fn missing_trades(&self) -> Vec<String> {
         let is_reported = |trade: &OpenTrade| trade.watch.absence.is_some_and(|absence| absence.is_reported);
-        let missing = self.trades.all().filter(|(_, trade)| is_reported(trade));
+        let missing = self.trades.iter().filter(|(_, trade)| is_reported(trade));
         missing.filter_map(|(intent, trade)| describe_missing(intent, trade)).collect()
     }
 
@@ -323,10 +323,10 @@ impl Coordinator {
             outcome,
             profit,
             at: step.now,
-            source: Source::Person,
+            source: ResultSource::Operator,
         };
         self.audits.results.book(&id, settling);
-        self.trades.end(intent);
+        self.trades.stop_watching(intent);
         let kind = EventKind::SettledByPerson { intent, outcome, profit };
         self.events.add(step.now, EventRank::Settlement(close, intent), kind);
         self.session.alarm(format!("the operator settled trade #{intent} as {outcome}: {reason}"), step);

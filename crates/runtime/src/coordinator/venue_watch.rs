@@ -4,8 +4,8 @@ use super::Coordinator;
 use super::agenda::Job;
 use super::command::{Answer, Step};
 use crate::audit::WalletState;
-use crate::control::{ApiState, RunState, VenueApi, VenueHealth, describe_late, silence};
-use crate::notice::Question;
+use crate::control::{ApiState, RunState, VenueApi, VenueHealth, describe_late_series, describe_silence};
+use crate::notice::RequestKind;
 use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
 use candlewick_engine::Control;
 use candlewick_sdk::Millis;
@@ -43,13 +43,13 @@ impl VenueWatch {
         }
     }
 
-    pub(super) const fn bars_account(&self) -> bool {
+    pub(super) const fn is_account_restricted(&self) -> bool {
         !self.restrictions.is_empty() && !self.is_overridden
     }
 }
 
 impl Coordinator {
-    pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
+    pub(super) fn record_response(&mut self, answer: &Answer, now: Millis) {
         let health = match answering_api(answer) {
             // The answer came from local files, not from the venue.
             None => return,
@@ -63,7 +63,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn begin_user(&mut self, at: Millis) {
+    pub(super) fn schedule_user_poll(&mut self, at: Millis) {
         if !self.is_simulated && self.settings.wallet_every_s > 0 {
             self.agenda.add(at, Job::User);
         }
@@ -76,7 +76,7 @@ impl Coordinator {
             Ok(reply) => reply.value.restrictions,
             Err(error) => {
                 self.agenda.add(step.now + pace, Job::User);
-                return self.warn_about("the account restrictions could not be read", &error, step);
+                return self.warn_request_failed("the account restrictions could not be read", &error, step);
             }
         };
         let pace = if restrictions.is_empty() { ACCOUNT_POLL_INTERVAL } else { RESTRICTED_POLL_INTERVAL };
@@ -84,38 +84,38 @@ impl Coordinator {
         if restrictions == self.venue.restrictions {
             return;
         }
-        let was_barred = self.venue.bars_account();
+        let was_barred = self.venue.is_account_restricted();
         (self.venue.restrictions, self.venue.is_overridden) = (restrictions, false);
         let text = match self.account_restriction() {
             Some(text) => text,
             None => "the venue allows the account to trade again".to_owned(),
         };
         self.session.alarm(text, step);
-        match (was_barred, self.venue.bars_account()) {
+        match (was_barred, self.venue.is_account_restricted()) {
             (false, true) if !self.ending.is_stopping() => self.control(Control::Suspend, step),
-            (true, false) => self.continue_opens(step),
+            (true, false) => self.resume_opens(step),
             _ => {}
         }
     }
 
     /// Resumes opens despite the account restrictions. The override lasts until the restrictions change.
     pub(super) fn override_restrictions(&mut self, step: &mut Step<'_>) {
-        if self.venue.bars_account() {
+        if self.venue.is_account_restricted() {
             self.venue.is_overridden = true;
-            self.continue_opens(step);
+            self.resume_opens(step);
         }
     }
 
-    pub(super) fn continue_opens(&mut self, step: &mut Step<'_>) {
+    pub(super) fn resume_opens(&mut self, step: &mut Step<'_>) {
         let is_journalled = self.session.journal.suspended.is_none();
-        let may_open = is_journalled && self.token_refused.is_none() && !self.venue.bars_account();
+        let may_open = is_journalled && self.token_refused.is_none() && !self.venue.is_account_restricted();
         if may_open && !self.ending.is_stopping() {
             self.control(Control::Continue, step);
         }
     }
 
     pub(super) fn account_restriction(&self) -> Option<String> {
-        self.venue.bars_account().then(|| {
+        self.venue.is_account_restricted().then(|| {
             format!(
                 "the venue reports the account as {}; opens are suspended until the restriction ends or you run `candlewick resume`",
                 self.venue.restrictions.join(", ")
@@ -123,11 +123,11 @@ impl Coordinator {
         })
     }
 
-    pub(super) const fn venue_heard(&self, api: VenueApi) -> Option<Millis> {
+    pub(super) const fn last_api_response(&self, api: VenueApi) -> Option<Millis> {
         self.venue.health(api).last_success
     }
 
-    pub(super) fn last_heard(&self) -> Option<Millis> {
+    pub(super) fn last_venue_response(&self) -> Option<Millis> {
         self.venue.trading.last_success.max(self.venue.prices.last_success)
     }
 
@@ -153,9 +153,9 @@ impl Coordinator {
             .then(|| format!("the balance of the {} wallet is below zero", self.session.account));
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
         let missing = self.missing_trades();
-        silence(|api| self.is_silent(api, now))
+        describe_silence(|api| self.is_silent(api, now))
             .into_iter()
-            .chain(describe_late(&late))
+            .chain(describe_late_series(&late))
             .chain(user)
             .chain(self.describe_missing_wallet())
             .chain(wallet)
@@ -170,9 +170,9 @@ impl Coordinator {
 }
 
 fn answering_api(answer: &Answer) -> Option<VenueApi> {
-    Some(match Question::from_request(answer.id())? {
-        Question::Candles | Question::Price => VenueApi::Prices,
-        Question::Trades | Question::Account | Question::Open => VenueApi::Trading,
+    Some(match RequestKind::from_request(answer.id())? {
+        RequestKind::Candles | RequestKind::Price => VenueApi::Prices,
+        RequestKind::Trades | RequestKind::Account | RequestKind::Open => VenueApi::Trading,
     })
 }
 
@@ -196,7 +196,7 @@ const MAX_PROBE_INTERVAL: Millis = Millis::from_seconds(10);
 pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
 
 impl Coordinator {
-    pub(super) fn on_token(&mut self, refused: Option<String>, step: &mut Step<'_>) {
+    pub(super) fn on_token_status(&mut self, refused: Option<String>, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;
         }
@@ -217,14 +217,14 @@ impl Coordinator {
                 self.session.alarm(text, step);
             }
             None if self.token_refused.take().is_some() => {
-                self.continue_opens(step);
+                self.resume_opens(step);
                 step.warn("the venue accepts the token again");
             }
             None => {}
         }
     }
 
-    pub(super) fn next_balances(&self, now: Millis) -> Option<Millis> {
+    pub(super) fn next_balance_poll(&self, now: Millis) -> Option<Millis> {
         let every = Millis::from_seconds(i64::from(self.settings.wallet_every_s));
         let pace = (every > Millis::ZERO).then_some(every);
         let probe = self.token_refused.is_some().then_some(MAX_PROBE_INTERVAL);
@@ -232,7 +232,7 @@ impl Coordinator {
     }
 
     /// Warns about a failed request. Omits rejections of the token, because an alarm reports them.
-    pub(super) fn warn_about(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
+    pub(super) fn warn_request_failed(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));
         }

@@ -53,13 +53,13 @@ struct WalletSample {
 }
 
 impl Coordinator {
-    pub(super) fn first_wallet(&self) -> Option<Money> {
+    pub(super) fn first_wallet_balance(&self) -> Option<Money> {
         let balance = self.wallet.first.as_ref()?.value.balance(self.session.account)?;
         self.session.money(balance)
     }
 
     pub(super) fn read_first_wallet(&mut self, step: &mut Step<'_>) {
-        let difference = self.session.ledger().difference();
+        let difference = self.session.ledger().wallet_difference();
         self.audits.wallet.confirmed = difference;
         self.wallet.changed = (difference != Money::ZERO).then_some(step.now - self.wallet_grace_period());
         let Some(reply) = self.wallet.first.take() else { return };
@@ -71,7 +71,7 @@ impl Coordinator {
     }
 
     pub(super) fn on_balances(&mut self, answer: Result<Reply<Balances>, BrokerError>, step: &mut Step<'_>) {
-        if let Some(at) = self.next_balances(step.now) {
+        if let Some(at) = self.next_balance_poll(step.now) {
             self.agenda.add(at, Job::Balances);
         }
         let is_last = matches!(self.wallet.ending, LastReading::Until(_));
@@ -101,7 +101,7 @@ impl Coordinator {
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
-                self.warn_about("the wallets could not be read", &error, step);
+                self.warn_request_failed("the wallets could not be read", &error, step);
             }
         }
     }
@@ -141,7 +141,7 @@ impl Coordinator {
             Some(amount) if amount < Money::ZERO => WalletState::BelowZero,
             Some(_) => WalletState::Sound,
         };
-        if self.audits.wallet.has_new_trouble(state) {
+        if self.audits.wallet.set_state(state) {
             let account = self.session.account;
             let text = match amount {
                 None => describe_missing(account),
@@ -195,13 +195,13 @@ impl Coordinator {
             wallet: read.wallet,
             bonus: read.bonus,
             free: self.session.ledger().free(),
-            under_way: &under_way,
+            in_flight: &under_way,
             sent: read.sent,
             lag,
             patience,
             is_last,
         };
-        let is_new = !self.audits.wallet.has_suspect();
+        let is_new = !self.audits.wallet.has_suspected_difference();
         let bonus = self.audits.wallet.bonus;
         let result = self.audits.wallet.read(&reading);
         self.journal_bonus_wallets(bonus, step);
@@ -291,7 +291,7 @@ impl Coordinator {
                 | IntentState::NotSent => {}
             }
         }
-        unknown += self.session.session().second_trades().iter().map(|trade| trade.stake).sum();
+        unknown += self.session.session().duplicate_trades().iter().map(|trade| trade.stake).sum();
         // A reserved order may have opened with other terms, and the wallet may follow a contradicting result.
         if self.session.session().reserved().next().is_some() || self.contradictions.is_pending() {
             unknown += largest + largest;
@@ -327,12 +327,12 @@ impl Coordinator {
     }
 
     pub(super) fn last_difference(&self) -> Option<WalletDifference> {
-        let amount = self.session.ledger().difference() + self.wallet.unbooked;
+        let amount = self.session.ledger().wallet_difference() + self.wallet.unbooked;
         WalletDifference::new(amount, |amount| self.describe_difference(amount))
     }
 
-    pub(super) fn last_wallet(&self) -> Option<Money> {
-        self.wallet.last.or(self.session.ledger().wallet())
+    pub(super) fn last_wallet_balance(&self) -> Option<Money> {
+        self.wallet.last.or(self.session.ledger().wallet_balance())
     }
 
     fn report_wallet_finding(&mut self, text: String, step: &mut Step<'_>) {
@@ -346,7 +346,7 @@ fn describe_missing(account: Account) -> String {
 
 impl Coordinator {
     fn record_difference(&mut self, amount: Money, step: &mut Step<'_>) {
-        if self.session.ledger().difference() != amount {
+        if self.session.ledger().wallet_difference() != amount {
             self.handle(step.now, EventKind::WalletDifference { amount }, step);
         }
     }
@@ -379,7 +379,7 @@ impl Coordinator {
             return;
         }
         if from_outside == Money::ZERO {
-            self.audits.wallet.accept();
+            self.audits.wallet.accept_difference();
         } else {
             self.wallet.from_outside = Money::ZERO;
             self.audits.wallet.confirm(-amount);
@@ -477,7 +477,7 @@ impl Coordinator {
             Some(format!("{count} {words}, the first is trade #{first}"))
         })
         .or_else(|| {
-            let first = rows().find(|row| is_later(row, since))?.approved.intent();
+            let first = rows().find(|row| has_changed_since(row, since))?.approved.intent();
             Some(format!("wallet and trades last agreed before trade #{first}"))
         })
     }
@@ -493,7 +493,7 @@ impl Coordinator {
     fn is_too_large(&self, change: Money) -> bool {
         let percent = f64::from(self.settings.max_unexplained_percent);
         let equity = self.session.ledger().equity().max(Money::ZERO);
-        percent > 0.0 && magnitude(change) > equity.scaled_down(percent / 100.0)
+        percent > 0.0 && magnitude(change) > equity.mul_rounded_down(percent / 100.0)
     }
 
     /// Resumes the run and accepts the wallets that the venue shows now. Books a difference that halted the
@@ -516,7 +516,7 @@ impl Coordinator {
         let accepted = if is_accepted { self.audits.wallet.confirmed } else { Money::ZERO };
         self.record_difference(accepted, step);
         if is_accepted {
-            self.audits.wallet.accept();
+            self.audits.wallet.accept_difference();
             self.wallet.named = None;
             if difference != Money::ZERO {
                 let amount = self.session.scale().format(difference);
@@ -537,7 +537,7 @@ impl Coordinator {
     }
 }
 
-pub(super) fn is_later(row: &IntentRow, moment: Millis) -> bool {
+pub(super) fn has_changed_since(row: &IntentRow, moment: Millis) -> bool {
     row.settled_at.or(row.answered_at).is_some_and(|at| at > moment)
 }
 

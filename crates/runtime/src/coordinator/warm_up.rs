@@ -3,7 +3,7 @@
 use super::candle_watch::CandleWatch;
 use super::command::{Step, VenueRequest};
 use crate::{RuntimeError, RuntimeSettings};
-use candlewick_broker::{BrokerError, CandleQuery, Candles, USUAL_INTERVALS};
+use candlewick_broker::{BrokerError, COMMON_INTERVALS, CandleQuery, Candles};
 use candlewick_engine::{SeriesId, Session};
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
@@ -66,7 +66,7 @@ impl WarmUp {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;
         let candles = candles.candles;
-        let history = session.history(wanted.id, &candles);
+        let history = session.required_history(wanted.id, &candles);
         let is_for_longer = candles.len() >= wanted.count;
         wanted.for_longer += u32::from(is_for_longer);
         let may_grow =
@@ -85,11 +85,11 @@ impl WarmUp {
         Some(WarmedSeries { id, candles: candles.into_iter().skip(skipped).collect(), watch })
     }
 
-    pub(crate) fn failure(&self, source: BrokerError) -> RuntimeError {
+    pub(crate) fn request_error(&self, source: BrokerError) -> RuntimeError {
         let Some(PendingSeries { series, .. }) = self.waiting.front() else {
             return RuntimeError::Venue { question: "past candles".to_owned(), source };
         };
-        let is_usual = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(series.interval));
+        let is_usual = COMMON_INTERVALS.iter().any(|text| text.parse() == Ok(series.interval));
         if matches!(source, BrokerError::Rejected { .. }) && !is_usual {
             return RuntimeError::UnsupportedInterval { series: *series, source };
         }

@@ -2,7 +2,7 @@
 
 use super::document::RunEvent;
 use super::translate::Names;
-use crate::notice::{Interest, Notice, Notices, Observer, Question, Watcher};
+use crate::notice::{Interest, Notice, NoticeReceiver, Observer, RequestKind, Watcher};
 use candlewick_broker::clock::Clock;
 use candlewick_sdk::Millis;
 use serde::Serialize;
@@ -112,14 +112,14 @@ impl EventFeed {
         (EventObserver { watcher, feed: self.clone() }, feed.translate(notices, names, clock))
     }
 
-    async fn translate(self, mut notices: Notices, names: Names, clock: Arc<dyn Clock>) {
+    async fn translate(self, mut notices: NoticeReceiver, names: Names, clock: Arc<dyn Clock>) {
         while let Some(received) = notices.next().await {
             if received.missed > 0 {
                 self.shared.dropped.fetch_add(received.missed, Ordering::Relaxed);
                 self.shared.missed.fetch_add(received.missed, Ordering::Relaxed);
                 self.publish(clock.now(), &RunEvent::Dropped { count: received.missed });
             }
-            names.events(received.notice, clock.now(), |at, event| self.publish(at, &event));
+            names.translate(received.notice, clock.now(), |at, event| self.publish(at, &event));
         }
     }
 }
@@ -139,7 +139,7 @@ impl Observer for EventObserver {
         }
     }
 
-    fn on_answer(&self, _question: Question, _took: Duration) {}
+    fn on_answer(&self, _question: RequestKind, _took: Duration) {}
 
     fn on_written(&self, _took: Duration, _is_durable: bool) {}
 }

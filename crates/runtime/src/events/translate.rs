@@ -4,8 +4,8 @@ use super::document::{OrderFacts, RunEvent, TradeFacts};
 use crate::control::{LateSeries, Phase};
 use crate::notice::{Funds, Notice, may_settle};
 use candlewick_engine::{
-    Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentRow, IntentState, Opened,
-    OrderTerms, Origin, SeriesId, SymbolId, VenueId,
+    Action, ApprovedTrade, BotId, BotSettings, Control, Event, EventKind, IntentRow, IntentState,
+    OpenedTrade, OrderTerms, Origin, SeriesId, SymbolId, VenueId,
 };
 use candlewick_sdk::{Candle, Millis, MoneyScale, Payout, Series, Symbol};
 
@@ -53,7 +53,7 @@ impl Names {
         self.symbols.get(symbol.index()).map_or("", Symbol::as_str)
     }
 
-    pub fn order_of(&self, row: &IntentRow) -> OrderFacts {
+    pub fn row_order_facts(&self, row: &IntentRow) -> OrderFacts {
         self.order_facts(&row.approved)
     }
 
@@ -78,7 +78,7 @@ impl Names {
         }
     }
 
-    pub fn events(&self, notice: Notice, now: Millis, mut take: impl FnMut(Millis, RunEvent)) {
+    pub fn translate(&self, notice: Notice, now: Millis, mut take: impl FnMut(Millis, RunEvent)) {
         match notice {
             Notice::Handled { event, actions, funds, intent, before } => {
                 let before = before.map(|row| row.state);
@@ -239,7 +239,7 @@ impl Names {
 
     fn on_opened(
         &self,
-        opened: &Opened,
+        opened: &OpenedTrade,
         (row, before): (Option<&IntentRow>, Option<IntentState>),
         is_adopted: bool,
         take: &mut dyn FnMut(RunEvent),
@@ -286,7 +286,7 @@ impl Names {
         });
     }
 
-    fn signal_event(&self, approved: &Approved) -> RunEvent {
+    fn signal_event(&self, approved: &ApprovedTrade) -> RunEvent {
         RunEvent::Signal {
             order: self.order_facts(approved.terms()),
             decision_time: approved.decision_time(),
@@ -299,7 +299,9 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::{Header, IntentId, JournalDecoder, Session, SessionSettings, Settled, TradeBook};
+    use candlewick_engine::{
+        Header, IntentId, JournalDecoder, Session, SessionSettings, TradeBook, TradeSettlement,
+    };
     use candlewick_sdk::{Money, Outcome};
     use serde_json::json;
 
@@ -328,7 +330,7 @@ mod tests {
     fn publishes_a_settlement_once_and_resolves_its_doubt() {
         let (names, row) = run();
         let (intent, outcome, profit) = (IntentId::new(1), Outcome::Lost, Money::from_minor(-1_000));
-        let settled = Settled::by_operator(intent, outcome, profit);
+        let settled = TradeSettlement::by_operator(intent, outcome, profit);
         let by_person = EventKind::SettledByPerson { intent, outcome, profit };
         let told = |kind, state| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
@@ -338,7 +340,7 @@ mod tests {
             let before = Some(before);
             let notice = Notice::Handled { event, actions, funds, intent, before };
             let mut events = Vec::new();
-            names.events(notice, Millis::ZERO, |_, event| {
+            names.translate(notice, Millis::ZERO, |_, event| {
                 events.push(json!(event)["event"].as_str().unwrap().to_owned());
             });
             events

@@ -6,15 +6,19 @@ use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::SessionSettings;
 use candlewick_journal::{
-    Compaction, Head, Holder, IntentRows as _, JournalUrl, ProjectionEnd, Projector, Reader, Store, Verified,
-    compact,
+    Compaction, Head, Holder, IntentRows as _, JournalUrl, ProjectionProgress, Projector, Reader, Store,
+    VerifiedJournal, compact,
 };
 use candlewick_sdk::Millis;
 use std::path::Path;
 
 /// Copies an idle journal without candles and polls that are older than `keep`; see [`compact`].
 /// Checks that the copy restores the same state and updates its tables before the copy gets its final name.
-pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Result<(Compaction, Verified)> {
+pub async fn compact_journal(
+    url: &JournalUrl,
+    to: &Path,
+    keep: Millis,
+) -> Result<(Compaction, VerifiedJournal)> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;
     if let Some(settings) = last_settings(&mut source).await? {
@@ -28,7 +32,7 @@ pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Resul
         project_journal(copy.url(), &holder, Projection::CatchUp).await?;
     }
     let made = (copy.compaction, copy.verified);
-    copy.put_in_place()?;
+    copy.publish()?;
     Ok(made)
 }
 
@@ -81,7 +85,7 @@ async fn project(reader: &mut Reader, store: &mut Store, projection: Projection)
         Projection::Anew => Projector::from_start(store.head()),
     };
     loop {
-        if let ProjectionEnd::Complete(up_to) = projector.write_piece(store, &past).await? {
+        if let ProjectionProgress::Complete(up_to) = projector.write_piece(store, &past).await? {
             return Ok(ProjectionResult { up_to, intents: past.last_intent() });
         }
     }

@@ -2,7 +2,7 @@
 
 use super::snapshot::StoredIntent;
 use crate::error::Result;
-use crate::least_remembered;
+use crate::min_retention_override;
 use crate::overview::{BotTallies, MAX_SETTLED};
 use crate::resolver::{ClaimedTrades, hash_id, latest_close};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
@@ -26,7 +26,7 @@ pub struct OldTrade {
 }
 
 impl OldTrade {
-    pub fn is_trade(&self, venue_id: &str) -> bool {
+    pub fn has_venue_id(&self, venue_id: &str) -> bool {
         self.venue == Some(hash_id(venue_id))
     }
 }
@@ -81,7 +81,7 @@ struct UnresolvedWindow {
 }
 
 impl EvictedIntents {
-    pub(crate) fn payouts_of(&self, symbols: &[Symbol]) -> Vec<(Symbol, Payout)> {
+    pub(crate) fn payouts_by_symbol(&self, symbols: &[Symbol]) -> Vec<(Symbol, Payout)> {
         let known = self.payouts.iter();
         known.filter_map(|(id, payout)| Some((*symbols.get(id.index())?, *payout))).collect()
     }
@@ -90,7 +90,7 @@ impl EvictedIntents {
 impl EvictionPolicy {
     /// Loads the eviction policy. Returns `None` if the journal's tables do not contain the old intents.
     pub(super) async fn load(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
-        let held_to = reader.tables_held_to().await?;
+        let held_to = reader.tables_complete_to().await?;
         Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: RetainedDetail::Nothing }))
     }
 
@@ -116,7 +116,7 @@ impl UnresolvedWindow {
 
     fn is_near(&self, intent: &StoredIntent, ended: Millis) -> bool {
         let terms = &intent.row().approved;
-        let may_be_of_symbol = terms.symbol() == self.symbol || intent.kept.is_departure();
+        let may_be_of_symbol = terms.symbol() == self.symbol || intent.kept.has_changed_terms();
         may_be_of_symbol && terms.decision_time() <= self.until && ended >= self.from
     }
 }
@@ -124,7 +124,7 @@ impl UnresolvedWindow {
 impl EvictionFilter {
     pub(super) fn new(policy: EvictionPolicy, at: Millis, last: &[StoredIntent]) -> Self {
         let EvictionPolicy { held_to, remember, bots, kept } = policy;
-        let remembered = remember.max(least_remembered().unwrap_or(MIN_EVICTION_AGE));
+        let remembered = remember.max(min_retention_override().unwrap_or(MIN_EVICTION_AGE));
         Self {
             held_to,
             until: at - remembered,
@@ -171,7 +171,7 @@ impl EvictionFilter {
 
     fn is_old(&self, intent: &StoredIntent) -> bool {
         let row = intent.row();
-        let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_over());
+        let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_finished());
         let is_shown = row.settled_at.is_some() && self.shown < MAX_SETTLED;
         let is_near = |ended| self.windows.iter().any(|window| window.is_near(intent, ended));
         ended.is_some_and(|ended| ended < self.until && !is_near(ended)) && !is_shown
@@ -287,7 +287,8 @@ mod tests {
             assert_eq!(old.claimed.contains("trade-2"), left > 0);
             assert!(!old.claimed.contains("trade-9"));
             let payout = Payout::from_percent(88.into()).ok().filter(|_| left == 7);
-            let known = old.payouts_of(&["BTCUSDT".parse().unwrap()]).first().map(|(_, payout)| *payout);
+            let known =
+                old.payouts_by_symbol(&["BTCUSDT".parse().unwrap()]).first().map(|(_, payout)| *payout);
             assert!(payout.is_none() || known == payout, "the last evicted intent: {known:?}");
         }
     }

@@ -5,7 +5,7 @@ use super::pieces::{Flaw, PreviousSettings, RestoredFold, SnapshotReader};
 use super::snapshot::{Fingerprints, PART_INTENTS, WrittenParts, parse_fingerprint};
 use super::{OldTrade, RecoveredState};
 use crate::error::Result;
-use crate::least_remembered;
+use crate::min_retention_override;
 use candlewick_engine::{
     BotVerdict, EngineError, IntentId, JournalDecoder, Session, SessionNames, SessionSettings,
 };
@@ -58,12 +58,12 @@ impl JournalFold {
     /// Folds a whole journal and verifies every line that is read. Starts at the last snapshot if the snapshot
     /// fits the settings, otherwise at the first line.
     pub async fn read(reader: &mut Reader, settings: &SessionSettings, every: u64) -> Result<Self> {
-        Box::pin(Self::read_watched(reader, settings, every, None, &mut |_| {})).await
+        Box::pin(Self::read_with_progress(reader, settings, every, None, &mut |_| {})).await
     }
 
     /// Like [`JournalFold::read`], but reports progress and does not load intents older than `remember` that
     /// the snapshot and the tables contain; see [`RecoveredState::evicted_count`].
-    pub async fn read_watched(
+    pub async fn read_with_progress(
         reader: &mut Reader,
         settings: &SessionSettings,
         every: u64,
@@ -121,7 +121,7 @@ impl JournalFold {
         fold.notice = notice;
         let total = reader.head().await?.seq;
         let mut tell = |notice: Option<&String>, done: u64| {
-            watch(FullReading { why: notice.map(String::as_str), done, total: total.max(done) });
+            watch(FullReadProgress { why: notice.map(String::as_str), done, total: total.max(done) });
         };
         let mut walk = reader.walk(PAGE_LINES).await?;
         loop {
@@ -275,7 +275,7 @@ impl JournalFold {
     pub fn hand_over(&self, session: &mut Session) -> Result<RecoveredState> {
         let restored = session.restore(self.session.snapshot());
         restored.map_err(|error| super::damaged(0, &error.to_string()))?;
-        session.share_history(&self.session);
+        session.copy_history_from(&self.session);
         Ok(self.past.clone())
     }
 
@@ -343,7 +343,7 @@ impl JournalFold {
             !is_recent.contains(&intent) && (*every == 0 || is_in_parts() && !revised.contains(&intent))
         };
         let worth = past.book.rows().len() / 2;
-        let over = past.book.rows().iter().filter(|row| row.is_over() && is_held(row.approved.intent()));
+        let over = past.book.rows().iter().filter(|row| row.is_finished() && is_held(row.approved.intent()));
         if over.count() > worth {
             past.forget_intents(is_held);
         }
@@ -362,7 +362,7 @@ impl JournalFold {
 }
 
 fn recent_settlements(past: &RecoveredState) -> BTreeSet<IntentId> {
-    let since = past.last_received - least_remembered().unwrap_or(CORRECTION_WINDOW);
+    let since = past.last_received - min_retention_override().unwrap_or(CORRECTION_WINDOW);
     let rows = past.book.rows().iter().rev().filter(|row| row.settled_at.is_some_and(|at| at > since));
     rows.take(MAX_CORRECTABLE_TRADES).map(|row| row.approved.intent()).collect()
 }
@@ -412,14 +412,14 @@ impl Follower for JournalFold {
         }
     }
 
-    fn recorded(&mut self, head: Head) {
+    fn piece_stored(&mut self, head: Head) {
         // This piece completes the snapshot. No later piece continues it.
         if self.is_writing {
             self.written.previous = Some(head);
         }
     }
 
-    fn not_recorded(&mut self, why: &str) {
+    fn piece_failed(&mut self, why: &str) {
         if !std::mem::replace(&mut self.has_failed, true) {
             tracing::warn!(
                 "a journal snapshot was not stored; trading continues, and the next start reads more: {why}"
@@ -449,11 +449,11 @@ impl Follower for JournalFold {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FullReading<'a> {
+pub struct FullReadProgress<'a> {
     pub why: Option<&'a str>,
     pub done: u64,
     pub total: u64,
 }
 
 /// Callback for the progress of a complete read, called at the start and every few thousand entries.
-pub type ReadingWatcher<'a> = dyn FnMut(FullReading<'_>) + Send + 'a;
+pub type ReadingWatcher<'a> = dyn FnMut(FullReadProgress<'_>) + Send + 'a;

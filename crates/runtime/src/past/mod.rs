@@ -11,7 +11,7 @@ mod verify;
 pub use compact::{Projection, ProjectionResult, compact_journal, project_journal};
 pub(crate) use evicted_intents::EvictedIntents;
 pub use evicted_intents::OldTrade;
-pub use fold::{FullReading, JournalFold, ReadingWatcher};
+pub use fold::{FullReadProgress, JournalFold, ReadingWatcher};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
 
@@ -20,8 +20,8 @@ use crate::audit::{Audit, WalletAudit};
 use crate::coordinator::Reservations;
 use crate::error::Result;
 use candlewick_engine::{
-    Control, Event, EventKind, Halt, Header, IntentId, IntentRow, JournalDecoder, Opened, Recorded, Session,
-    TradeBook,
+    Control, Event, EventKind, Halt, Header, IntentId, IntentRow, JournalDecoder, OpenedTrade, RecordedEntry,
+    Session, TradeBook,
 };
 use candlewick_journal::{Line, LineKind, Reader, StoredLine, is_seal, is_snapshot};
 use candlewick_sdk::Millis;
@@ -29,12 +29,12 @@ use candlewick_sdk::rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) const HALTED: &str = Halt::PREFIX;
+pub(crate) const HALT_PREFIX: &str = Halt::PREFIX;
 
 const HALT_PAGE_LINES: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decided {
+pub struct IntentDecision {
     pub run: u64,
     pub seq: u64,
     pub bot: usize,
@@ -48,7 +48,7 @@ pub struct RecoveredState {
     /// Time at which each intent was journaled: the earliest possible time of its request.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// Intents reported as not sent, although the client had tried to send them.
-    pub(crate) tried: BTreeSet<IntentId>,
+    pub(crate) tried_unsent: BTreeSet<IntentId>,
     /// Time at which each intent came into doubt. Its request had ended by then.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
@@ -65,7 +65,7 @@ pub struct RecoveredState {
     pub(crate) is_halted: bool,
     /// Last halt. `None` in a state from a snapshot until [`RecoveredState::find_halt`] is called.
     pub(crate) halt: Option<Halt>,
-    pub(crate) decided: BTreeMap<IntentId, Decided>,
+    pub(crate) decided: BTreeMap<IntentId, IntentDecision>,
     /// Numbers of lines that are displayed but not folded: headers, notes and duplicate trades.
     pub(crate) displayed: Vec<u64>,
     pub(crate) wallet_line: Option<u64>,
@@ -111,7 +111,7 @@ impl RecoveredState {
         &self.old.bots
     }
 
-    pub const fn decided(&self) -> &BTreeMap<IntentId, Decided> {
+    pub const fn decided(&self) -> &BTreeMap<IntentId, IntentDecision> {
         &self.decided
     }
 
@@ -181,14 +181,14 @@ impl RecoveredState {
             LineKind::Event | LineKind::Run | LineKind::Note => recall.read_event(&line.body),
         };
         let recorded = recorded.map_err(|error| damaged(seq, &error.to_string()))?;
-        if let Recorded::Open(approved) = &recorded {
+        if let RecordedEntry::Open(approved) = &recorded {
             self.sent.insert(approved.intent(), line.received);
             self.decided.insert(approved.intent(), read_decision(seq, line)?);
         }
         self.last_received = self.last_received.max(line.received);
-        if let Recorded::Event(event) = &recorded {
+        if let RecordedEntry::Event(event) = &recorded {
             if let EventKind::Correction { intent, .. } = event.kind {
-                let may_be_settled = self.book.row(intent).is_none_or(IntentRow::is_over);
+                let may_be_settled = self.book.row(intent).is_none_or(IntentRow::is_finished);
                 self.lacks_settlement |= may_be_settled && !session.can_correct(intent);
             }
             self.take_event(event);
@@ -196,8 +196,8 @@ impl RecoveredState {
                 EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.displayed.push(seq),
                 EventKind::Balance { .. } => self.wallet_line = Some(seq),
                 // The venue may have executed the order long after its stake was reserved.
-                EventKind::Opened(Opened { intent, venue_id: Some(_), .. })
-                | EventKind::Adopted(Opened { intent, .. }) => {
+                EventKind::Opened(OpenedTrade { intent, venue_id: Some(_), .. })
+                | EventKind::Adopted(OpenedTrade { intent, .. }) => {
                     if let Some(row) = self.book.row(intent) {
                         self.wallet.postpone(-row.approved.stake(), line.received);
                     }
@@ -209,7 +209,7 @@ impl RecoveredState {
         session.recall(&recorded);
         self.book.recall(&recorded);
         let released = reservations.released(session, &self.book);
-        self.wallet.watch_event(session.ledger().free(), released, line.received);
+        self.wallet.record_event_balance(session.ledger().free(), released, line.received);
         Ok(())
     }
 
@@ -223,7 +223,7 @@ impl RecoveredState {
         };
         self.book.retain_rows(|row| {
             let intent = row.approved.intent();
-            !row.is_over() || may_return(row) || is_last(intent) || !is_forgotten(intent)
+            !row.is_finished() || may_return(row) || is_last(intent) || !is_forgotten(intent)
         });
         let book = &self.book;
         self.sent.retain(|intent, _| book.row(*intent).is_some());
@@ -236,7 +236,7 @@ impl RecoveredState {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
             }
-            EventKind::NotSent { intent } if !self.tried.remove(&intent) => {
+            EventKind::NotSent { intent } if !self.tried_unsent.remove(&intent) => {
                 self.sent.remove(&intent);
             }
             EventKind::Correction { intent, .. } => self.revised.push(intent),
@@ -267,12 +267,12 @@ impl RecoveredState {
         }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
         if let (Some(audit), Some(finding)) = (text("audit"), text("finding"))
-            && Audit::FOUND_ONCE.iter().any(|once| once.as_str() == audit)
+            && Audit::DEDUPLICATED.iter().any(|once| once.as_str() == audit)
         {
             self.found.insert(finding.to_owned());
         }
         if let Some(intent) = get_field(&note, "intent").filter(|_| get_field(&note, "tried") == Some(true)) {
-            self.tried.insert(intent);
+            self.tried_unsent.insert(intent);
         }
         if let Some(alarm) = text("alarm") {
             self.halt = Halt::from_alarm(alarm, at).or(self.halt.take());
@@ -285,13 +285,13 @@ fn get_field<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str
     note.get(key).and_then(|part| T::deserialize(part).ok())
 }
 
-fn read_decision(seq: u64, line: &Line) -> Result<Decided> {
+fn read_decision(seq: u64, line: &Line) -> Result<IntentDecision> {
     #[derive(Deserialize)]
     struct BotRef {
         bot: usize,
     }
     let found: BotRef = serde_json::from_str(&line.body).map_err(|error| damaged(seq, &error.to_string()))?;
-    Ok(Decided { run: line.run, seq, bot: found.bot, at: line.received })
+    Ok(IntentDecision { run: line.run, seq, bot: found.bot, at: line.received })
 }
 
 async fn first_run(reader: &mut Reader) -> Result<Option<StoredLine>> {

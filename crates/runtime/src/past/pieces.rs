@@ -8,7 +8,7 @@ use super::snapshot::{
 use super::{RecoveredState, read_header};
 use crate::error::Result;
 use candlewick_engine::{
-    Header, IntentId, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings, SettingsBefore,
+    Header, IntentId, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings, SnapshotOrigin,
     SymbolId,
 };
 use candlewick_journal::{Head, JournalError, Reader, StoredLine};
@@ -184,12 +184,12 @@ impl<'a> SnapshotReader<'a> {
             Some(Err(why)) => return Err(why.clone()),
             None => return Err("it was written under other settings".to_owned()),
         };
-        let before = SettingsBefore { settings, headers };
+        let before = SnapshotOrigin { settings, headers };
         let numbers = session
             .restore_changed(self.settings, whole.session.clone(), before)
             .map_err(|why| format!("it was written under other settings: {why}"))?;
         let names = whole.session.names();
-        if !names.are_numbered_as(&session.names()) {
+        if !names.assigns_same_numbers(&session.names()) {
             (self.numbers, self.names) = (Some(numbers), Some(names));
         }
         Ok(session)
@@ -209,8 +209,8 @@ impl<'a> SnapshotReader<'a> {
     fn switch_numbers(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
-        let numbers = names.to(&own).ok_or("its parts contain bots that no run had")?;
-        let is_same = names.are_numbered_as(&own);
+        let numbers = names.renumbering_to(&own).ok_or("its parts contain bots that no run had")?;
+        let is_same = names.assigns_same_numbers(&own);
         (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
         Ok(())
     }
@@ -228,7 +228,7 @@ impl<'a> SnapshotReader<'a> {
         written.names = self.names;
         past.revised = written.revised_in(&whole.gain);
         whole.gain.restore_into(&mut past, &mut reasons, may_lack)?;
-        if !past.book.count_from(whole.totals) {
+        if !past.book.restore_totals(whole.totals) {
             return Err("the snapshot counts unknown rules".to_owned());
         }
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);

@@ -1,6 +1,6 @@
 //! Serialized format of the snapshots of a journal fold.
 
-use super::{Decided, RecoveredState, damaged};
+use super::{IntentDecision, RecoveredState, damaged};
 use crate::audit::WalletAudit;
 use crate::error::Result;
 use candlewick_engine::{
@@ -53,7 +53,7 @@ pub(super) struct StoredIntent {
     pub(super) kept: StoredRow,
     pub(super) sent: Option<Millis>,
     pub(super) doubted: Option<Millis>,
-    pub(super) decided: Option<Decided>,
+    pub(super) decided: Option<IntentDecision>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl StoredIntent {
 
 impl WrittenParts {
     pub(super) fn from_state(past: &RecoveredState, previous: Option<Head>) -> Self {
-        let under_way = past.book.rows().iter().filter(|row| !row.is_over());
+        let under_way = past.book.rows().iter().filter(|row| !row.is_finished());
         Self {
             previous,
             last: past.last_intent(),
@@ -136,7 +136,7 @@ impl WrittenParts {
         self.names = None;
         let revised = self.revised_since(past);
         self.open.extend(revised.into_iter().chain((self.last + 1..=end).map(IntentId::new)));
-        self.open.retain(|intent| past.book.row(*intent).is_some_and(|row| !row.is_over()));
+        self.open.retain(|intent| past.book.row(*intent).is_some_and(|row| !row.is_finished()));
         self.last = end;
         (self.unexplained, self.second_trades) = (past.unexplained.len(), past.second_trades.len());
         (self.revised, self.displayed) = (past.revised.len(), past.displayed.len());

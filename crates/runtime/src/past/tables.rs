@@ -5,7 +5,7 @@ use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::{IntentId, IntentState};
 use candlewick_journal::{
-    IntentRecord, IntentRows, LineKind, RunNames, StoredLine, Tables, figures_of, without_nul,
+    IntentRecord, IntentRows, LineKind, RunNames, StoredLine, Tables, daily_figures, without_nul,
 };
 use candlewick_sdk::Symbol;
 use serde::Deserialize;
@@ -62,7 +62,7 @@ impl TablesToCheck {
             let row = expected.get(place).or_else(|| tables.intents.get(place)).map_or(0, |row| row.intent);
             return wrong(format!("row {row} of the table intents"));
         }
-        let figures = figures_of(&expected);
+        let figures = daily_figures(&expected);
         let all = figures.keys().chain(tables.figures.keys());
         let mut all = all.filter(|key| figures.get(key) != tables.figures.get(key));
         if let Some((day, bot)) = all.next() {
@@ -74,7 +74,7 @@ impl TablesToCheck {
     }
 
     fn record(&self, (intent, seq): (&u64, &u64), past: &RecoveredState) -> Option<IntentRecord> {
-        past.record(*intent, *seq, self.names.get(&past.run_of(*intent)?)?)
+        past.record(*intent, *seq, self.names.get(&past.run_of_intent(*intent)?)?)
     }
 
     pub(super) fn finish(self) -> Result<TablesCheck> {
@@ -104,11 +104,11 @@ impl IntentRows for RecoveredState {
         self.book.rows().last().map_or(0, |row| row.approved.intent().number())
     }
 
-    fn run_of(&self, intent: u64) -> Option<u64> {
+    fn run_of_intent(&self, intent: u64) -> Option<u64> {
         self.decided.get(&IntentId::new(intent)).map(|decided| decided.run)
     }
 
-    fn names_of(&self, header: &StoredLine) -> Option<RunNames> {
+    fn parse_run_names(&self, header: &StoredLine) -> Option<RunNames> {
         read_run_names(header)
     }
 
@@ -116,7 +116,7 @@ impl IntentRows for RecoveredState {
         let id = IntentId::new(intent);
         let (row, decided) = (self.book.row(id)?, self.decided.get(&id)?);
         let (bot, symbol) = names.bots.get(decided.bot).cloned()?;
-        let departure = self.book.departure(id);
+        let departure = self.book.original_order(id);
         let taken = departure.and_then(|departure| Symbol::new(departure.symbol?.as_str()).ok());
         let trade = &row.approved;
         let is_settled = row.state == IntentState::Settled;

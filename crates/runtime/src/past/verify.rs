@@ -9,12 +9,12 @@ use super::tables::{TablesCheck, TablesToCheck};
 use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::{SessionNames, SessionSettings};
-use candlewick_journal::{Compaction, LineKind, Reader, StoredLine, Tables, Verified, is_snapshot};
+use candlewick_journal::{Compaction, LineKind, Reader, StoredLine, Tables, VerifiedJournal, is_snapshot};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalCheck {
-    pub verified: Verified,
+    pub verified: VerifiedJournal,
     pub snapshots: SnapshotCheck,
     pub tables: TablesCheck,
     /// Data that compaction omitted and that cannot be verified. `None` if the journal is not compacted.
@@ -159,7 +159,7 @@ fn written_before(fold: &JournalFold, after: &BTreeMap<u64, SavedPart>, body: &s
     let Some(head) = link.previous else { return Some(WrittenParts::default()) };
     let part = after.get(&head.seq).filter(|part| part.written.previous == Some(head))?;
     let meant = link.names_before.clone().unwrap_or_else(|| fold.names());
-    let is_meant = part.names.iter().any(|names| names.are_numbered_as(&meant));
+    let is_meant = part.names.iter().any(|names| names.assigns_same_numbers(&meant));
     let mut written = part.written.clone();
     written.has_other_numbers |= link.names_before.is_some();
     written.names = link.names_before;

@@ -25,13 +25,13 @@ impl ClaimedTrades {
         self.young.contains(venue_id) || (!self.old.is_empty() && self.old.contains(&hash_id(venue_id)))
     }
 
-    pub(crate) fn make_old(&mut self, venue_id: &str, ended: Millis) {
+    pub(crate) fn move_to_old(&mut self, venue_id: &str, ended: Millis) {
         self.young.remove(venue_id);
         self.add_old(venue_id, ended, MAX_OLD_TRADES);
     }
 
     #[cfg(test)]
-    pub(crate) fn names(&self) -> usize {
+    pub(crate) fn young_len(&self) -> usize {
         self.young.len()
     }
 
@@ -75,11 +75,11 @@ mod tests {
             claimed.insert(id.to_owned());
         }
         let at = Millis::from_seconds;
-        claimed.make_old("a", at(7));
-        claimed.make_old("a", at(9));
+        claimed.move_to_old("a", at(7));
+        claimed.move_to_old("a", at(9));
         let known = |claimed: &ClaimedTrades| ["a", "b", "c", "d"].map(|id| claimed.contains(id));
         assert_eq!((known(&claimed), claimed.unknown_until), ([true, true, true, false], None));
-        assert_eq!((claimed.names(), claimed.order.len()), (2, 1), "what is old takes its hash alone");
+        assert_eq!((claimed.young_len(), claimed.order.len()), (2, 1), "what is old takes its hash alone");
         claimed.young.clear();
         claimed.add_old("b", at(5), 2);
         claimed.add_old("c", at(6), 2);

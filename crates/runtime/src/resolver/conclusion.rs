@@ -4,7 +4,7 @@ use super::candidate::{Match, Window, compare, is_departure_within, reported_req
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
 use super::doubt::{MAX_ARRIVAL_DELAY, TIMESTAMP_TOLERANCE};
-use super::{Doubt, Resolver, ResolverContext, Why, earliest_close};
+use super::{Doubt, EscalationReason, Resolver, ResolverContext, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
@@ -16,7 +16,7 @@ pub(crate) enum Conclusion {
     Wait,
     Adopt(Vec<(usize, usize)>),
     NotOpened(usize),
-    Ask(Why),
+    Ask(EscalationReason),
     /// One trade too many is listed. The row may belong to one of these intents, which were refused.
     Reinstate(Vec<IntentId>, usize),
     /// Settlements of other trades are missing. If `is_late` is true, escalates to the operator.
@@ -62,11 +62,11 @@ impl Evidence<'_> {
         let is_due = self.all_cases_satisfy(group, |case| case.deadline(self.list_lag) <= self.listing.began);
         let venue_ids = self.table.ids(&group.rows);
         if !self.table.is_certain(group) {
-            escalate_if(is_due, Why::UnclearTrades { venue_ids })
+            escalate_if(is_due, EscalationReason::UnclearTrades { venue_ids })
         } else if group.rows.len() < group.intents.len() {
-            escalate_if(is_due, Why::TooFewTrades { venue_ids })
+            escalate_if(is_due, EscalationReason::TooFewTrades { venue_ids })
         } else {
-            Conclusion::Ask(Why::TooManyTrades { venue_ids })
+            Conclusion::Ask(EscalationReason::TooManyTrades { venue_ids })
         }
     }
 
@@ -79,7 +79,7 @@ impl Evidence<'_> {
             return Some(Conclusion::Reinstate(intents, row));
         }
         let venue_ids = self.table.ids(&group.rows);
-        Some(Conclusion::Ask(Why::MayBeRefused { venue_ids, intents }))
+        Some(Conclusion::Ask(EscalationReason::MayBeRefused { venue_ids, intents }))
     }
 
     /// Handles an intent without a matching trade. After the deadline, adopts a single departure if no other
@@ -95,19 +95,21 @@ impl Evidence<'_> {
         if is_absent && !departures.is_empty() {
             return match self.table.only_departure(intent).filter(|_| self.is_alone) {
                 Some(row) => Conclusion::Adopt(vec![(intent, row)]),
-                None => Conclusion::Ask(Why::OtherTrades { venue_ids: self.table.ids(departures) }),
+                None => {
+                    Conclusion::Ask(EscalationReason::OtherTrades { venue_ids: self.table.ids(departures) })
+                }
             };
         }
         let is_late = case.is_late(self.list_lag, self.now);
         let why = match self.known.wallet {
             _ if !is_absent => self.unstable_reason(&BTreeSet::from([intent])),
-            None => Why::WalletUnknown,
-            Some(_) if case.is_stake_taken => Why::StakeTaken,
+            None => EscalationReason::WalletUnknown,
+            Some(_) if case.is_stake_taken => EscalationReason::StakeTaken,
             Some(_) if self.has_unknown_pay(intent) => return Conclusion::WaitForSettlements { is_late },
             Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
                 return Conclusion::NotOpened(intent);
             }
-            Some(view) => Why::WalletUnexplained { surplus: view.surplus() },
+            Some(view) => EscalationReason::WalletUnexplained { surplus: view.surplus() },
         };
         escalate_if(is_late, why)
     }
@@ -126,7 +128,9 @@ impl Evidence<'_> {
         let may_be_paid =
             |other: usize| self.table.possible[other].iter().any(|row| is_over(other, self.table.rows[*row]));
         let mut others = (0..self.cases.len()).filter(|other| *other != intent);
-        self.known.has_unknown_pay || self.known.in_flight.iter().any(may_be_over) || others.any(may_be_paid)
+        self.known.has_unknown_payment
+            || self.known.in_flight.iter().any(may_be_over)
+            || others.any(may_be_paid)
     }
 
     /// Returns whether the wallet balance is too low to include the stake of an intent in doubt.
@@ -134,7 +138,7 @@ impl Evidence<'_> {
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
-        self.known.has_stood
+        self.known.is_ledger_stable
             && self
                 .known
                 .wallet
@@ -162,10 +166,10 @@ impl Evidence<'_> {
         reserved
     }
 
-    fn unstable_reason(&self, intents: &BTreeSet<usize>) -> Why {
+    fn unstable_reason(&self, intents: &BTreeSet<usize>) -> EscalationReason {
         let seen: BTreeSet<&String> = intents.iter().flat_map(|index| &self.cases[*index].seen_ids).collect();
         let is_free = |id: &&String| !self.known.claimed.contains(id);
-        Why::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
+        EscalationReason::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
     }
 
     fn all_cases_satisfy(&self, group: &Group, holds: impl Fn(&Case) -> bool) -> bool {
@@ -173,7 +177,7 @@ impl Evidence<'_> {
     }
 }
 
-fn escalate_if(is_due: bool, why: Why) -> Conclusion {
+fn escalate_if(is_due: bool, why: EscalationReason) -> Conclusion {
     if is_due { Conclusion::Ask(why) } else { Conclusion::Wait }
 }
 
@@ -231,7 +235,7 @@ fn find_rivals(
 }
 
 /// Maximum number of subset sums. If there are more, any amount counts as explained.
-pub(crate) const MAX_SUMS: usize = 4_096;
+pub(crate) const MAX_SUBSET_SUMS: usize = 4_096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletView {
@@ -263,7 +267,7 @@ impl WalletView {
     }
 }
 
-/// Returns the distinct subset sums in ascending order, `None` if there are more than [`MAX_SUMS`].
+/// Returns the distinct subset sums in ascending order, `None` if there are more than [`MAX_SUBSET_SUMS`].
 pub(crate) fn subset_sums(amounts: &[Money]) -> Option<Vec<Money>> {
     choice_sums(amounts.iter().map(std::slice::from_ref))
 }
@@ -277,7 +281,7 @@ pub(crate) fn choice_sums<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Opt
         sums.extend(more);
         sums.sort_unstable();
         sums.dedup();
-        if sums.len() > MAX_SUMS {
+        if sums.len() > MAX_SUBSET_SUMS {
             return None;
         }
     }

@@ -92,7 +92,7 @@ pub(crate) enum Resolution {
     /// The operator has to decide. The intent stays in doubt, and the search continues.
     Escalate {
         intent: IntentId,
-        why: Why,
+        why: EscalationReason,
     },
     /// A trade matches intents that were rejected or not sent. The intents return to doubt, and the run halts.
     Reinstate {
@@ -105,7 +105,7 @@ pub(crate) enum Resolution {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Why {
+pub(crate) enum EscalationReason {
     #[error("more trades are listed than were ordered: {}", venue_ids.join(", "))]
     TooManyTrades { venue_ids: Vec<String> },
     #[error("fewer trades are listed than were ordered: {}", venue_ids.join(", "))]
@@ -145,7 +145,7 @@ fn describe_listed(venue_ids: &[String]) -> String {
     format!("; listed trades that may match: {}", venue_ids.join(", "))
 }
 
-impl Why {
+impl EscalationReason {
     pub(crate) fn venue_ids(&self) -> &[String] {
         match self {
             Self::TooManyTrades { venue_ids }
@@ -174,12 +174,12 @@ impl Why {
 
 /// Reason for refusing an operator's resolution of a doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Undecidable {
+pub(crate) enum ResolutionError {
     NotInDoubt,
     TradeTaken,
 }
 
-impl Undecidable {
+impl ResolutionError {
     pub(crate) fn describe(self, intent: IntentId) -> String {
         match self {
             Self::NotInDoubt => format!("trade #{intent} is not in doubt"),
@@ -235,7 +235,10 @@ mod tests {
     #[test]
     fn escalation_names_the_trades() {
         let venue_ids = vec!["01A".to_owned(), "01B".to_owned()];
-        for why in [Why::TooManyTrades { venue_ids: venue_ids.clone() }, Why::ListUnsteady { venue_ids }] {
+        for why in [
+            EscalationReason::TooManyTrades { venue_ids: venue_ids.clone() },
+            EscalationReason::ListUnsteady { venue_ids },
+        ] {
             assert!(why.to_string().ends_with(": 01A, 01B"), "{why}");
         }
     }

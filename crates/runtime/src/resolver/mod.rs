@@ -14,9 +14,9 @@ mod lag;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use conclusion::{MAX_SUMS, WalletView, choice_sums, subset_sums};
+pub(crate) use conclusion::{MAX_SUBSET_SUMS, WalletView, choice_sums, subset_sums};
 pub use doubt::latest_close;
-pub(crate) use doubt::{Doubt, Resolution, Undecidable, Why, earliest_close};
+pub(crate) use doubt::{Doubt, EscalationReason, Resolution, ResolutionError, earliest_close};
 pub(crate) use lag::{AcceptedTrade, LagMeter, MAX_LIST_LAG};
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ use std::collections::BTreeSet;
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
 /// Minimum assumed clock error. Current samples do not show the clock error at the time of sending.
-pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
+pub(crate) const MIN_CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     let window = doubt.window(uncertainty, doubt.latest_arrival());
@@ -56,9 +56,9 @@ pub(crate) struct ResolverContext<'a> {
     /// Intents without a known trade whose stakes are still reserved in the ledger.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
     /// Whether the venue may have paid an unknown sum. If so, the wallet proves nothing.
-    pub(crate) has_unknown_pay: bool,
+    pub(crate) has_unknown_payment: bool,
     /// Whether the ledger has been unchanged for longer than the wallet may lag.
-    pub(crate) has_stood: bool,
+    pub(crate) is_ledger_stable: bool,
     /// Wallet reading taken after the listing, `None` if it failed.
     pub(crate) wallet: Option<WalletView>,
     pub(crate) uncertainty: Millis,
@@ -88,7 +88,7 @@ impl Resolver {
         }
     }
 
-    pub(crate) fn recall_not_opened(&mut self, doubt: Doubt, now: Millis) {
+    pub(crate) fn begin_not_opened(&mut self, doubt: Doubt, now: Millis) {
         if self.find(doubt.intent).is_none() {
             self.cases.push(Case::not_opened(doubt, self.lag.allowance(), now));
         }
@@ -107,7 +107,7 @@ impl Resolver {
         self.find(intent).is_some_and(|place| is_match(&self.cases[place]))
     }
 
-    pub(crate) fn find_order_elsewhere(
+    pub(crate) fn find_order_on_other_account(
         &self,
         report: &TradeReport,
         (refused, uncertainty): (&[Doubt], Millis),
@@ -197,20 +197,20 @@ impl Resolver {
         intent: IntentId,
         venue_id: &str,
         claimed: &ClaimedTrades,
-    ) -> Result<(), Undecidable> {
-        let place = self.find(intent).ok_or(Undecidable::NotInDoubt)?;
+    ) -> Result<(), ResolutionError> {
+        let place = self.find(intent).ok_or(ResolutionError::NotInDoubt)?;
         if claimed.contains(venue_id) || !self.assigned.insert(venue_id.to_owned()) {
-            return Err(Undecidable::TradeTaken);
+            return Err(ResolutionError::TradeTaken);
         }
         self.cases.remove(place);
         Ok(())
     }
 
     /// Manually marks an intent as not opened. Returns the expiry of its stake reservation.
-    pub(crate) fn give_up(&mut self, intent: IntentId) -> Result<Millis, Undecidable> {
+    pub(crate) fn give_up(&mut self, intent: IntentId) -> Result<Millis, ResolutionError> {
         let list_lag = self.lag.allowance();
         let in_doubt = |case: &&mut Case| case.doubt.intent == intent && case.stage == Stage::InDoubt;
-        let case = self.cases.iter_mut().find(in_doubt).ok_or(Undecidable::NotInDoubt)?;
+        let case = self.cases.iter_mut().find(in_doubt).ok_or(ResolutionError::NotInDoubt)?;
         Ok(case.give_up(list_lag))
     }
 
@@ -280,13 +280,13 @@ impl Resolver {
                     self.cases[*intent].awaits_settlements = true;
                 }
                 if is_late {
-                    self.escalate(&Why::WalletUnsettled, group, resolutions);
+                    self.escalate(&EscalationReason::WalletUnsettled, group, resolutions);
                 }
             }
         }
     }
 
-    fn escalate(&mut self, why: &Why, group: &Group, resolutions: &mut Vec<Resolution>) {
+    fn escalate(&mut self, why: &EscalationReason, group: &Group, resolutions: &mut Vec<Resolution>) {
         for intent in &group.intents {
             let case = &mut self.cases[*intent];
             if case.record_escalation(why) {
@@ -318,8 +318,10 @@ impl Resolver {
         resolutions: &mut Vec<Resolution>,
     ) {
         // Older trades may belong to forgotten intents. These trades were checked when they were new.
-        let since =
-            known.claimed.unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
+        let since = known
+            .claimed
+            .unknown_until
+            .map_or(self.since, |until| self.since.max(until + MIN_CLOCK_UNCERTAINTY));
         for report in table.unowned_reports() {
             let is_ours = report.account.is_none_or(|account| account == self.account);
             let is_young = reported_request_time(report).is_some_and(|at| at >= since);

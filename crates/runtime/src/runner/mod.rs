@@ -14,7 +14,7 @@ use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finishe
 use crate::notice::Observer;
 use crate::past::RecoveredState;
 use crate::reload::SettingsReader;
-use crate::{Account, RuntimeError, RuntimeSettings, Stop, Watcher};
+use crate::{ConnectedAccount, RuntimeError, RuntimeSettings, StopReason, Watcher};
 use candlewick_broker::clock::{BootClock, Clock, Hold};
 use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{BotSettings, Header, Session};
@@ -54,8 +54,8 @@ pub struct Runner {
 }
 
 impl Runner {
-    pub fn new(parts: Parts) -> Self {
-        let Parts { settings, header, market, broker, clock, account, session, bots, .. } = parts;
+    pub fn new(parts: RunnerParts) -> Self {
+        let RunnerParts { settings, header, market, broker, clock, account, session, bots, .. } = parts;
         let is_compared = settings.wallet_every_s > 0;
         let is_simulated = clock.is_virtual();
         let priced = bots.iter().zip(parts.wants_prices).filter(|(_, wants)| *wants);
@@ -65,8 +65,8 @@ impl Runner {
                 header,
                 account: account.kind,
                 session,
-                priced: priced.map(|(bot, _)| bot.symbol).collect(),
-                past: parts.past,
+                priced_symbols: priced.map(|(bot, _)| bot.symbol).collect(),
+                recovered: parts.past,
                 is_simulated,
                 until: parts.until,
                 balances: account.balances.filter(|_| is_compared),
@@ -108,7 +108,7 @@ impl Runner {
     /// A second signal on `stop` ends the run immediately.
     pub async fn run(
         mut self,
-        mut stop: mpsc::Receiver<Stop>,
+        mut stop: mpsc::Receiver<StopReason>,
         mut orders: mpsc::Receiver<ControlRequest>,
     ) -> Result<Finished, RuntimeError> {
         let clock = Arc::clone(&self.clock);
@@ -236,7 +236,7 @@ impl Runner {
     }
 
     async fn feed_token(&mut self) {
-        let refused = self.token.refused();
+        let refused = self.token.rejection();
         if refused != self.known_refusal {
             self.known_refusal.clone_from(&refused);
             self.feed(Input::Token(refused)).await;
@@ -248,7 +248,7 @@ impl Runner {
             Arrival::New(id, order) => {
                 if order == ControlOrder::Resume {
                     // The operator considers the token valid. The venue's next answer will show it.
-                    self.token.accept();
+                    self.token.clear_rejection();
                     self.feed_token().await;
                 }
                 self.feed(Input::Order(id, order)).await;
@@ -349,13 +349,13 @@ impl Runner {
     }
 }
 
-pub struct Parts {
+pub struct RunnerParts {
     pub settings: RuntimeSettings,
     pub header: Header,
     pub market: Arc<dyn MarketData>,
     pub broker: Arc<dyn Broker>,
     pub clock: Arc<dyn Clock>,
-    pub account: Account,
+    pub account: ConnectedAccount,
     pub session: Session,
     pub bots: Vec<BotSettings>,
     pub wants_prices: Vec<bool>,
@@ -370,7 +370,7 @@ pub struct Parts {
 
 pub(crate) enum Next {
     Answer(Box<Response>),
-    Stop(Stop),
+    Stop(StopReason),
     Order(ControlRequest),
     Journal(SaveReport),
     Input(Input),

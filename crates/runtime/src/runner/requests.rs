@@ -2,12 +2,12 @@
 
 use crate::adoption;
 use crate::coordinator::{Answer, DurableOpen, RequestId, Streams, VenueRequest};
-use crate::notice::Question;
+use crate::notice::RequestKind;
 use crate::reload::{NewSettings, ReloadInput, SettingsReader};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{
     AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, PriceTick, Priority, Reply,
-    TradeListing, at_priority, for_intent,
+    TradeListing, with_intent, with_priority,
 };
 use candlewick_engine::SymbolId;
 use std::collections::HashMap;
@@ -47,7 +47,7 @@ pub(crate) struct Requests {
 pub(crate) struct Response {
     pub(crate) answer: Answer,
     pub(crate) feed: Option<(SymbolId, PriceFeed)>,
-    pub(crate) took: Option<(Question, Duration)>,
+    pub(crate) took: Option<(RequestKind, Duration)>,
 }
 
 impl From<Answer> for Response {
@@ -72,7 +72,7 @@ impl Requests {
 
     pub(crate) fn ask(&mut self, question: VenueRequest, priority: Priority) {
         let id = question.id();
-        let task = self.running.spawn(at_priority(priority, perform_request(self.ports.clone(), question)));
+        let task = self.running.spawn(with_priority(priority, perform_request(self.ports.clone(), question)));
         self.asked.insert(task.id(), (id, Instant::now()));
     }
 
@@ -105,9 +105,9 @@ impl Requests {
         let (id, since) = self.asked.remove(&task)?;
         let response = match done {
             Ok((_, response)) => response,
-            Err(error) => Answer::broken(id, self.ports.clock.now(), error.to_string()).into(),
+            Err(error) => Answer::failed(id, self.ports.clock.now(), error.to_string()).into(),
         };
-        let took = Question::from_request(id).map(|question| (question, since.elapsed()));
+        let took = RequestKind::from_request(id).map(|question| (question, since.elapsed()));
         Some(Response { took, ..response })
     }
 }
@@ -135,7 +135,7 @@ async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response 
         }
         VenueRequest::Trade(intent, venue_id) => {
             let trade = broker.trade(&venue_id, Detail::Progress);
-            let answer = within_deadline(for_intent(intent.number(), trade)).await;
+            let answer = within_deadline(with_intent(intent.number(), trade)).await;
             Answer::Trade(intent, answer.map(Box::new)).into()
         }
         VenueRequest::Trades => {
@@ -161,7 +161,7 @@ async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response 
             Answer::SettlementPrice(answer).into()
         }
         VenueRequest::NamedTrade(order, intent, venue_id) => {
-            let trade = for_intent(intent.number(), broker.trade(&venue_id, Detail::Everything));
+            let trade = with_intent(intent.number(), broker.trade(&venue_id, Detail::Everything));
             let answer = tokio::time::timeout(adoption::REPORT_TIMEOUT, trade).await;
             let answer = answer.unwrap_or_else(|_| Err(adoption::timeout_error()));
             Answer::NamedTrade(order, answer.map(Box::new)).into()
@@ -198,7 +198,7 @@ async fn read_settings(
 /// Sends an open order once, and never after its deadline. The status is unknown if no answer arrives in time.
 async fn send_open(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
-    let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
+    let opening = with_intent(intent.number(), broker.open(open.order(), open.send_deadline()));
     let outcome = tokio::time::timeout(REQUEST_DEADLINE, opening).await;
     let unknown = |_| OpenOutcome::Unknown { reason: "the venue did not answer in time".to_owned() };
     Answer::Open(intent, outcome.unwrap_or_else(unknown)).into()
@@ -264,7 +264,7 @@ mod tests {
         });
         let reading = Arc::new(Mutex::new(()));
         let standing =
-            || ReloadInput { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten: 0 };
+            || ReloadInput { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten_trades: 0 };
         let read =
             || tokio::spawn(read_settings(Some(Arc::clone(&reader)), Arc::clone(&reading), standing()));
         let problem = |read: Result<Result<Box<NewSettings>, String>, JoinError>| read.unwrap().unwrap_err();

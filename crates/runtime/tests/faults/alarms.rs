@@ -110,7 +110,7 @@ fn due_for_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> V
         (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is"),
         (is_other(direction.map(|direction| *direction != asked.direction)), "direction is"),
         (is_other(report.account.map(|account| account != asked.account)), "was staked on the"),
-        (report.impossible_payout.is_some(), "has a payout of"),
+        (report.invalid_payout.is_some(), "has a payout of"),
         (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "has a payout of"),
         (is_other(duration.map(|duration| *duration != asked.close_type)), "duration is"),
     ]

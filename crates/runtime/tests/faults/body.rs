@@ -63,7 +63,7 @@ fn status_and_result(progress: &Progress) -> (&'static str, Option<&'static str>
         Progress::Over(Outcome::Lost) => ("COMPLETED", Some("LOST")),
         Progress::Over(Outcome::Draw) => ("COMPLETED", Some("DRAW")),
         Progress::Over(Outcome::Cancelled) => ("CANCELLED", Some("PENDING")),
-        Progress::OverUnreported => ("COMPLETED", None),
+        Progress::OverWithoutOutcome => ("COMPLETED", None),
         Progress::Unrecognised(_) => ("AUDITED", Some(UNKNOWN_RESULT)),
     }
 }
@@ -71,10 +71,11 @@ fn status_and_result(progress: &Progress) -> (&'static str, Option<&'static str>
 pub(crate) fn full_record(report: &TradeReport) -> Value {
     let moment = |at: Option<Millis>| at.map(Millis::get);
     let (status, result) = status_and_result(&report.progress);
-    let is_cancelled = report.progress.outcome() == Some(Outcome::Cancelled) && !report.is_by_status;
+    let is_cancelled =
+        report.progress.outcome() == Some(Outcome::Cancelled) && !report.is_outcome_from_status;
     let result = if is_cancelled { Some("CANCELLED") } else { result };
     let payout = report.payout.map(|payout| json!(payout.to_percent()));
-    let payout = payout.or_else(|| report.impossible_payout.map(number));
+    let payout = payout.or_else(|| report.invalid_payout.map(number));
     let mut record = json!({
         "id": report.id,
         "status": status,

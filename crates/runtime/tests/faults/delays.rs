@@ -98,7 +98,7 @@ impl Tally {
 
     pub(crate) fn take(&mut self, event: &EventKind, book: &TradeBook) {
         match event {
-            EventKind::Settled(Settled { intent, outcome, profit, .. })
+            EventKind::Settled(TradeSettlement { intent, outcome, profit, .. })
             | EventKind::SettledByPerson { intent, outcome, profit } => {
                 let bot = bot_of(book, *intent);
                 self.climb(bot, *intent, *outcome);
@@ -159,7 +159,7 @@ impl Tally {
         ladder.level = ladder.level.map(|level| next_level(level, outcome)).or(won);
     }
 
-    pub(crate) fn check(&mut self, world: &World, approved: &Approved, book: &TradeBook) {
+    pub(crate) fn check(&mut self, world: &World, approved: &ApprovedTrade, book: &TradeBook) {
         let bot = approved.bot().index();
         let settings = &world.plan.bots[bot];
         if let StakeSettings::Martingale { amount, if_refused, .. } = settings.stake {

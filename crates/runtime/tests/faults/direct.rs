@@ -79,11 +79,11 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd {
         header: header(&settings),
         account: Account::Demo,
         session,
-        priced: stream::priced(&world.plan),
+        priced_symbols: stream::priced(&world.plan),
         is_simulated: false,
         until: None,
         balances: world.plan.lies.money.map(|_| Reply::at(records::balances(world), clock.now())),
-        past,
+        recovered: past,
     };
     let mut process = Process {
         world,
@@ -294,7 +294,8 @@ impl Process<'_> {
     fn post(&mut self, open: DurableOpen) {
         let intent = open.intent();
         let outcome = |outcome| Occurrence::Answer(Box::new(Answer::Open(intent, outcome)));
-        let is_late = self.clock.now() > open.leave_by() && self.world.plan.habits.requests_per_second > 0.0;
+        let is_late =
+            self.clock.now() > open.send_deadline() && self.world.plan.habits.requests_per_second > 0.0;
         if is_late {
             return self.happen_after(Millis::ZERO, outcome(not_sent("it waited for its turn for too long")));
         }

@@ -325,7 +325,7 @@ pub(crate) fn distort(trade: &Trade, mut report: TradeReport, place: Place, now:
             });
         }
         (Lie::HasPayout, _) => {
-            report.impossible_payout = report.payout.take().map(|_| IMPOSSIBLE_PAYOUT);
+            report.invalid_payout = report.payout.take().map(|_| IMPOSSIBLE_PAYOUT);
         }
         (RecordOfAnother(another), Place::ById) if now < trade.told_at + MISTAKEN_FOR => {
             match another {

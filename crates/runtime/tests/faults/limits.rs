@@ -7,7 +7,7 @@ use crate::world::Departure;
 use candlewick_engine::{RefusalReason, Rejection};
 use candlewick_runtime::Funds;
 
-pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&TradeBook, Funds)) {
+pub(crate) fn check_open(world: &World, approved: &ApprovedTrade, (book, funds): (&TradeBook, Funds)) {
     note_departure(world, approved);
     check_number(world, approved, book);
     check_other_trades(world, approved, book);
@@ -16,7 +16,7 @@ pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&Tr
     check_day(world, approved, book);
 }
 
-fn note_departure(world: &World, approved: &Approved) {
+fn note_departure(world: &World, approved: &ApprovedTrade) {
     let half_interval = Millis::new(world.plan.bots[approved.bot().index()].interval.length().get() / 2);
     let from = approved.decision_time() + delay_of(world, approved);
     let by = match world.plan.risk.max_signal_delay_ms {
@@ -35,7 +35,7 @@ const fn counts(row: &IntentRow) -> bool {
     !matches!(row.state, IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened)
 }
 
-fn check_number(world: &World, approved: &Approved, book: &TradeBook) {
+fn check_number(world: &World, approved: &ApprovedTrade, book: &TradeBook) {
     let risk = &world.plan.risk;
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
     let count = unfinished.clone().count();
@@ -52,7 +52,7 @@ fn check_number(world: &World, approved: &Approved, book: &TradeBook) {
     world.require(is_allowed(risk.max_trades_per_hour, count), || format!("{count} trades in an hour"));
 }
 
-fn check_other_trades(world: &World, approved: &Approved, book: &TradeBook) {
+fn check_other_trades(world: &World, approved: &ApprovedTrade, book: &TradeBook) {
     let risk = &world.plan.risk;
     let others = book.rows().iter().filter(|row| {
         let other = &row.approved;
@@ -74,7 +74,7 @@ fn nominal_close(world: &World, approved: &OrderTerms) -> Millis {
     if is_of_candle { candle_close(at, duration) } else { at + duration }
 }
 
-fn check_cooldown(world: &World, approved: &Approved, book: &TradeBook) {
+fn check_cooldown(world: &World, approved: &ApprovedTrade, book: &TradeBook) {
     let cooldown = Millis::from_seconds(i64::from(world.plan.risk.cooldown_after_loss_s));
     let lost = book.rows().iter().filter(|row| row.outcome == Some(Outcome::Lost));
     let last = lost.filter_map(|row| row.settled_at).max();
@@ -89,7 +89,7 @@ fn check_drawdown(world: &World, funds: Funds) {
     world.require(is_within, || format!("drawdown from {peak} to {free} exceeds the limit"));
 }
 
-fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
+fn check_day(world: &World, approved: &ApprovedTrade, book: &TradeBook) {
     if world.is_far_off() {
         // After a clock was set back over midnight, the trades of the old day count towards the new one.
         return;
@@ -149,7 +149,7 @@ impl Refusals {
         }
     }
 
-    pub(crate) fn check(&self, world: &World, approved: &Approved) {
+    pub(crate) fn check(&self, world: &World, approved: &ApprovedTrade) {
         for ((symbol, reason), (count, last)) in &self.entries {
             let is_meant = symbol.is_none_or(|symbol| symbol == approved.symbol());
             let doubled = FIRST_PAUSE * (1 << (count.max(&1) - 1).min(6));

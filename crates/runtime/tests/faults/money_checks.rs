@@ -29,7 +29,7 @@ pub(crate) fn names_trade(text: &str, intent: u64, id: &str) -> bool {
     has_number("intent ") || has_number("#") || text.contains(id)
 }
 
-pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) {
+pub(crate) fn check_day_loss(world: &World, approved: &ApprovedTrade, began: Millis) {
     let (now, plan) = (world.time.now(), &world.plan);
     let limit = to_minor(plan.risk.daily_loss_limit);
     let has_outage = plan.habits.list_outage != (Millis::ZERO, Millis::ZERO);
@@ -145,7 +145,11 @@ pub(crate) struct WalletCheck {
 
 impl WalletCheck {
     pub(crate) const fn new(ledger: &Ledger) -> Self {
-        Self { free: ledger.free().minor(), difference: ledger.difference().minor(), since: Millis::ZERO }
+        Self {
+            free: ledger.free().minor(),
+            difference: ledger.wallet_difference().minor(),
+            since: Millis::ZERO,
+        }
     }
 
     pub(crate) const fn take(&mut self, kind: &EventKind, free: Money, now: Millis) {

@@ -330,7 +330,7 @@ pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut Trade
     if let Some((outcome, profit)) = first_word(word, trade).filter(|_| is_first) {
         report.progress = Progress::Over(outcome);
         report.profit = (outcome != Outcome::Cancelled).then(|| Decimal::new(profit, 2));
-        report.is_by_status = outcome == Outcome::Cancelled && is_by_status(trade);
+        report.is_outcome_from_status = outcome == Outcome::Cancelled && is_by_status(trade);
     }
 }
 

@@ -18,11 +18,11 @@ pub(crate) use candlewick_broker::{
     Reply, Reported, TradeListing, TradeReport, WalletName,
 };
 pub(crate) use candlewick_engine::{
-    Action, Approved, BotSettings, Control, Event, EventKind, IntentId, IntentRow, IntentState, Ledger,
-    OrderTerms, RiskSettings, Session, Settled, StakeSettings, SymbolId, TradeBook, VenueId,
+    Action, ApprovedTrade, BotSettings, Control, Event, EventKind, IntentId, IntentRow, IntentState, Ledger,
+    OrderTerms, RiskSettings, Session, StakeSettings, SymbolId, TradeBook, TradeSettlement, VenueId,
 };
 pub(crate) use candlewick_journal::{ChainHash, JournalError, Line, LineKind, StoredLine};
-pub(crate) use candlewick_runtime::{Answer, RecoveredState, RuntimeError, Stop, Streams};
+pub(crate) use candlewick_runtime::{Answer, RecoveredState, RuntimeError, StopReason, Streams};
 pub(crate) use candlewick_sdk::rust_decimal::Decimal;
 pub(crate) use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 pub(crate) use candlewick_sdk::{

@@ -10,7 +10,9 @@ use candlewick_broker::Account as Kind;
 use candlewick_engine::{Header, SessionSettings};
 use candlewick_journal::Follower as _;
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
-use candlewick_runtime::{Account, Interest, JournalFold, Notices, Parts, Runner, Watcher as Channel};
+use candlewick_runtime::{
+    ConnectedAccount, Interest, JournalFold, NoticeReceiver, Runner, RunnerParts, Watcher as Channel,
+};
 use candlewick_sdk::{Candle, Price, Signal, Strategy};
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -32,7 +34,7 @@ const LIST_PATIENCE: Millis = Millis::from_seconds(6 * 3_600);
 pub(crate) enum End {
     Crash(Crash),
     Killed(Millis),
-    Stopped(Millis, Stop),
+    Stopped(Millis, StopReason),
     Quiet,
 }
 
@@ -103,7 +105,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd
     let venue = Arc::new(client(world, &clock));
     let (channel, notices) = Channel::channel(MAX_NOTICES, Interest::Everything);
     let watcher = Watcher::new(world, &past, Arc::clone(&seen));
-    let runner = Runner::new(Parts {
+    let runner = Runner::new(RunnerParts {
         settings: world.plan.settings.clone(),
         header: header(&settings),
         unrecognised: venue.unrecognised(),
@@ -111,7 +113,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd
         market: Arc::clone(&venue) as _,
         broker: venue,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        account: Account { user: USER.to_owned(), kind: Kind::Demo, balance, balances: None },
+        account: ConnectedAccount { user: USER.to_owned(), kind: Kind::Demo, balance, balances: None },
         session,
         wants_prices: vec![false; settings.bots.len()],
         bots: settings.bots,
@@ -189,7 +191,7 @@ pub(crate) struct Operator {
 }
 
 pub(crate) struct OperatorStep {
-    pub(crate) stop: Option<Stop>,
+    pub(crate) stop: Option<StopReason>,
     pub(crate) orders: Vec<ControlOrder>,
     pub(crate) next: Millis,
 }
@@ -211,12 +213,12 @@ impl Operator {
         let (why, at) = match end {
             End::Killed(span) if now >= began + span => return ControlFlow::Break(RunEnd::Crashed),
             End::Stopped(span, why) => (Some(why), began + span),
-            End::Quiet if is_quiet(world, seen) => (Some(Stop::TimeUp), now),
+            End::Quiet if is_quiet(world, seen) => (Some(StopReason::TimeUp), now),
             End::Quiet if world.plan.lies.is_halting => {
                 let over = world.plan.epoch + world.plan.trading + MAX_WAIT;
-                (Some(Stop::TimeUp), over.max(began + MAX_WAIT))
+                (Some(StopReason::TimeUp), over.max(began + MAX_WAIT))
             }
-            End::Quiet => (Some(Stop::TimeUp), Millis::MAX),
+            End::Quiet => (Some(StopReason::TimeUp), Millis::MAX),
             End::Killed(span) => (None, began + span),
             End::Crash(_) => (None, Millis::MAX),
         };
@@ -250,7 +252,7 @@ async fn attend(
     (world, clock): (&Arc<World>, &OffClock),
     end: End,
     seen: &Mutex<Observations>,
-    (stop, orders): (mpsc::Sender<Stop>, mpsc::Sender<ControlRequest>),
+    (stop, orders): (mpsc::Sender<StopReason>, mpsc::Sender<ControlRequest>),
 ) -> RunEnd {
     let mut operator = Operator::new(world);
     loop {
@@ -384,7 +386,7 @@ impl Fuse {
 pub(crate) struct Mortal<T> {
     pub(crate) life: Pin<Box<dyn Future<Output = T>>>,
     pub(crate) fuse: Arc<Fuse>,
-    pub(crate) watched: (Watcher, Notices),
+    pub(crate) watched: (Watcher, NoticeReceiver),
 }
 
 impl<T> Future for Mortal<T> {
@@ -426,7 +428,7 @@ pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
             let (at, seq) = (Millis::ZERO, kept.len() as u64 + 1);
             let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received: at, body };
             let piece = StoredLine { seq, hash: ChainHash::GENESIS.next(seq, &line), line };
-            fold.recorded(piece.head());
+            fold.piece_stored(piece.head());
             kept.insert(0, piece);
         }
         if !kept.is_empty() {

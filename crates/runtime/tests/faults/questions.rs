@@ -193,7 +193,7 @@ fn said_of(world: &World, id: &str, is_all: bool) -> Reading {
     if !world.plan.habits.is_short_by_id || (trade.listed_from <= now && (is_all || is_over)) {
         return Reading::Trade(Box::new(report));
     }
-    let progress = if is_over { Progress::OverUnreported } else { report.progress };
+    let progress = if is_over { Progress::OverWithoutOutcome } else { report.progress };
     Reading::Trade(Box::new(TradeReport { progress, symbol: report.symbol, ..TradeReport::new(report.id) }))
 }
 

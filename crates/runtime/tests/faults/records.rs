@@ -202,7 +202,7 @@ fn full_record(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
         return report;
     }
     report.progress = Progress::Over(trade.outcome);
-    report.is_by_status = trade.outcome == Outcome::Cancelled && money_lies::is_by_status(trade);
+    report.is_outcome_from_status = trade.outcome == Outcome::Cancelled && money_lies::is_by_status(trade);
     report.profit = (trade.outcome != Outcome::Cancelled).then(|| Decimal::new(trade.profit, 2));
     report.close_price = Some(trade.close_price);
     report

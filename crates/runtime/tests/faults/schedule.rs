@@ -176,8 +176,8 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
         0..=3 => End::Crash(Crash::AtWrite(dice.skewed(1, 600) as u64)),
         4..=6 => End::Crash(Crash::AtStep(dice.skewed(1, 4_000) as u64)),
         7 => End::Killed(Millis::new(dice.between(1, trading.get()))),
-        8 => End::Stopped(Millis::new(dice.between(1, trading.get())), Stop::TimeUp),
-        _ => End::Stopped(Millis::new(dice.between(1, trading.get())), Stop::Interrupted),
+        8 => End::Stopped(Millis::new(dice.between(1, trading.get())), StopReason::TimeUp),
+        _ => End::Stopped(Millis::new(dice.between(1, trading.get())), StopReason::Interrupted),
     };
     (end_of_run(world, end), Millis::new(offset), Millis::new(pause))
 }

@@ -8,7 +8,7 @@ use crate::money_checks::{WalletCheck, check_day_loss, check_settled_in_time, is
 use crate::network::WITHHELD_MS;
 use crate::prelude::*;
 use crate::trade::is_of_pair;
-use candlewick_engine::Opened;
+use candlewick_engine::OpenedTrade;
 use candlewick_runtime::Notice;
 
 const DOUBT_SLACK: Millis = Millis::from_seconds(240);
@@ -260,7 +260,7 @@ impl Watcher {
                 Self::end_doubt(*intent, seen);
                 self.check_absent(*intent, seen);
             }
-            EventKind::Settled(Settled { intent, outcome, profit, .. })
+            EventKind::Settled(TradeSettlement { intent, outcome, profit, .. })
             | EventKind::SettledByPerson { intent, outcome, profit }
             | EventKind::Correction { intent, outcome, profit } => {
                 for names in [&mut seen.open, &mut seen.missing] {
@@ -310,7 +310,7 @@ impl Watcher {
     }
 
     /// Checks that a claimed trade belongs to the intent, unless a far-off clock makes equal trades indistinguishable.
-    fn check_claim(&self, opened: &Opened) {
+    fn check_claim(&self, opened: &OpenedTrade) {
         let Some(id) = opened.venue_id else { return };
         let (mut truth, intent) = (self.world.truth(), opened.intent.number());
         let claimed = truth.find(id.as_str()).cloned();

@@ -1,7 +1,7 @@
 //! Ends of a run.
 
 use crate::prelude::*;
-use candlewick_runtime::Stop::{Interrupted, Terminated, TimeUp};
+use candlewick_runtime::StopReason::{Interrupted, Terminated, TimeUp};
 
 const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
@@ -15,7 +15,7 @@ async fn stage_with_trade(known: Option<i64>) -> Stage {
     stage.open(script)
 }
 
-fn check(ran: &RunRecord, stop: Stop, ended: i64, settled: usize) {
+fn check(ran: &RunRecord, stop: StopReason, ended: i64, settled: usize) {
     assert_eq!((ran.stop(), ran.ended, ran.settled().len()), (stop, ended, settled));
     let expected = if settled > 0 { (100_800, 0) } else { (99_000, 1_000) };
     assert_eq!((ran.finished().free.minor(), ran.finished().open_stakes.minor()), expected);
@@ -26,14 +26,14 @@ fn check(ran: &RunRecord, stop: Stop, ended: i64, settled: usize) {
 #[tokio::test(start_paused = true)]
 async fn stopping_run_opens_nothing_and_tracks_open_trades_to_settlement() {
     let ran = stage_with_trade(Some(CLOSE)).await.run_for(90_000).await;
-    check(&ran, Stop::TimeUp, FIRST_POLL, 1);
+    check(&ran, StopReason::TimeUp, FIRST_POLL, 1);
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
-    assert_eq!(ran.stoppings, [(Stop::TimeUp, 1)]);
+    assert_eq!(ran.stoppings, [(StopReason::TimeUp, 1)]);
     let ran = Stage::paused().await.bot(btc(), &[]).run_for(90_000).await;
-    assert_eq!((ran.stop(), ran.ended), (Stop::TimeUp, 90_000));
+    assert_eq!((ran.stop(), ran.ended), (StopReason::TimeUp, 90_000));
 }
 
-async fn check_patience(known: Option<i64>, patience: u32, stops: &[Stop], ended: i64, settled: usize) {
+async fn check_patience(known: Option<i64>, patience: u32, stops: &[StopReason], ended: i64, settled: usize) {
     let mut stage = stage_with_trade(known).await;
     stage.settings.interrupt_patience_s = patience;
     for (why, ms) in stops.iter().zip([90_000, 91_000]) {
@@ -70,9 +70,9 @@ async fn waits_for_an_open_in_flight_beyond_patience_and_ends_with_it_in_doubt()
 #[tokio::test(start_paused = true)]
 async fn tracks_an_open_answered_while_stopping_within_the_same_patience() {
     for (why, patience, ended, settled) in [
-        (Stop::TimeUp, 90, FIRST_POLL, 1),
-        (Stop::Interrupted, 90, FIRST_POLL, 1),
-        (Stop::Interrupted, 20, MINUTE + 20_500, 0),
+        (StopReason::TimeUp, 90, FIRST_POLL, 1),
+        (StopReason::Interrupted, 90, FIRST_POLL, 1),
+        (StopReason::Interrupted, 20, MINUTE + 20_500, 0),
     ] {
         let mut stage = stage_with_trade(Some(CLOSE)).await;
         stage.settings.interrupt_patience_s = patience;
@@ -88,7 +88,7 @@ async fn tracks_an_acknowledged_trade_to_its_close() {
     let script = OpenScript::acknowledged("trade-1");
     let script = script.then(stage.at(MINUTE + 3_000), |report| *report = running("trade-1", open, close));
     let ran = stage.open(script.ending(close, Outcome::Won, 8)).run_for(MINUTE + 1_500).await;
-    check(&ran, Stop::TimeUp, FIRST_POLL, 1);
+    check(&ran, StopReason::TimeUp, FIRST_POLL, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -109,7 +109,7 @@ async fn run_includes_the_last_instant_of_the_data() {
     let ran = stage.failed_open(not_sent()).run().await;
     let last: Vec<_> = ran.candles().into_iter().map(|(series, close, ..)| (series, close)).skip(4).collect();
     assert_eq!(last, [(0, 3 * MINUTE), (1, 3 * MINUTE)]);
-    assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 3 * MINUTE + 700));
+    assert_eq!((ran.stop(), ran.ended), (StopReason::DataEnds(end), 3 * MINUTE + 700));
     assert_eq!(ran.opens(), [(3 * MINUTE, 1)], "the last candle may still open a trade");
     assert_eq!(ran.request_times(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE, 3 * MINUTE]);
     // The last candle is delivered in its turn although another one never arrives.
@@ -128,6 +128,6 @@ async fn limit_that_needs_the_operator_ends_the_run_once_nothing_is_open() {
     let stage = stage.trade("btc-1", MINUTE + 999, 110_000, Outcome::Lost, -10);
     let ran = stage.trade("eth-1", MINUTE + 999, 200_000, Outcome::Lost, -10).run().await;
     assert_eq!(ran.refused(), [2, 3, 4].map(|minute| (minute * MINUTE, Rule::LossStreak)));
-    assert_eq!((ran.stop(), ran.ended), (Stop::Limit(Rule::LossStreak), 4 * MINUTE));
-    assert_eq!(ran.stoppings, [(Stop::Limit(Rule::LossStreak), 0)]);
+    assert_eq!((ran.stop(), ran.ended), (StopReason::Limit(Rule::LossStreak), 4 * MINUTE));
+    assert_eq!(ran.stoppings, [(StopReason::Limit(Rule::LossStreak), 0)]);
 }

@@ -1,4 +1,4 @@
-//! Number of symbols that fit a request limit, compared with the prediction of [`Demand`].
+//! Number of symbols that fit a request limit, compared with the prediction of [`RequestDemand`].
 
 use crate::prelude::*;
 use crate::stage::{Signaller, bot_of, parts, symbol};
@@ -7,7 +7,7 @@ use candlewick_api::{
 };
 use candlewick_broker::clock::Hold;
 use candlewick_broker::{PriceFeed, PriceTick};
-use candlewick_runtime::Demand;
+use candlewick_runtime::RequestDemand;
 use reqwest::header::HeaderMap;
 use reqwest::{Request, StatusCode};
 use serde_json::{Value, json};
@@ -147,9 +147,9 @@ fn bots(count: usize) -> Vec<BotSettings> {
     (0..count).map(|number| bot_of(number, symbol(&format!("S{number}")))).collect()
 }
 
-fn demand(symbols: usize, prices: Prices) -> Demand {
+fn demand(symbols: usize, prices: Prices) -> RequestDemand {
     let wants = vec![prices != Prices::Unwanted; symbols];
-    let demand = Demand::new(&RuntimeSettings::default(), &risk(), &bots(symbols), &wants);
+    let demand = RequestDemand::new(&RuntimeSettings::default(), &risk(), &bots(symbols), &wants);
     demand.with_stream(prices == Prices::Streamed)
 }
 
@@ -168,7 +168,7 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     let (watcher, mut notices) = Watcher::channel(100_000, Interest::Everything);
     let at = (&client, Arc::new(clock.clone()) as Arc<dyn Clock>);
     let mut parts = parts(at, ("u", 1_000_000), (risk(), bots(symbols)), strategies, vec![watcher]);
-    parts.settings.watch_prices = demand(symbols, prices).has_room_to_show(per_second);
+    parts.settings.watch_prices = demand(symbols, prices).has_room_for_display_prices(per_second);
     parts.wants_prices.fill(prices != Prices::Unwanted);
     (parts.unrecognised, parts.token) = (client.unrecognised(), client.token_state());
     if prices == Prices::Streamed {
@@ -181,7 +181,7 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     let stopping = tokio::spawn(async move {
         clock.sleep_until(end).await;
         for _ in 0..2 {
-            stop.send(Stop::Interrupted).await.unwrap();
+            stop.send(StopReason::Interrupted).await.unwrap();
         }
     });
     Box::pin(runner.run(stops, ordered)).await.unwrap();

@@ -1,7 +1,7 @@
 //! A journal in memory that tracks durable lines and fails on demand.
 
 use crate::prelude::*;
-use candlewick_engine::{Approved, Control, Entry, Recorder};
+use candlewick_engine::{ApprovedTrade, Control, Entry, Recorder};
 use candlewick_journal::{Journal, JournalError};
 use std::io;
 
@@ -21,7 +21,7 @@ pub(crate) struct Record {
     pub(crate) notes: Vec<String>,
     pub(crate) durable: usize,
     /// Intents whose request the venue has not seen, with the number of lines up to theirs.
-    pub(crate) unsent: Vec<(usize, Approved)>,
+    pub(crate) unsent: Vec<(usize, ApprovedTrade)>,
     pub(crate) is_halted: bool,
     pub(crate) failing: Failing,
     pub(crate) delay: Duration,

@@ -74,7 +74,7 @@ async fn tracks_an_open_trade_beyond_the_end_of_the_data() {
     let (open, close) = (stage.at(122_999), stage.at(182_999));
     let script = OpenScript::accepted("btc-1", open, close).arriving(stage.at(122_000));
     let ran = stage.open(script.ending(close, Outcome::Lost, -10)).until(2 * MINUTE).run().await;
-    assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 186_999));
+    assert_eq!((ran.stop(), ran.ended), (StopReason::DataEnds(end), 186_999));
     assert_eq!(ran.settled(), [(186_999, 1, Outcome::Lost, -1_000)]);
 }
 

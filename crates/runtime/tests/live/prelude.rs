@@ -11,7 +11,9 @@ pub(crate) use candlewick_engine::{
     Action, BotSettings, Event, EventKind, IntentState, Origin, RiskSettings, Rule, VenueId,
 };
 pub(crate) use candlewick_runtime::control::{ControlAnswer, ControlOrder};
-pub(crate) use candlewick_runtime::{Interest, Notice, Runner, RuntimeError, RuntimeSettings, Stop, Watcher};
+pub(crate) use candlewick_runtime::{
+    Interest, Notice, Runner, RuntimeError, RuntimeSettings, StopReason, Watcher,
+};
 pub(crate) use candlewick_sdk::rust_decimal::Decimal;
 pub(crate) use candlewick_sdk::{Candle, Millis, Outcome, Signal, Strategy, Symbol};
 pub(crate) use std::collections::BTreeMap;

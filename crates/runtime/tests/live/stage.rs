@@ -8,7 +8,7 @@ use candlewick_broker::clock::{Speed, VirtualClock};
 use candlewick_engine::{Header, Session, SessionSettings, StakeSettings};
 use candlewick_journal::NullJournal;
 use candlewick_runtime::control::ControlRequest;
-use candlewick_runtime::{Account, Finished, Parts, RecoveredState};
+use candlewick_runtime::{ConnectedAccount, Finished, RecoveredState, RunnerParts};
 use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
 use tokio::sync::{mpsc, oneshot};
 
@@ -63,17 +63,17 @@ pub(crate) fn parts<V: MarketData + Broker + 'static>(
     (risk, bots): (RiskSettings, Vec<BotSettings>),
     strategies: Vec<Box<dyn Strategy>>,
     watchers: Vec<Watcher>,
-) -> Parts {
+) -> RunnerParts {
     let (money_scale, balance) = (MoneyScale::default(), Decimal::from(balance));
     let settings = SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None };
     let (format, json) = (1, serde_json::json!({}));
-    Parts {
+    RunnerParts {
         settings: RuntimeSettings::default(),
         header: Header { format, settings: json, strategies: Vec::new(), data_hash: None },
         market: Arc::clone(venue) as _,
         broker: Arc::clone(venue) as _,
         clock,
-        account: Account { user: user.to_owned(), kind: Kind::Demo, balance, balances: None },
+        account: ConnectedAccount { user: user.to_owned(), kind: Kind::Demo, balance, balances: None },
         session: Session::new(&settings, strategies).unwrap(),
         wants_prices: vec![false; settings.bots.len()],
         bots: settings.bots,
@@ -100,7 +100,7 @@ pub(crate) struct Stage {
     until: Option<Millis>,
     bots: Vec<BotSettings>,
     strategies: Vec<Box<dyn Strategy>>,
-    stops: Vec<(Millis, Stop)>,
+    stops: Vec<(Millis, StopReason)>,
     orders: Vec<(Millis, ControlOrder)>,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct RunRecord {
     pub(crate) ended: i64,
     pub(crate) handled: Vec<(Event, Vec<Action>)>,
     pub(crate) warnings: Vec<String>,
-    pub(crate) stoppings: Vec<(Stop, usize)>,
+    pub(crate) stoppings: Vec<(StopReason, usize)>,
     pub(crate) standings: Vec<Notice>,
     pub(crate) record: Record,
     pub(crate) answers: Vec<ControlAnswer>,
@@ -197,10 +197,10 @@ impl Stage {
     }
 
     pub(crate) async fn run_for(self, ms: i64) -> RunRecord {
-        self.stop(ms, Stop::TimeUp).run().await
+        self.stop(ms, StopReason::TimeUp).run().await
     }
 
-    pub(crate) fn stop(mut self, ms: i64, why: Stop) -> Self {
+    pub(crate) fn stop(mut self, ms: i64, why: StopReason) -> Self {
         self.stops.push((self.at(ms), why));
         self
     }
@@ -311,7 +311,7 @@ impl RunRecord {
         (at - self.start).get()
     }
 
-    pub(crate) fn stop(&self) -> Stop {
+    pub(crate) fn stop(&self) -> StopReason {
         self.finished().stop
     }
 

@@ -28,9 +28,9 @@ async fn failing_journal_ends_the_run_and_opens_nothing_more() {
 async fn full_disk_suspends_opens_and_the_run_continues() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
     let ran = stage.with(|stage| stage.record.failing = Failing::Durability).run_for(3 * MINUTE).await;
-    assert_eq!(ran.stop(), Stop::TimeUp);
+    assert_eq!(ran.stop(), StopReason::TimeUp);
     assert_eq!(ran.asked_open(btc()), [0; 0], "requests must wait for durable intents");
-    let refused = ran.finished().book.refused();
+    let refused = ran.finished().book.refusal_counts();
     assert_eq!(refused.get("Halted"), Some(&2), "{refused:?}");
     assert!(matches!(ran.finished().not_durable, Some(RuntimeError::Journal(_))), "the end must report it");
     assert!(ran.warned("opens are suspended"), "{:?}", ran.warnings);
@@ -40,8 +40,8 @@ async fn full_disk_suspends_opens_and_the_run_continues() {
 async fn endless_snapshot_does_not_block_opens() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]).won("trade-1", 1).won("trade-2", 3);
     let ran = stage.with(|stage| stage.record.failing = Failing::Snapshots).run_for(6 * MINUTE).await;
-    assert_eq!((ran.stop(), ran.asked_open(btc()).len()), (Stop::TimeUp, 2));
-    assert!(ran.finished().book.refused().is_empty(), "{:?}", ran.finished().book.refused());
+    assert_eq!((ran.stop(), ran.asked_open(btc()).len()), (StopReason::TimeUp, 2));
+    assert!(ran.finished().book.refusal_counts().is_empty(), "{:?}", ran.finished().book.refusal_counts());
     assert!(ran.states().iter().all(|state| *state == Settled));
 }
 
@@ -58,7 +58,7 @@ async fn stalled_journal_stops_neither_candles_nor_shutdown() {
     let expected: Vec<_> =
         (1..=4).flat_map(|minute| [0, 1, 2, 3, 4].map(|series| (minute, series))).collect();
     assert_eq!(handled, expected, "in order, although the hold was over when they arrived");
-    assert_eq!(ran.stop(), Stop::TimeUp);
+    assert_eq!(ran.stop(), StopReason::TimeUp);
     assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);
     assert!(ran.finished().not_durable.is_some());
     assert!(ran.opens().is_empty());
@@ -130,6 +130,6 @@ async fn unanswered_start_fails_or_is_interrupted_without_hanging() {
     let ran = stage().await.run().await;
     assert!(matches!(ran.result, Err(RuntimeError::Venue { .. })));
     assert_eq!(ran.ended, MINUTE);
-    let ran = stage().await.stop(2_000, Stop::Interrupted).run().await;
-    assert_eq!((ran.stop(), ran.ended), (Stop::Interrupted, 2_000));
+    let ran = stage().await.stop(2_000, StopReason::Interrupted).run().await;
+    assert_eq!((ran.stop(), ran.ended), (StopReason::Interrupted, 2_000));
 }

@@ -63,7 +63,7 @@ async fn polls_a_pending_result_with_growing_pauses() {
     check_not_final(|_| {}, 1, &[0, 1_000]).await;
     check_not_final(|_| {}, 12_000, &[0, 1_000, 4_000, 7_000, 12_000]).await;
     check_not_final(|_| {}, 23_000, &[0, 1_000, 4_000, 7_000, 12_000, 22_000, 52_000]).await;
-    for progress in [Progress::OverUnreported, Progress::Unrecognised("REVERTED".to_owned())] {
+    for progress in [Progress::OverWithoutOutcome, Progress::Unrecognised("REVERTED".to_owned())] {
         let change = |report: &mut TradeReport| {
             report.progress = progress.clone();
             report.profit = Some(8.into());

@@ -157,8 +157,8 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
     assert_eq!(read.notice(), None, "the settings are known");
     let expect = async |folder: &Folder, expected: &str| {
         let (mut reader, mut reasons) = (folder.reader().await, Vec::new());
-        let mut watch = |reading: FullReading<'_>| reasons.extend(reading.why.map(str::to_owned));
-        drop(JournalFold::read_watched(&mut reader, &own, 0, None, &mut watch).await);
+        let mut watch = |reading: FullReadProgress<'_>| reasons.extend(reading.why.map(str::to_owned));
+        drop(JournalFold::read_with_progress(&mut reader, &own, 0, None, &mut watch).await);
         let why = reasons.swap_remove(0);
         let expected =
             format!("the whole journal is read: it was written under other settings, and {expected}");

@@ -51,12 +51,12 @@ async fn evicting_fold_writes_the_same_snapshots() {
                     few.rows_complete();
                 }
                 if random.random_bool(0.2) {
-                    all.not_recorded("chance");
-                    few.not_recorded("chance");
+                    all.piece_failed("chance");
+                    few.piece_failed("chance");
                     lost += 1;
                 } else {
-                    all.recorded(stored.head());
-                    few.recorded(stored.head());
+                    all.piece_stored(stored.head());
+                    few.piece_stored(stored.head());
                 }
             }
             if random.random_bool(0.3) {
@@ -66,7 +66,7 @@ async fn evicting_fold_writes_the_same_snapshots() {
         held = (held.0 + rows(&few), held.1 + rows(&all));
         let under_way = |fold: &JournalFold| {
             let book = fold.past().book();
-            let rows = book.rows().iter().filter(|row| !row.is_over());
+            let rows = book.rows().iter().filter(|row| !row.is_finished());
             rows.map(|row| book.stored_row(row.approved.intent())).collect::<Vec<_>>()
         };
         assert_eq!(serde_json::json!(under_way(&few)), serde_json::json!(under_way(&all)), "seed {seed}");
@@ -117,7 +117,7 @@ async fn reads_evicted_rows_and_trades_from_the_journal() {
     assert_eq!(old.len(), 130);
     for (old, row) in old.iter().zip(book.rows()) {
         let id = book.venue_id(row).unwrap();
-        assert!(old.is_trade(id.as_str()) && !old.is_trade("another") && !old.by_person);
+        assert!(old.has_venue_id(id.as_str()) && !old.has_venue_id("another") && !old.by_person);
         assert_eq!((old.intent, old.bot), (row.approved.intent(), row.approved.bot()));
         assert_eq!(
             old.settled,

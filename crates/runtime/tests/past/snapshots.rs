@@ -1,7 +1,7 @@
 //! Runs on a file journal with snapshots: what the next start reads, and how invalid snapshots are handled.
 
 use crate::prelude::*;
-use candlewick_engine::{Control, Header, IntentState, OrderTerms, Recorder as _, Settled};
+use candlewick_engine::{Control, Header, IntentState, OrderTerms, Recorder as _, TradeSettlement};
 use candlewick_journal::{ChainHash, Journal as _, JournalError, Line, LineKind, StoredLine};
 use candlewick_runtime::{JournalCheck, RecoveredState, SnapshotCheck};
 use candlewick_sdk::{ExpirationType, MoneyScale, Payout};
@@ -130,7 +130,7 @@ impl Folder {
     pub(crate) async fn read_under(&self, settings: &SessionSettings) -> Result<JournalFold, RuntimeError> {
         let (every, remember) = (u64::from(EVERY), self.remember);
         let mut reader = self.reader().await;
-        Box::pin(JournalFold::read_watched(&mut reader, settings, every, remember, &mut |_| {})).await
+        Box::pin(JournalFold::read_with_progress(&mut reader, settings, every, remember, &mut |_| {})).await
     }
 
     pub(crate) async fn read_whole(&self) -> JournalFold {
@@ -154,7 +154,7 @@ impl Folder {
 
     pub(crate) async fn store(&self) -> Store {
         let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
-        Store::open_on_terms(&self.url, &Holder::current_process("test"), &terms).await.unwrap()
+        Store::open_with_terms(&self.url, &Holder::current_process("test"), &terms).await.unwrap()
     }
 
     pub(crate) async fn lines(&self) -> Vec<StoredLine> {
@@ -182,7 +182,7 @@ impl Folder {
         }
         if is_verified {
             store.commit().await.unwrap();
-            store.store_point(Duration::ZERO);
+            store.store_verified_head(Duration::ZERO);
         }
         store.close().await.unwrap();
         other
@@ -211,7 +211,7 @@ impl Folder {
         let (pace, looks) = (self.pace, AtomicU32::new(0));
         let elapsed = move || pace * looks.fetch_add(1, Ordering::Relaxed);
         let journal = RunJournal::new(store, past.runs + 1, now, elapsed);
-        let journal = journal.followed_by(Box::new(fold.with_part_size(self.part)));
+        let journal = journal.with_follower(Box::new(fold.with_part_size(self.part)));
         (session, past, now, journal)
     }
 
@@ -280,8 +280,8 @@ pub(crate) fn candle(series: SeriesId, close: Millis) -> EventKind {
     EventKind::Candle { series, candle, origin: Origin::Live }
 }
 
-pub(crate) fn opened(intent: IntentId) -> Opened {
-    Opened {
+pub(crate) fn opened(intent: IntentId) -> OpenedTrade {
+    OpenedTrade {
         intent,
         venue_id: Some(VenueId::truncated(&format!("trade-{intent}"))),
         open_time: None,
@@ -292,10 +292,10 @@ pub(crate) fn opened(intent: IntentId) -> Opened {
     }
 }
 
-pub(crate) fn settled(intent: IntentId, outcome: Outcome, profit: Money) -> Settled {
+pub(crate) fn settled(intent: IntentId, outcome: Outcome, profit: Money) -> TradeSettlement {
     let (open_time, open_price, close_time, payout) = (None, None, None, None);
     let close_price = Some(1.0 / 7.0);
-    Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout }
+    TradeSettlement { intent, outcome, profit, open_time, open_price, close_time, close_price, payout }
 }
 
 fn trade_events(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
@@ -377,13 +377,14 @@ async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     assert!(notice.contains("written under other settings"), "{notice}");
     let (mut reasons, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
-    let mut watch = |reading: FullReading<'_>| reasons.push((reading.why.map(str::to_owned), reading.done));
-    JournalFold::read_watched(&mut reader, &other, 0, None, &mut watch).await.unwrap();
+    let mut watch =
+        |reading: FullReadProgress<'_>| reasons.push((reading.why.map(str::to_owned), reading.done));
+    JournalFold::read_with_progress(&mut reader, &other, 0, None, &mut watch).await.unwrap();
     let (first, last) = (reasons.first().unwrap(), reasons.last().unwrap());
     assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));
     let mut count = 0;
-    let mut watch = |_: FullReading<'_>| count += 1;
-    JournalFold::read_watched(&mut reader, &settings(), 0, None, &mut watch).await.unwrap();
+    let mut watch = |_: FullReadProgress<'_>| count += 1;
+    JournalFold::read_with_progress(&mut reader, &settings(), 0, None, &mut watch).await.unwrap();
     assert_eq!(count, 0);
     let mut other = settings();
     other.risk.max_open_trades += 1;

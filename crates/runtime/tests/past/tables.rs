@@ -70,7 +70,7 @@ impl Script {
         let clock = Arc::clone(&elapsed);
         let clock = move || Duration::from_secs(clock.load(Ordering::Relaxed));
         let journal = RunJournal::new(store, past.runs + 1, began, clock);
-        let mut journal = journal.followed_by(Box::new(fold.with_part_size(5)));
+        let mut journal = journal.with_follower(Box::new(fold.with_part_size(5)));
         let header = header(&settings);
         journal.record(Entry::Header(&header)).unwrap();
         session.begin_run(&header);
@@ -130,7 +130,7 @@ impl Script {
                 (known.symbol, known.direction, known.stake) = ("SOLUSDT".to_owned(), "SELL", 777);
                 let symbol = Some(candlewick_sdk::Text::truncated("SOLUSDT"));
                 let taken = VenueTerms { symbol, direction: Direction::Sell, stake: Money::from_minor(777) };
-                ("open", vec![EventKind::Opened(Opened { taken: Some(taken), ..open })])
+                ("open", vec![EventKind::Opened(OpenedTrade { taken: Some(taken), ..open })])
             }
             5 => ("open", vec![doubt, EventKind::Adopted(open)]),
             _ => ("open", vec![EventKind::Opened(open)]),

@@ -2,7 +2,7 @@
 
 use crate::chance::{Chance, hash_symbol};
 use crate::{SandboxError, SandboxSettings};
-use candlewick_broker::USUAL_INTERVALS;
+use candlewick_broker::COMMON_INTERVALS;
 use candlewick_history::{AssetType, expected_asset_type, known_market, resample};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Symbol};
 use candlewick_simulator::{Market, PricePath, SimulationSettings, SimulatorError};
@@ -101,7 +101,7 @@ impl PriceBoards {
     }
 
     pub(crate) fn intervals(&self) -> Vec<Interval> {
-        let usual = USUAL_INTERVALS.iter().filter_map(|text| text.parse().ok());
+        let usual = COMMON_INTERVALS.iter().filter_map(|text| text.parse().ok());
         let stored = self.boards.values().flat_map(|board| board.stored.iter().map(CandleSeries::interval));
         let known: BTreeSet<Interval> = usual.chain(stored).collect();
         let everywhere =
@@ -148,7 +148,7 @@ impl PriceBoard {
     }
 
     fn find_source(&self, interval: Interval) -> Option<&CandleSeries> {
-        let usual = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
+        let usual = COMMON_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
         let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
         self.stored.iter().rev().find(divides).filter(|_| usual)
     }

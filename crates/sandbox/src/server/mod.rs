@@ -1,6 +1,6 @@
 //! HTTP server of the sandbox: routes, credentials, responses and shared state.
 
-use crate::fault::Switchboard;
+use crate::fault::FaultSwitchboard;
 use crate::market::PriceBoards;
 use crate::settings::{Replies, SandboxSettings};
 use crate::venue::Venue;
@@ -26,7 +26,7 @@ pub(crate) use openapi::router;
 pub(crate) struct ServerState {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) boards: PriceBoards,
-    pub(crate) switchboard: Arc<Switchboard>,
+    pub(crate) switchboard: Arc<FaultSwitchboard>,
     pub(crate) settings: SandboxSettings,
     pub(crate) scale: MoneyScale,
     pub(crate) stopping: watch::Receiver<bool>,
@@ -44,7 +44,7 @@ impl ServerState {
         clock: Arc<dyn Clock>,
         boards: PriceBoards,
         venue: Venue,
-        switchboard: Arc<Switchboard>,
+        switchboard: Arc<FaultSwitchboard>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
         if clock.is_lock_step() {

@@ -9,13 +9,13 @@ pub(crate) use projection::{PageRequest, RowOrder};
 
 use crate::body;
 use crate::chance::{Chance, IdKind, generate_id};
-use crate::fault::{Fault, Switchboard};
+use crate::fault::{Fault, FaultSwitchboard};
 use crate::market::PricePaths;
 use crate::{Replies, TradedWallet};
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale};
 use candlewick_simulator::{
-    AnswerKind, Market, Moments, Order, PathPrice, PriceMoment, Refusal, SimulationSettings, Simulator,
-    SimulatorError, VenueEvent, check_expiry,
+    AnswerKind, Market, Order, PathPrice, PriceMoment, Refusal, SimulationSettings, Simulator,
+    SimulatorError, TradeTimes, VenueEvent, check_expiry,
 };
 use projection::Account;
 use std::borrow::Cow;
@@ -35,7 +35,7 @@ pub(crate) struct Venue {
     orders: u64,
     account: Account,
     chance: Chance,
-    switchboard: Arc<Switchboard>,
+    switchboard: Arc<FaultSwitchboard>,
 }
 
 pub(crate) struct OpenResult {
@@ -73,7 +73,7 @@ impl Venue {
         (markets, paths): (Vec<Market>, PricePaths),
         start: Millis,
         chance: Chance,
-        switchboard: Arc<Switchboard>,
+        switchboard: Arc<FaultSwitchboard>,
     ) -> Result<Self, SimulatorError> {
         Ok(Self {
             paths,
@@ -117,7 +117,7 @@ impl Venue {
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
-        let Moments { open_time, close_time, .. } = Moments::new(expiry, arrival, &self.simulation);
+        let TradeTimes { open_time, close_time, .. } = TradeTimes::new(expiry, arrival, &self.simulation);
         let open_price = match answer.kind {
             AnswerKind::Opened(opening) => opening.open_price,
             AnswerKind::Refused(refusal) => return rejected(describe_refusal(refusal), arrival),

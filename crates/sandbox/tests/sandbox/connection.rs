@@ -33,7 +33,7 @@ fn client() -> reqwest::Client {
 }
 
 async fn count_trades(sandbox: &RunningSandbox) -> Value {
-    sandbox.switchboard.set(FaultProfile::none());
+    sandbox.switchboard.set_profile(FaultProfile::none());
     let request = client().get(format!("{}/token/trades", sandbox.base_url));
     let request = request.header("api-token", &sandbox.token).header("x-timestamp", "1");
     request.send().await.unwrap().json::<Value>().await.unwrap()["total"].clone()
@@ -82,7 +82,7 @@ async fn stopping_ends_even_a_hanging_request() {
     };
     let (answer, ()) = tokio::join!(asking, stopping);
     assert_eq!(answer, Err(ErrorKind::ConnectionReset));
-    sandbox.stopped().await;
+    sandbox.wait_for_stop().await;
     assert!(TcpStream::connect(sandbox.address).await.is_err(), "no longer listening");
     sandbox.stop().await; // once more does no harm
 }

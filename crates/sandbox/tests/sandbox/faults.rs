@@ -16,7 +16,7 @@ async fn open_fails(venue: &TestVenue) -> bool {
 }
 
 async fn trades_behind(venue: &TestVenue) -> usize {
-    venue.switchboard.set(FaultProfile::none());
+    venue.switchboard.set_profile(FaultProfile::none());
     venue.full_rows().await.len()
 }
 
@@ -115,7 +115,7 @@ async fn a_shuffled_list_still_shows_every_row_and_repeats_some() {
     for _ in 0..23 {
         opened.push(venue.open("BTCUSDT", "BUY").await["id"].to_string());
     }
-    venue.switchboard.set("shuffle".parse().unwrap());
+    venue.switchboard.set_profile("shuffle".parse().unwrap());
     let listing = async || {
         let (mut rows, mut page) = (Vec::new(), Some(1));
         while let Some(number) = page {
@@ -164,7 +164,7 @@ async fn an_expired_token_is_refused_for_a_while() {
     let venue = venue("expired-token:1:5s");
     let answer = venue.get("/token/users/me").await;
     assert_eq!((answer.status.as_u16(), &answer.json()["data"]["message"]), (401, &json!("Invalid token")));
-    venue.switchboard.set(FaultProfile::none());
+    venue.switchboard.set_profile(FaultProfile::none());
     for (after_ms, status) in [(4_999, 401), (5_000, 200)] {
         venue.clock.set(NOON + after_ms);
         assert_eq!(venue.get("/token/users/me").await.status, status, "after {after_ms} ms");

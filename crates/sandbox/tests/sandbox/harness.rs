@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_sandbox::{
-    Replies, RunningSandbox, Sandbox, SandboxInputs, SandboxSettings, Switchboard, build_markets,
+    FaultSwitchboard, Replies, RunningSandbox, Sandbox, SandboxInputs, SandboxSettings, build_markets,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Ohlcv, Series};
 use candlewick_simulator::SimulationSettings;
@@ -179,7 +179,7 @@ pub(crate) fn client<C: Clock + 'static>(
 pub(crate) struct TestVenue {
     pub(crate) router: Router,
     pub(crate) clock: Arc<ManualClock>,
-    pub(crate) switchboard: Arc<Switchboard>,
+    pub(crate) switchboard: Arc<FaultSwitchboard>,
 }
 
 pub(crate) struct Answered {

@@ -52,7 +52,7 @@ async fn client_reads_every_field() {
     assert_eq!(listing.trades[0].progress, won);
     let balances = broker.balances().await.unwrap();
     assert_eq!(balances.value.demo, Some(Decimal::from(10_010)));
-    assert_eq!(balances.skew().map(Skew::certain), Some(Millis::ZERO));
+    assert_eq!(balances.skew().map(Skew::min_skew), Some(Millis::ZERO));
 
     let irregular = "A&B/C D".parse().unwrap();
     let latest = broker.price(&irregular, AsOf::Latest).await.unwrap().value;
@@ -66,7 +66,10 @@ async fn client_reads_every_field() {
         end: clock.now(),
     };
     let found = broker.candles(&query).await.unwrap().value;
-    assert_eq!((found.candles.len(), found.unusable, found.forming, found.outside.len()), (31, 0, 1, 0));
+    assert_eq!(
+        (found.candles.len(), found.unusable_rows, found.forming_rows, found.outside.len()),
+        (31, 0, 1, 0)
+    );
 
     assert!(broker.unrecognised().snapshot().is_empty(), "{:?}", broker.unrecognised().snapshot());
     sandbox.stop().await;

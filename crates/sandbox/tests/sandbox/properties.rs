@@ -53,7 +53,7 @@ proptest! {
             for _ in 0..count {
                 opened.insert(venue.open("BTCUSDT", "BUY").await["id"].to_string());
             }
-            venue.switchboard.set(if shuffled { "shuffle" } else { "none" }.parse().unwrap());
+            venue.switchboard.set_profile(if shuffled { "shuffle" } else { "none" }.parse().unwrap());
             let (mut seen, mut page) = (Vec::new(), Some(1));
             while let Some(number) = page {
                 let listed = venue.get(&format!("/token/trades?page={number}&pageSize={page_size}")).await.json();

@@ -65,14 +65,16 @@ async fn faulty_stream_never_yields_old_or_wrong_prices() {
     let (mut sandbox, clock, broker) = start("none").await;
     let mut feed = subscribe(&broker, "BTCUSDT").await;
     assert!(next(&mut feed).await.is_some());
-    sandbox.switchboard.set("stream-duplicate:0.3,stream-reorder:0.3,stream-garbage:0.2".parse().unwrap());
+    sandbox
+        .switchboard
+        .set_profile("stream-duplicate:0.3,stream-reorder:0.3,stream-garbage:0.2".parse().unwrap());
     let faults = [Fault::StreamGarbage, Fault::StreamReorder, Fault::StreamDuplicate];
     let met = |sandbox: &RunningSandbox| faults.map(|fault| sandbox.switchboard.counts().count(fault));
     let mut ticks = 0;
     for second in 1..=200_i64 {
         let ([garbage, reordered, _], now) = (met(&sandbox), NOON + second * 1_000);
         clock.set(now);
-        let pushed = sandbox.pushed.wait_for(|pushed| *pushed >= Millis::new(now));
+        let pushed = sandbox.pushed_until.wait_for(|pushed| *pushed >= Millis::new(now));
         drop(tokio::time::timeout(PATIENCE, pushed).await.expect("in time").unwrap());
         // Corrupted prices are dropped, as are delayed ones, which arrive after a newer one.
         if met(&sandbox)[..2] == [garbage, reordered] {
@@ -92,7 +94,7 @@ async fn a_stream_that_stalls_ends_within_seconds_and_before_it_begins_is_an_err
     let (sandbox, clock, broker) = start("none").await;
     let mut feed = subscribe(&broker, "BTCUSDT").await;
     assert!(next(&mut feed).await.is_some());
-    sandbox.switchboard.set("stream-stall:1:60s".parse().unwrap());
+    sandbox.switchboard.set_profile("stream-stall:1:60s".parse().unwrap());
     clock.set(NOON + 1_000);
     let before = tokio::time::Instant::now();
     assert_eq!(next(&mut feed).await, None);

@@ -16,7 +16,7 @@ pub fn bot(symbol: &str) -> BotContext {
             close_type: "01:00".parse().expect("01:00 is a duration code"),
             expiration_type: ExpirationType::TimeFixed,
         },
-        longer_share_percent: Some(crate::LongerRule::DEFAULT_PERCENT),
+        longer_share_percent: Some(crate::LongerRule::DEFAULT_SHARE_PERCENT),
     }
 }
 

@@ -44,7 +44,7 @@ mod validation;
 
 pub use allocator::{Allocations, CountingAllocator};
 pub use candles::{at_interval, bot, flat, from_closes, gappy, random_walk, reverting, trending, wild};
-pub use checks::{Nonconformity, assert_built_in, assert_passes_checks, conformance};
+pub use checks::{Nonconformity, assert_built_in_folder, assert_passes_checks, conformance};
 pub use golden::{assert_golden, signals};
 pub use table::assert_signals;
 pub use validation::{

@@ -111,14 +111,14 @@ fn describe_state(strategy: &dyn Strategy) -> String {
         let _ = writeln!(text, "  values: {values}");
     }
     for condition in strategy.conditions() {
-        let holds = match condition.holds {
+        let holds = match condition.is_met {
             Some(true) => "holds",
             Some(false) => "does not hold",
             None => "is not known yet",
         };
         let values = numbers(&mut condition.numbers.iter().map(|(name, value)| (name.as_str(), *value)));
         let values = if values.is_empty() { values } else { format!(" ({values})") };
-        let _ = writeln!(text, "  {} {holds}: {}{values}", condition.side.key(), condition.text);
+        let _ = writeln!(text, "  {} {holds}: {}{values}", condition.role.key(), condition.text);
     }
     text
 }
@@ -186,7 +186,7 @@ fn build_candle(value: impl Fn(&str) -> Option<f64>, last: Option<&Candle>) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BotContext, BuildError, Condition, ConditionSide, Signal};
+    use crate::{BotContext, BuildError, Condition, ConditionRole, Signal};
 
     crate::parameters! {
         struct Params {
@@ -299,9 +299,9 @@ mod tests {
         }
 
         fn conditions(&self) -> Vec<Condition<'_>> {
-            let (part, side) = ("".into(), ConditionSide::Buy);
+            let (part, side) = ("".into(), ConditionRole::Buy);
             let (text, holds, note) = ("change > 5", Some(self.0 > 5.0), String::new());
-            vec![Condition { part, side, depth: 0, text, holds, numbers: &[], note }]
+            vec![Condition { part, role: side, depth: 0, text, is_met: holds, numbers: &[], note }]
         }
     }
 

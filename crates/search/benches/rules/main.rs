@@ -65,7 +65,7 @@ impl Side {
         for mut rest in candles.candles().chunks(BLOCK) {
             while !rest.is_empty() {
                 answers.clear();
-                let shown = strategy.on_candles_ahead(rest, ANSWERS, &mut answers);
+                let shown = strategy.feed_until_limit(rest, ANSWERS, &mut answers);
                 signals += black_box(&answers).len() as u64;
                 rest = &rest[shown..];
             }

@@ -76,7 +76,8 @@ impl Fixture {
 
     /// Returns the candidates in grid order: the last axis varies fastest.
     fn sweep_order(&self) -> Vec<Candidate> {
-        let lists: Vec<&[Setting]> = self.space.axes().iter().filter_map(|axis| axis.listed()).collect();
+        let lists: Vec<&[Setting]> =
+            self.space.axes().iter().filter_map(|axis| axis.listed_values()).collect();
         let mut sets: Vec<Vec<Setting>> = vec![Vec::new()];
         for list in lists {
             let longer = |set: &Vec<Setting>| {

@@ -47,7 +47,7 @@ impl<'a> ResampledCandles<'a> {
         self.candles.first().map_or(0, |series| series.candles().len() - 1)
     }
 
-    pub fn sizes(&self) -> Vec<f64> {
+    pub fn move_sizes(&self) -> Vec<f64> {
         let Some(series) = self.candles.first() else { return Vec::new() };
         series.candles().windows(2).map(|pair| (pair[1].close() / pair[0].close()).ln().abs()).collect()
     }

@@ -4,7 +4,7 @@ use super::ResampledCandles;
 use crate::SearchError;
 use crate::error::build_thread_pool;
 use crate::sweep::Figures;
-use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, NullRecorder};
+use candlewick_backtest::{Backtest, BacktestError, BacktestResult, BacktestSettings, NullRecorder};
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, MoneyScale, Strategy};
 use candlewick_statistics::BlockBootstrap;
@@ -79,7 +79,7 @@ pub struct MonteCarlo {
     pub bootstrap: BlockBootstrap,
     pub balance: Money,
     /// Smallest stake of the run. A path counts as ruined if the balance falls below this amount.
-    pub least_stake: Money,
+    pub min_stake: Money,
     pub scale: MoneyScale,
     pub threads: NonZeroUsize,
 }
@@ -87,7 +87,7 @@ pub struct MonteCarlo {
 type StrategyBuilder<'a> = dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync + 'a;
 
 impl MonteCarlo {
-    pub fn trades(
+    pub fn resample_trades(
         &self,
         (trades, paths): (&[ObservedTrade], Range<u64>),
         watcher: &PathWatcher<'_>,
@@ -95,11 +95,11 @@ impl MonteCarlo {
         self.run(paths, watcher, &|path| {
             let places = self.bootstrap.places(path, trades.len());
             let drawn = places.into_iter().map(|place| trades[place]);
-            Ok(replay_trades(path, drawn, (self.balance, self.least_stake), self.scale))
+            Ok(replay_trades(path, drawn, (self.balance, self.min_stake), self.scale))
         })
     }
 
-    pub fn candles(
+    pub fn resample_candles(
         &self,
         (candles, paths): (&ResampledCandles<'_>, Range<u64>),
         (settings, wants_prices, build): (&BacktestSettings, &[bool], &StrategyBuilder<'_>),
@@ -114,7 +114,7 @@ impl MonteCarlo {
         })
     }
 
-    fn to_row(&self, path: u64, finished: &Finished, span: &Range<Millis>) -> PathRow {
+    fn to_row(&self, path: u64, finished: &BacktestResult, span: &Range<Millis>) -> PathRow {
         let figures = Figures::new(finished, self.balance, span);
         let balance = finished.final_balance;
         PathRow {
@@ -124,7 +124,7 @@ impl MonteCarlo {
             final_balance: self.scale.to_f64(balance),
             max_drawdown: figures.max_drawdown,
             max_drawdown_percent: figures.max_drawdown_percent,
-            is_ruined: balance < self.least_stake,
+            is_ruined: balance < self.min_stake,
         }
     }
 

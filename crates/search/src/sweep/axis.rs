@@ -73,13 +73,13 @@ impl fmt::Display for Setting {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     name: String,
-    target: Target,
+    target: AxisTarget,
     values: AxisValues,
     scale: AxisScale,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum AxisTarget {
     Parameter,
     CloseType,
     ExpirationType,
@@ -103,7 +103,7 @@ const NEIGHBOUR_DISTANCE: f64 = 0.05;
 const SIGNIFICANT_DIGITS: f64 = 3.0;
 
 impl Axis {
-    pub(crate) const fn new(name: String, target: Target, values: AxisValues, scale: AxisScale) -> Self {
+    pub(crate) const fn new(name: String, target: AxisTarget, values: AxisValues, scale: AxisScale) -> Self {
         Self { name, target, values, scale }
     }
 
@@ -111,24 +111,24 @@ impl Axis {
         &self.name
     }
 
-    pub const fn target(&self) -> Target {
+    pub const fn target(&self) -> AxisTarget {
         self.target
     }
 
     /// Returns the number of values; `None` for a continuous range.
     pub fn count(&self) -> Option<u64> {
-        self.listed().map(|list| list.len() as u64)
+        self.listed_values().map(|list| list.len() as u64)
     }
 
-    pub fn listed(&self) -> Option<&[Setting]> {
+    pub fn listed_values(&self) -> Option<&[Setting]> {
         match &self.values {
             AxisValues::Listed(list) => Some(list),
             AxisValues::Between(..) => None,
         }
     }
 
-    pub fn is_number(&self) -> bool {
-        self.listed().is_none_or(|list| list.iter().all(|setting| setting.to_number().is_some()))
+    pub fn is_numeric(&self) -> bool {
+        self.listed_values().is_none_or(|list| list.iter().all(|setting| setting.to_number().is_some()))
     }
 
     /// Returns the value at a relative position in `[0, 1)` of the axis, on its linear or log scale.
@@ -159,7 +159,7 @@ impl Axis {
                 .map(|near| self.value_at(near.clamp(0.0, 1.0)));
             return ends.into_iter().filter(|near| near != setting).collect();
         };
-        let is_ordered = self.is_number() || self.target == Target::CloseType;
+        let is_ordered = self.is_numeric() || self.target == AxisTarget::CloseType;
         let place = list.iter().position(|one| one == setting).filter(|_| is_ordered);
         let Some(place) = place else { return Vec::new() };
         let near = [place.checked_sub(1), place.checked_add(1)].into_iter().flatten();
@@ -226,11 +226,11 @@ mod tests {
 
     fn whole(numbers: impl IntoIterator<Item = i64>, scale: AxisScale) -> Axis {
         let list = numbers.into_iter().map(Setting::Whole).collect();
-        Axis::new("period".to_owned(), Target::Parameter, AxisValues::Listed(list), scale)
+        Axis::new("period".to_owned(), AxisTarget::Parameter, AxisValues::Listed(list), scale)
     }
 
     fn between(low: f64, high: f64, scale: AxisScale) -> Axis {
-        Axis::new("level".to_owned(), Target::Parameter, AxisValues::Between(low, high), scale)
+        Axis::new("level".to_owned(), AxisTarget::Parameter, AxisValues::Between(low, high), scale)
     }
 
     fn counts(axis: &Axis, fractions: u32) -> BTreeMap<String, u32> {
@@ -327,9 +327,10 @@ mod tests {
             let list = ["01:00", "02:00"].map(|text| Setting::Text(text.into())).to_vec();
             Axis::new("text".to_owned(), target, AxisValues::Listed(list), AxisScale::Linear)
         };
-        check_beside(&text(Target::CloseType), &Setting::Text("01:00".into()), &["02:00"]);
-        check_beside(&text(Target::Parameter), &Setting::Text("01:00".into()), &[]);
-        let flags = super::super::tests::listed("flag", Target::Parameter, [false, true].map(Setting::Flag));
+        check_beside(&text(AxisTarget::CloseType), &Setting::Text("01:00".into()), &["02:00"]);
+        check_beside(&text(AxisTarget::Parameter), &Setting::Text("01:00".into()), &[]);
+        let flags =
+            super::super::tests::listed("flag", AxisTarget::Parameter, [false, true].map(Setting::Flag));
         check_beside(&flags, &Setting::Flag(false), &[]);
     }
 

@@ -1,7 +1,7 @@
 //! Parser for the values of search axes: `5..30`, `5..30:5`, `1..500:log`, `1..500:log/9`, `2,5,9`.
 
 use super::axis::{AxisScale, AxisValues};
-use super::{Axis, Setting, Target};
+use super::{Axis, AxisTarget, Setting};
 use crate::SearchError;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::parameters::Parameter;
@@ -31,11 +31,13 @@ impl Axis {
         };
         if let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) {
             let (values, scale) = parse_values(values, parameter).map_err(wrong)?;
-            return Ok(Self::new(name.to_owned(), Target::Parameter, values, scale));
+            return Ok(Self::new(name.to_owned(), AxisTarget::Parameter, values, scale));
         }
         let (target, values) = match name {
-            "close_type" => (Target::CloseType, as_codes::<CloseType>(values).map_err(wrong)?),
-            "expiration_type" => (Target::ExpirationType, as_codes::<ExpirationType>(values).map_err(wrong)?),
+            "close_type" => (AxisTarget::CloseType, as_codes::<CloseType>(values).map_err(wrong)?),
+            "expiration_type" => {
+                (AxisTarget::ExpirationType, as_codes::<ExpirationType>(values).map_err(wrong)?)
+            }
             _ => {
                 let own = entry.parameters.iter().map(|parameter| parameter.name.clone());
                 let known = own.chain(["close_type", "expiration_type"].map(str::to_owned)).collect();
@@ -232,7 +234,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let axis = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let list = axis.listed().unwrap_or_else(|| panic!("{text}: {axis:?}"));
+        let list = axis.listed_values().unwrap_or_else(|| panic!("{text}: {axis:?}"));
         let printed: Vec<String> = list.iter().map(ToString::to_string).collect();
         assert_eq!(printed.join(" "), expected, "{text}");
     }

@@ -2,7 +2,7 @@
 
 use super::Timeline;
 use candlewick_backtest::metric::DailyProfits;
-use candlewick_backtest::{Evidence, Finished, RunTotals, Summary};
+use candlewick_backtest::{BacktestResult, RunTotals, Summary, WinRateEvidence};
 use candlewick_engine::Rule;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use candlewick_statistics::{WinRate, wilson_interval};
@@ -52,9 +52,10 @@ pub(crate) struct TrialEndState {
 }
 
 impl Figures {
-    pub fn new(finished: &Finished, balance: Money, span: &Range<Millis>) -> Self {
-        let (summary, totals) = Summary::with_totals(&finished.book, RunTotals::new(balance).by_day(span));
-        let evidence = Evidence { break_even: summary.break_even, p_value: summary.p_value };
+    pub fn new(finished: &BacktestResult, balance: Money, span: &Range<Millis>) -> Self {
+        let (summary, totals) =
+            Summary::with_totals(&finished.book, RunTotals::new(balance).with_daily_profits(span));
+        let evidence = WinRateEvidence { break_even: summary.break_even, p_value: summary.p_value };
         let open = TrialEndState {
             unsettled: summary.unsettled,
             refused: summary.refused.values().sum(),
@@ -71,12 +72,12 @@ impl Figures {
 
     pub(crate) fn from_totals(
         totals: &RunTotals,
-        evidence: Evidence,
+        evidence: WinRateEvidence,
         open: TrialEndState,
         timeline: Timeline,
         scale: MoneyScale,
     ) -> Self {
-        let Evidence { break_even, p_value } = evidence;
+        let WinRateEvidence { break_even, p_value } = evidence;
         let rate = totals.win_rate();
         Self {
             trades: totals.trades(),

@@ -1,8 +1,8 @@
 //! Selection bias of a sweep: how much of the best set's result may be luck.
 
-use super::{TIMELINE_PARTS, Timeline, TrialRow, ranked};
+use super::{TIMELINE_PARTS, Timeline, TrialRow, rank_rows};
 use candlewick_statistics::{
-    BestOfMany, Bootstrap, SharpeSample, Split, Variants, best_of_many, deflated_sharpe,
+    BestOfMany, Bootstrap, SharpeSample, Split, VariantSource, best_of_many, deflated_sharpe,
     probability_of_overfitting,
 };
 use serde::Serialize;
@@ -20,7 +20,7 @@ const BOOTSTRAP_RUNS: u32 = 1_000;
 /// Statistics of whether the best set of a sweep is more than lucky, from the returns of all tried sets.
 /// A statistic is `None` if there are too few candles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Luck {
+pub struct SelectionBias {
     pub sets: usize,
     pub parts: usize,
     /// Duration of the longest trade in timeline parts. Cross-validation purges as many around each half.
@@ -44,7 +44,7 @@ struct Returns<'a> {
     payout: f64,
 }
 
-impl Luck {
+impl SelectionBias {
     /// Computes the statistics from the rows of a sweep; `None` if no set ran.
     ///
     /// A win pays `payout` per unit of stake. Sets that halving stopped early are included, except in the
@@ -54,7 +54,7 @@ impl Luck {
         let all = Returns::new(rows.iter(), payout);
         let to_the_end = Returns::new(rows.iter().filter(|row| row.rung == last), payout);
         let longest = all.timelines.iter().map(|timeline| timeline.longest_parts()).max()?.max(1);
-        let best = ranked(rows).into_iter().find(|row| row.score.is_some());
+        let best = rank_rows(rows).into_iter().find(|row| row.score.is_some());
         // Without trades, all sets are equal.
         let has_trades =
             to_the_end.timelines.iter().any(|timeline| timeline.parts().any(|part| part != (0, 0)));
@@ -78,7 +78,7 @@ impl Luck {
         })
     }
 
-    pub fn reading(&self) -> &'static str {
+    pub fn interpretation(&self) -> &'static str {
         match (self.p_value, self.overfitting) {
             (None, _) => "too little data to tell the best set from luck",
             (Some(p_value), _) if p_value > 0.05 => {
@@ -131,7 +131,7 @@ impl<'a> Returns<'a> {
     }
 }
 
-impl Variants for Returns<'_> {
+impl VariantSource for Returns<'_> {
     fn variants(&self) -> usize {
         self.timelines.len()
     }
@@ -197,26 +197,26 @@ mod tests {
     fn distinguishes_planted_edge_from_luck() {
         let mut rows = worthless(1, 60);
         rows[17] = row(17, 1, chance(1, 17, 0.7));
-        let luck = Luck::new(&rows, PAYOUT, 1).unwrap();
+        let luck = SelectionBias::new(&rows, PAYOUT, 1).unwrap();
         assert_eq!((luck.sets, luck.purged_parts), (60, 1));
         assert!(luck.p_value.unwrap() < 0.01, "{luck:?}");
         assert!(luck.overfitting.unwrap() < 0.05 && luck.overfitting_loss.unwrap() < 0.05, "{luck:?}");
         assert!(luck.deflated_sharpe.unwrap() > 0.95, "{luck:?}");
         assert_eq!(luck.p_values[17], luck.p_value);
         assert!(luck.p_values.iter().flatten().filter(|p_value| **p_value < 0.05).count() < 3);
-        assert!(luck.reading().contains("better than luck"));
+        assert!(luck.interpretation().contains("better than luck"));
     }
 
     #[test]
     fn compares_winner_with_the_best_of_all_sets() {
         let rows = worthless(3, 200);
-        let best = ranked(&rows)[0].clone();
-        let alone = Luck::new(std::slice::from_ref(&best), PAYOUT, 1).unwrap();
-        let chosen = Luck::new(&rows, PAYOUT, 1).unwrap();
+        let best = rank_rows(&rows)[0].clone();
+        let alone = SelectionBias::new(std::slice::from_ref(&best), PAYOUT, 1).unwrap();
+        let chosen = SelectionBias::new(&rows, PAYOUT, 1).unwrap();
         assert!(alone.p_value.unwrap() < 0.02, "{alone:?}");
         assert!(chosen.p_value.unwrap() > 0.1, "{chosen:?}");
         assert!(chosen.deflated_sharpe.unwrap() < 0.95, "{chosen:?}");
-        assert!(chosen.reading().contains("may well be luck"));
+        assert!(chosen.interpretation().contains("may well be luck"));
         assert_eq!(alone.overfitting, None, "there is nothing to choose");
     }
 
@@ -226,8 +226,8 @@ mod tests {
         for row in rows.iter_mut().skip(20) {
             row.rung = 1;
         }
-        let halved = Luck::new(&rows, PAYOUT, 1).unwrap();
-        let ended = Luck::new(&rows[20..], PAYOUT, 1).unwrap();
+        let halved = SelectionBias::new(&rows, PAYOUT, 1).unwrap();
+        let ended = SelectionBias::new(&rows[20..], PAYOUT, 1).unwrap();
         assert_eq!(halved.overfitting, ended.overfitting);
         assert_eq!((halved.sets, ended.sets), (40, 20));
         assert!(halved.p_value >= ended.p_value, "{halved:?} {ended:?}");
@@ -237,7 +237,7 @@ mod tests {
     fn short_data_gives_no_statistics() {
         let longest = |parts| {
             let rows: Vec<TrialRow> = (0..3).map(|trial| row(trial, parts, chance(5, trial, 0.5))).collect();
-            let luck = Luck::new(&rows, PAYOUT, 1).unwrap();
+            let luck = SelectionBias::new(&rows, PAYOUT, 1).unwrap();
             (luck.overfitting.is_some(), luck.p_value.is_some())
         };
         assert_eq!(
@@ -245,12 +245,12 @@ mod tests {
             [(true, true), (true, true), (false, true), (false, true), (false, false)]
         );
         let refused = tests::row(0, None, None);
-        assert_eq!(Luck::new(&[refused], PAYOUT, 1), None);
-        let idle = Luck::new(&[row(0, 0, std::iter::empty())], PAYOUT, 1).unwrap();
+        assert_eq!(SelectionBias::new(&[refused], PAYOUT, 1), None);
+        let idle = SelectionBias::new(&[row(0, 0, std::iter::empty())], PAYOUT, 1).unwrap();
         assert_eq!((idle.p_value, idle.deflated_sharpe), (None, None));
-        assert!(idle.reading().contains("too little"));
+        assert!(idle.interpretation().contains("too little"));
         let idle: Vec<TrialRow> = (0..8).map(|trial| row(trial, 1, std::iter::empty())).collect();
-        let idle = Luck::new(&idle, PAYOUT, 1).unwrap();
+        let idle = SelectionBias::new(&idle, PAYOUT, 1).unwrap();
         assert_eq!((idle.overfitting, idle.overfitting_loss), (None, None));
     }
 }

@@ -18,14 +18,14 @@ mod trial_journal;
 mod trial_row;
 mod trial_runner;
 
-pub use axis::{Axis, Setting, Target};
+pub use axis::{Axis, AxisTarget, Setting};
 pub use condition::Condition;
 pub use figures::Figures;
 pub use rounds::{Halving, Round, Rounds, Shard};
-pub use trial_row::{SweepProgress, TrialRow, Watcher, corrected_p_values, ranked};
+pub use trial_row::{SweepProgress, SweepWatcher, TrialRow, corrected_p_values, rank_rows};
 pub use trial_runner::{Replay, TrialEnd, TrialRunner};
 
-pub use luck::Luck;
+pub use luck::SelectionBias;
 pub use objective::Objective;
 pub use result_table::{write_trials_csv, write_trials_parquet};
 pub use run::{Sweep, SweepEnd, SweepSettings};

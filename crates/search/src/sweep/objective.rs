@@ -37,7 +37,7 @@ impl Objective {
         }
     }
 
-    pub fn describe(self, score: f64) -> String {
+    pub fn format_score(self, score: f64) -> String {
         match self {
             Self::Edge | Self::Expectancy => format!("{:+.2} %", score * 100.0),
             Self::Sharpe => format!("{score:.4}"),
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn formats_stake_fractions_as_percent() {
-        let words = Objective::ALL.map(|objective| objective.describe(-0.0123));
+        let words = Objective::ALL.map(|objective| objective.format_score(-0.0123));
         assert_eq!(words, ["-1.23 %", "-1.23 %", "-0.0123", "-0.01"]);
     }
 

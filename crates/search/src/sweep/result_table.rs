@@ -1,6 +1,6 @@
 //! Export of sweep trials as CSV and Parquet, one row per trial in search order.
 
-use super::{Figures, Luck, Outcome, Setting, Space, TrialRow, corrected_p_values, ranked};
+use super::{Figures, Outcome, SelectionBias, Setting, Space, TrialRow, corrected_p_values, rank_rows};
 use candlewick_sdk::to_csv_cell;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -29,7 +29,7 @@ enum ColumnData {
 pub fn write_trials_csv(
     rows: &[TrialRow],
     space: &Space,
-    luck: Option<&Luck>,
+    luck: Option<&SelectionBias>,
     writer: impl Write,
 ) -> io::Result<()> {
     let columns = build_columns(rows, space, luck);
@@ -44,7 +44,7 @@ pub fn write_trials_csv(
 pub fn write_trials_parquet(
     rows: &[TrialRow],
     space: &Space,
-    luck: Option<&Luck>,
+    luck: Option<&SelectionBias>,
     writer: impl Write + Send,
 ) -> io::Result<()> {
     write_parquet(&build_columns(rows, space, luck), writer).map_err(io::Error::other)
@@ -113,9 +113,9 @@ impl ColumnData {
     }
 }
 
-fn build_columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column> {
+fn build_columns(rows: &[TrialRow], space: &Space, luck: Option<&SelectionBias>) -> Vec<Column> {
     let ranks: HashMap<u64, i64> =
-        ranked(rows).into_iter().filter(|row| row.score.is_some()).map(|row| row.trial).zip(1..).collect();
+        rank_rows(rows).into_iter().filter(|row| row.score.is_some()).map(|row| row.trial).zip(1..).collect();
     let column = |name: &str, cells| Column { name: name.to_owned(), cells };
     let mut columns = vec![
         column("trial", integer_cells(rows, |row| Some(row.trial))),
@@ -191,7 +191,7 @@ fn setting_cells(rows: &[TrialRow], place: usize) -> ColumnData {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Target;
+    use super::super::AxisTarget;
     use super::super::tests::{figures, listed, row, whole};
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -202,8 +202,8 @@ mod tests {
         let close_types = ["01:00", "05:00"].map(|text| Setting::Text(text.into()));
         let axes = vec![
             whole("period", [5, 14]),
-            listed("level", Target::Parameter, [0.1, 30.0].map(Setting::Real)),
-            listed("close_type", Target::CloseType, close_types),
+            listed("level", AxisTarget::Parameter, [0.1, 30.0].map(Setting::Real)),
+            listed("close_type", AxisTarget::CloseType, close_types),
         ];
         Space::from_axes(axes, &[])
     }
@@ -224,8 +224,8 @@ mod tests {
         outcomes.into_iter().zip((0..).zip(space.all_sets().unwrap())).map(filled).collect()
     }
 
-    fn luck() -> Luck {
-        Luck {
+    fn luck() -> SelectionBias {
+        SelectionBias {
             sets: 2,
             parts: 120,
             purged_parts: 1,

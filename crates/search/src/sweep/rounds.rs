@@ -148,7 +148,7 @@ impl Round {
     }
 
     /// Returns a hash of the outcomes of all earlier rounds, which differs if two searches diverged.
-    pub fn after(&self) -> &str {
+    pub fn history_hash(&self) -> &str {
         &self.after
     }
 

@@ -1,10 +1,10 @@
 //! Runs the trials of a sweep in parallel. The result does not depend on the order of completion.
 
 use super::search::{no_set_error, plan_sets};
-use super::trial_row::{ProgressTracker, Watcher, lock};
+use super::trial_row::{ProgressTracker, SweepWatcher, lock};
 use super::{
     Candidate, Halving, Objective, Outcome, Record, Round, Rounds, SearchSettings, Shard, Space,
-    TrialJournal, TrialRow, TrialRunner, ranked,
+    TrialJournal, TrialRow, TrialRunner, rank_rows,
 };
 use crate::SearchError;
 use crate::error::build_thread_pool;
@@ -57,9 +57,9 @@ impl Sweep<'_> {
         &self,
         journal: &mut TrialJournal,
         known: Vec<Record>,
-        watcher: &mut Watcher<'_>,
+        watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
-        let learns = self.settings.search.search.learns();
+        let learns = self.settings.search.search.is_adaptive();
         let way: &SweepProcedure<'_> = if learns {
             &|run, tracker| self.run_adaptive(run, tracker)
         } else {
@@ -77,7 +77,7 @@ impl Sweep<'_> {
         &self,
         shard: Shard,
         (journal, known): (&mut TrialJournal, Vec<Record>),
-        watcher: &mut Watcher<'_>,
+        watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let jobs = || {
             let mut jobs = self.first_rung_jobs()?;
@@ -92,7 +92,7 @@ impl Sweep<'_> {
         &self,
         (round, shard): (&Round, Shard),
         (journal, known): (&mut TrialJournal, Vec<Record>),
-        watcher: &mut Watcher<'_>,
+        watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let own = round.trials(shard);
         let jobs = || Ok(round.to_jobs().into_iter().filter(|job| own.contains(&job.trial)).collect());
@@ -103,7 +103,7 @@ impl Sweep<'_> {
         &self,
         jobs: &dyn Fn() -> Result<Vec<TrialJob>, SearchError>,
         (journal, known): (&mut TrialJournal, Vec<Record>),
-        watcher: &mut Watcher<'_>,
+        watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let way = |run: &mut RunJobs<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
             let jobs = jobs()?;
@@ -128,7 +128,7 @@ impl Sweep<'_> {
     }
 
     fn first_rung_jobs(&self) -> Result<Vec<TrialJob>, SearchError> {
-        if self.settings.search.search.learns() {
+        if self.settings.search.search.is_adaptive() {
             let problem = "an adaptive search cannot be sharded as a whole: sets depend on earlier trials";
             return Err(SearchError::invalid_search(problem));
         }
@@ -140,7 +140,7 @@ impl Sweep<'_> {
         &self,
         way: &SweepProcedure<'_>,
         (journal, known): (&mut TrialJournal, Vec<Record>),
-        watcher: &mut Watcher<'_>,
+        watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let pool = build_thread_pool(self.threads)?;
         let mut known: HashMap<(u64, u32), Outcome> =
@@ -169,7 +169,7 @@ impl Sweep<'_> {
         let mut rows: Vec<TrialRow> = Vec::new();
         for rung in 0..halving.rungs() {
             let JobResults { rows: ran, is_complete } = run(std::mem::take(&mut jobs))?;
-            let counting = ranked(&ran).into_iter().filter(|row| row.score.is_some());
+            let counting = rank_rows(&ran).into_iter().filter(|row| row.score.is_some());
             let mut best: Vec<&TrialRow> = counting.take(halving.survivors(ran.len())).collect();
             best.sort_unstable_by_key(|row| row.trial);
             let next = |row: &&TrialRow| TrialJob {
@@ -278,7 +278,7 @@ impl Sweep<'_> {
         let run_group = |group: &Vec<usize>| group.par_iter().with_max_len(1).try_for_each(run_one);
         pool.install(|| groups.par_iter().with_max_len(1).try_for_each(run_group))?;
         // An adaptive search requests another batch, which needs the same series.
-        if !self.settings.search.search.learns() {
+        if !self.settings.search.search.is_adaptive() {
             self.runner.evict();
         }
         Ok(())
@@ -310,7 +310,7 @@ mod tests {
             [(0, Some(9.0)), (1, Some(0.5)), (1, Some(0.75)), (1, None), (1, Some(0.75)), (1, Some(-1.0))];
         let rows = (0..).zip(rows).map(|(trial, (rung, score))| TrialRow { rung, ..row(trial, None, score) });
         let rows: Vec<TrialRow> = rows.collect();
-        let order: Vec<u64> = ranked(&rows).iter().map(|row| row.trial).collect();
+        let order: Vec<u64> = rank_rows(&rows).iter().map(|row| row.trial).collect();
         assert_eq!(order, [2, 4, 1, 5, 0, 3]);
     }
 }

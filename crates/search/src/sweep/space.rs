@@ -1,6 +1,6 @@
 //! The parameter space of a search.
 
-use super::{Axis, Condition, Setting, Target};
+use super::{Axis, AxisTarget, Condition, Setting};
 use crate::SearchError;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::StrategyEntry;
@@ -81,11 +81,13 @@ impl Space {
         for (axis, setting) in self.axes.iter().zip(candidate.iter()) {
             let text = setting.to_string();
             match axis.target() {
-                Target::Parameter => {
+                AxisTarget::Parameter => {
                     params.insert(axis.name().to_owned(), setting.to_json());
                 }
-                Target::CloseType => bot.close_type = text.parse().unwrap_or(bot.close_type),
-                Target::ExpirationType => bot.expiration_type = text.parse().unwrap_or(bot.expiration_type),
+                AxisTarget::CloseType => bot.close_type = text.parse().unwrap_or(bot.close_type),
+                AxisTarget::ExpirationType => {
+                    bot.expiration_type = text.parse().unwrap_or(bot.expiration_type)
+                }
             }
         }
         bot.params = Value::Object(params);
@@ -120,7 +122,7 @@ impl Space {
         let count = self.count().filter(|count| *count <= MAX_GRID_SETS).ok_or_else(|| {
             wrong(format!("the grid has more than {MAX_GRID_SETS} sets: use random search or larger steps"))
         })?;
-        let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed).collect();
+        let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed_values).collect();
         let mut all = Vec::with_capacity(if self.conditions.is_empty() { count as usize } else { 0 });
         for index in 0..count {
             let mut rest = index;
@@ -154,7 +156,7 @@ mod tests {
     }
 
     fn space(conditions: &[&str]) -> Space {
-        let close_type = listed("close_type", Target::CloseType, [Setting::Text("05:00".into())]);
+        let close_type = listed("close_type", AxisTarget::CloseType, [Setting::Text("05:00".into())]);
         Space::from_axes(vec![whole("fast", [2, 3]), whole("slow", [3, 4, 5]), close_type], conditions)
     }
 

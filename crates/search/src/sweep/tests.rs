@@ -1,7 +1,7 @@
 //! Fixtures for the tests of sweeps.
 
 use super::axis::{AxisScale, AxisValues};
-use super::{Axis, Figures, Outcome, Setting, Target, TrialRow};
+use super::{Axis, AxisTarget, Figures, Outcome, Setting, TrialRow};
 use candlewick_engine::BotSettings;
 use serde_json::{Value, json};
 
@@ -29,11 +29,11 @@ pub(super) fn row(trial: u64, figures: Option<Figures>, score: Option<f64>) -> T
     TrialRow { trial, candidate: [].into(), rung: 0, share: 1.0, outcome, score }
 }
 
-pub(super) fn listed(name: &str, target: Target, settings: impl IntoIterator<Item = Setting>) -> Axis {
+pub(super) fn listed(name: &str, target: AxisTarget, settings: impl IntoIterator<Item = Setting>) -> Axis {
     let values = AxisValues::Listed(settings.into_iter().collect());
     Axis::new(name.to_owned(), target, values, AxisScale::Linear)
 }
 
 pub(super) fn whole(name: &str, numbers: impl IntoIterator<Item = i64>) -> Axis {
-    listed(name, Target::Parameter, numbers.into_iter().map(Setting::Whole))
+    listed(name, AxisTarget::Parameter, numbers.into_iter().map(Setting::Whole))
 }

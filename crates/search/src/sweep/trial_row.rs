@@ -29,7 +29,7 @@ impl TrialRow {
 }
 
 /// Returns the rows from best to worst: scored rows first, then by later rung, score and earlier trial.
-pub fn ranked(rows: &[TrialRow]) -> Vec<&TrialRow> {
+pub fn rank_rows(rows: &[TrialRow]) -> Vec<&TrialRow> {
     let mut ranked: Vec<&TrialRow> = rows.iter().collect();
     ranked.sort_by(|one, two| compare_rows(one, two));
     ranked
@@ -59,11 +59,11 @@ pub struct SweepProgress<'a> {
 }
 
 /// Callback after every trial. [`ControlFlow::Break`] ends the sweep after the trials in flight.
-pub type Watcher<'a> = dyn FnMut(&SweepProgress<'_>) -> ControlFlow<()> + Send + 'a;
+pub type SweepWatcher<'a> = dyn FnMut(&SweepProgress<'_>) -> ControlFlow<()> + Send + 'a;
 
 pub(super) struct ProgressTracker<'a, 'w> {
     pub(super) journal: &'a mut TrialJournal,
-    watcher: &'a mut Watcher<'w>,
+    watcher: &'a mut SweepWatcher<'w>,
     best: Option<TrialRow>,
     done: u64,
     pub(super) total: u64,
@@ -71,7 +71,7 @@ pub(super) struct ProgressTracker<'a, 'w> {
 }
 
 impl<'a, 'w> ProgressTracker<'a, 'w> {
-    pub(super) const fn new(journal: &'a mut TrialJournal, watcher: &'a mut Watcher<'w>) -> Self {
+    pub(super) const fn new(journal: &'a mut TrialJournal, watcher: &'a mut SweepWatcher<'w>) -> Self {
         Self { journal, watcher, best: None, done: 0, total: 0, is_stopped: false }
     }
 

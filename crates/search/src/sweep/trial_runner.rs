@@ -3,7 +3,7 @@
 use super::{Candidate, Figures, Outcome, Space};
 use crate::SearchError;
 use candlewick_backtest::NullRecorder;
-use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestError, BacktestResult, BacktestSettings};
 use candlewick_engine::{BotSettings, EngineError};
 use candlewick_sdk::{
     BuildError, BuiltStrategy, CandleSeries, Declaration, Millis, Money, Strategy, StrategyEntry,
@@ -45,7 +45,7 @@ pub trait TrialRunner: Sync {
 }
 
 pub enum TrialEnd {
-    Ran(Box<Finished>),
+    Ran(Box<BacktestResult>),
     Refused(String),
 }
 

@@ -1,6 +1,6 @@
 //! Correction of a result for the number of variants tried.
 
-use super::{Family, Known, Look, Note, Noted, Variant};
+use super::{Family, KnownVariant, LedgerSummary, Look, Variant, VariantNote};
 use candlewick_statistics::benjamini_hochberg;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,8 +42,8 @@ pub struct FamilyCount {
 }
 
 impl VariantCount {
-    pub fn new(noted: &Noted, own: &[Note], look: &Look) -> Self {
-        let known: Vec<(&Family, Vec<&Known>)> =
+    pub fn new(noted: &LedgerSummary, own: &[VariantNote], look: &Look) -> Self {
+        let known: Vec<(&Family, Vec<&KnownVariant>)> =
             noted.families.iter().map(|(family, known)| (family, distinct_variants(known))).collect();
         let families: Vec<FamilyCount> = known
             .iter()
@@ -79,13 +79,13 @@ impl VariantCount {
     }
 }
 
-type KnownByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
+type KnownByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a KnownVariant>>;
 
 /// Returns the latest entry of each variant.
 ///
 /// Names with the same trades on the same time range of the same candles are one variant. A name with
 /// different trades on one time range counts several times, because its code or a hidden file changed.
-fn distinct_variants(known: &[Known]) -> Vec<&Known> {
+fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     let mut names = VariantNames::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
     let places: Vec<usize> = known.iter().map(|one| names.index_of(&one.root, &one.variant)).collect();
@@ -106,7 +106,7 @@ fn distinct_variants(known: &[Known]) -> Vec<&Known> {
 }
 
 /// Returns the variants of the time range with the most variants. Unknown trades add no variant.
-fn largest_variant_set(mut stretches: KnownByRange<'_>) -> Vec<&Known> {
+fn largest_variant_set(mut stretches: KnownByRange<'_>) -> Vec<&KnownVariant> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
     }
@@ -145,9 +145,9 @@ impl<'a> VariantNames<'a> {
     }
 }
 
-fn corrected_p_value(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
+fn corrected_p_value(known: &[&KnownVariant], own: &VariantNote, under_way: u64) -> Option<f64> {
     let p_value = own.p_value?;
-    let is_own = |one: &&&Known| own.matches(one);
+    let is_own = |one: &&&KnownVariant| own.matches(one);
     let others = known.iter().filter(|one| !is_own(one));
     let mut p_values = vec![p_value];
     p_values.extend(others.map(|one| one.p_value.unwrap_or(1.0)));
@@ -158,7 +158,7 @@ fn corrected_p_value(known: &[&Known], own: &Note, under_way: u64) -> Option<f64
     benjamini_hochberg(&p_values).ok()?.first().copied()
 }
 
-fn sharpe_variance(known: &[&Known]) -> Option<f64> {
+fn sharpe_variance(known: &[&KnownVariant]) -> Option<f64> {
     let ratios: Vec<f64> = known.iter().filter_map(|one| one.sharpe_of_a_day).collect();
     let count = ratios.len() as f64;
     if ratios.len() < 2 {
@@ -168,15 +168,16 @@ fn sharpe_variance(known: &[&Known]) -> Option<f64> {
     Some(ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0))
 }
 
-impl Note {
-    fn matches(&self, known: &Known) -> bool {
+impl VariantNote {
+    fn matches(&self, known: &KnownVariant) -> bool {
         self.tried.name == known.variant || (self.trades.is_some() && self.trades == known.trades)
     }
 }
 
-fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
-    let is_other = |one: &&Known| !own.iter().any(|note| note.matches(one));
-    let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();
+fn unseen_share(noted: &LedgerSummary, own: &[VariantNote], look: &Look) -> Option<f64> {
+    let is_other = |one: &&KnownVariant| !own.iter().any(|note| note.matches(one));
+    let others: Vec<&KnownVariant> =
+        noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();
     if others.is_empty() {
         return None;
     }
@@ -215,8 +216,8 @@ mod tests {
     /// Name, hours, trades hash, p-value and Sharpe ratio of a variant.
     struct Row(&'static str, Range<i64>, Option<&'static str>, Option<f64>, Option<f64>);
 
-    fn known(Row(variant, on, trades, p_value, ratio): &Row) -> Known {
-        Known {
+    fn known(Row(variant, on, trades, p_value, ratio): &Row) -> KnownVariant {
+        KnownVariant {
             variant: (*variant).to_owned(),
             p_value: *p_value,
             sharpe_of_a_day: *ratio,
@@ -229,17 +230,17 @@ mod tests {
         }
     }
 
-    fn own(strategy: &str, p_value: Option<f64>) -> Note {
+    fn own(strategy: &str, p_value: Option<f64>) -> VariantNote {
         let tried = Variant { family: family(strategy), name: "a".to_owned(), bots: Vec::new() };
-        Note { tried, p_value, sharpe_of_a_day: None, trades: None }
+        VariantNote { tried, p_value, daily_sharpe: None, trades: None }
     }
 
     fn week() -> Look {
         Look { span: hours(&(0..7)), ..look_at(all()) }
     }
 
-    fn counted(known: Vec<Known>, p_value: Option<f64>) -> VariantCount {
-        let noted = Noted { families: vec![(family("rsi"), known)], ..Noted::default() };
+    fn counted(known: Vec<KnownVariant>, p_value: Option<f64>) -> VariantCount {
+        let noted = LedgerSummary { families: vec![(family("rsi"), known)], ..LedgerSummary::default() };
         VariantCount::new(&noted, &[own("rsi", p_value)], &week())
     }
 
@@ -278,7 +279,11 @@ mod tests {
     fn what_a_stopped_search_may_have_tried_counts() {
         let row = known(&Row("a", 0..7, None, Some(0.02), None));
         let under_way = [("rsi".to_owned(), 3)].into();
-        let known = Noted { families: vec![(family("rsi"), vec![row])], under_way, ..Noted::default() };
+        let known = LedgerSummary {
+            families: vec![(family("rsi"), vec![row])],
+            under_way,
+            ..LedgerSummary::default()
+        };
         let count = VariantCount::new(&known, &[own("rsi", Some(0.02))], &week());
         assert_eq!((count.count, count.under_way, count.families[0].variants), (4, 3, 4));
         assert_eq!((count.p_value_bonferroni, count.p_value_bh), (Some(0.08), Some(0.08)));
@@ -313,7 +318,7 @@ mod tests {
     fn variants_of_every_family_of_a_run_count() {
         let row = |name| known(&Row(name, 0..7, None, None, None));
         let families = vec![(family("cross"), vec![row("a")]), (family("rsi"), vec![row("a"), row("b")])];
-        let noted = Noted { families, ..Noted::default() };
+        let noted = LedgerSummary { families, ..LedgerSummary::default() };
         let count = VariantCount::new(&noted, &[own("cross", None), own("rsi", None)], &week());
         assert_eq!((count.count, count.p_value, count.p_value_bh), (2, None, None));
         assert_eq!(count.families.iter().map(|one| one.variants).collect::<Vec<_>>(), [1, 2]);
@@ -323,8 +328,8 @@ mod tests {
     fn a_rewritten_strategy_is_corrected_for_what_it_was() {
         let row = |trades, p| known(&Row("a", 0..7, Some(trades), Some(p), None));
         let rows = vec![row("t", 0.5), row("u", 0.5), row("v", 0.02)];
-        let own = Note { trades: Some("v".to_owned()), ..own("rsi", Some(0.02)) };
-        let noted = Noted { families: vec![(family("rsi"), rows)], ..Noted::default() };
+        let own = VariantNote { trades: Some("v".to_owned()), ..own("rsi", Some(0.02)) };
+        let noted = LedgerSummary { families: vec![(family("rsi"), rows)], ..LedgerSummary::default() };
         let count = VariantCount::new(&noted, &[own], &week());
         let corrected = [count.p_value_bonferroni, count.p_value_bh].map(Option::unwrap);
         assert!(count.count == 3 && corrected.iter().all(|p| (p - 0.06).abs() < 1e-12), "{corrected:?}");

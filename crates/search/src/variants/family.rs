@@ -28,7 +28,7 @@ pub struct Variant {
 
 impl Variant {
     /// Returns the variants of a run, one per strategy, in bot order. Omitted parameters count as their
-    /// defaults. Named files are represented by their hash in `files` ([`files_of`]).
+    /// defaults. Named files are represented by their hash in `files` ([`hash_named_files`]).
     pub fn from_bots(
         settings: &SessionSettings,
         registry: &Registry,
@@ -54,7 +54,7 @@ impl Variant {
         name.starts_with(WALK_PREFIX)
     }
 
-    pub fn from_walk(strategy: &str, identity: &Value) -> Self {
+    pub fn from_walk_forward(strategy: &str, identity: &Value) -> Self {
         let name = format!("{WALK_PREFIX}{}", short_hash(&identity.to_string()));
         Self { family: Family { strategy: strategy.to_owned() }, name, bots: Vec::new() }
     }
@@ -67,7 +67,7 @@ impl Family {
     }
 }
 
-pub fn files_of<'a>(
+pub fn hash_named_files<'a>(
     values: impl IntoIterator<Item = &'a Value>,
 ) -> Result<BTreeMap<String, String>, (String, io::Error)> {
     let mut texts = Vec::new();
@@ -148,7 +148,7 @@ mod tests {
 
     fn tried(bots: Vec<BotSettings>) -> Vec<Variant> {
         let (money_scale, risk) = (MoneyScale::default(), RiskSettings::default());
-        let files = files_of(bots.iter().map(|bot| &bot.params)).unwrap();
+        let files = hash_named_files(bots.iter().map(|bot| &bot.params)).unwrap();
         let settings =
             SessionSettings { money_scale, balance: Decimal::TEN, risk, bots, longer_share_percent: None };
         Variant::from_bots(&settings, &Registry::default(), &files)

@@ -25,16 +25,16 @@ pub struct VariantLedger {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Note {
+pub struct VariantNote {
     pub tried: Variant,
     pub p_value: Option<f64>,
-    pub sharpe_of_a_day: Option<f64>,
+    pub daily_sharpe: Option<f64>,
     /// Hash of the trade results ([`trades_hash`](super::trades_hash)) of the whole time range, if known.
     pub trades: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct KnownVariant {
     pub variant: String,
     pub p_value: Option<f64>,
     pub sharpe_of_a_day: Option<f64>,
@@ -49,8 +49,8 @@ pub struct Known {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Noted {
-    pub families: Vec<(Family, Vec<Known>)>,
+pub struct LedgerSummary {
+    pub families: Vec<(Family, Vec<KnownVariant>)>,
     /// Number of unrecorded sets, by strategy, that other stopped or running searches may have tried.
     pub under_way: BTreeMap<String, u64>,
     pub root: String,
@@ -74,7 +74,7 @@ impl VariantLedger {
     }
 
     /// Records the variants that are new on these candles, and returns all known variants of the project.
-    pub fn note(&self, notes: &[Note], look: &Look) -> io::Result<Noted> {
+    pub fn record_variants(&self, notes: &[VariantNote], look: &Look) -> io::Result<LedgerSummary> {
         let others = self.read_others()?;
         let others = others.read();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
@@ -89,7 +89,7 @@ impl VariantLedger {
         });
         let id = look.candles_id();
         let root = candles.root_for(&id, look);
-        let mut families: Vec<(Family, Vec<Known>)> = Vec::new();
+        let mut families: Vec<(Family, Vec<KnownVariant>)> = Vec::new();
         let mut newly_noted = Vec::new();
         let mut has_candles = contents.candles.contains(&id);
         for note in notes {
@@ -97,14 +97,14 @@ impl VariantLedger {
             if families.iter().any(|(known, _)| known == family) {
                 continue;
             }
-            let own: Vec<&Note> = notes.iter().filter(|one| one.tried.family == *family).collect();
+            let own: Vec<&VariantNote> = notes.iter().filter(|one| one.tried.family == *family).collect();
             let of_family = |contents: &LedgerContents<'_>| {
                 let tried = contents.tried_lines(|strategy| strategy == family.strategy);
-                tried.flat_map(|line| line.into_known(&candles)).collect::<Vec<Known>>()
+                tried.flat_map(|line| line.into_known(&candles)).collect::<Vec<KnownVariant>>()
             };
             let here = of_family(&contents);
             let new = unrecorded(&own, &here, &root, &look.span);
-            let mut known: Vec<Known> =
+            let mut known: Vec<KnownVariant> =
                 others.ledgers.iter().flat_map(|other| of_family(&other.contents)).chain(here).collect();
             if !new.is_empty() {
                 if !has_candles {
@@ -125,7 +125,7 @@ impl VariantLedger {
                 added.push(&line)?;
                 let seen = Arc::new(look.candles.within(&look.span));
                 let (candles, root) = (id.clone(), root.clone());
-                known.extend(new.iter().map(|note| Known::new(note, (&candles, &root), look, &seen)));
+                known.extend(new.iter().map(|note| KnownVariant::new(note, (&candles, &root), look, &seen)));
             }
             newly_noted.push(new.len() as u64);
             families.push((family.clone(), known));
@@ -143,10 +143,10 @@ impl VariantLedger {
 
     fn to_noted(
         (contents, others): (&LedgerContents<'_>, &OtherLedgers<'_>),
-        families: Vec<(Family, Vec<Known>)>,
+        families: Vec<(Family, Vec<KnownVariant>)>,
         root: String,
         look: &Look,
-    ) -> Noted {
+    ) -> LedgerSummary {
         let own = look.run.as_deref();
         let strategies = || families.iter().map(|(family, _)| family.strategy.as_str());
         let under_way = strategies().map(|strategy| {
@@ -159,7 +159,7 @@ impl VariantLedger {
         lost.extend(
             strategies().flat_map(|strategy| others.losses(strategy, contents)).collect::<BTreeSet<_>>(),
         );
-        Noted {
+        LedgerSummary {
             under_way: under_way.collect(),
             other_ledgers: other_ledgers.into_iter().collect(),
             is_first: contents.is_first_run(own) && others.contain_only_run(own),
@@ -189,7 +189,7 @@ impl VariantLedger {
     ///
     /// Planned sets count until the results are recorded, however the run ends. A finished run has no planned
     /// sets. The planned sets of a killed process count until all sets of the run are recorded.
-    pub fn begin(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
+    pub fn record_planned_sets(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         file.lock()?;
@@ -224,7 +224,12 @@ impl VariantLedger {
     }
 }
 
-fn unrecorded<'a>(notes: &[&'a Note], known: &[Known], root: &str, span: &Range<Millis>) -> Vec<&'a Note> {
+fn unrecorded<'a>(
+    notes: &[&'a VariantNote],
+    known: &[KnownVariant],
+    root: &str,
+    span: &Range<Millis>,
+) -> Vec<&'a VariantNote> {
     let here = known.iter().filter(|one| one.root == root && one.span == *span);
     let mut seen: HashSet<(&str, Option<&str>)> =
         here.map(|one| (one.variant.as_str(), one.trades.as_deref())).collect();
@@ -237,12 +242,12 @@ fn unrecorded<'a>(notes: &[&'a Note], known: &[Known], root: &str, span: &Range<
     new
 }
 
-impl Known {
-    fn new(note: &Note, (candles, root): (&str, &str), look: &Look, seen: &Arc<CandleSample>) -> Self {
+impl KnownVariant {
+    fn new(note: &VariantNote, (candles, root): (&str, &str), look: &Look, seen: &Arc<CandleSample>) -> Self {
         Self {
             variant: note.tried.name.clone(),
             p_value: note.p_value,
-            sharpe_of_a_day: note.sharpe_of_a_day,
+            sharpe_of_a_day: note.daily_sharpe,
             trades: note.trades.clone(),
             candles: candles.to_owned(),
             root: root.to_owned(),
@@ -273,12 +278,12 @@ mod tests {
     use candlewick_sdk::testkit::random_walk;
     use std::fs;
 
-    fn count(ledger: &VariantLedger, notes: &[Note], hour: i64) -> usize {
-        ledger.note(notes, &look(hour)).unwrap().families[0].1.len()
+    fn count(ledger: &VariantLedger, notes: &[VariantNote], hour: i64) -> usize {
+        ledger.record_variants(notes, &look(hour)).unwrap().families[0].1.len()
     }
 
-    fn noted(ledger: &VariantLedger, strategy: &str, variant: u32) -> Noted {
-        ledger.note(&[note(strategy, variant)], &look(0)).unwrap()
+    fn noted(ledger: &VariantLedger, strategy: &str, variant: u32) -> LedgerSummary {
+        ledger.record_variants(&[note(strategy, variant)], &look(0)).unwrap()
     }
 
     fn lost(fixture: &Fixture) -> Option<String> {
@@ -292,7 +297,7 @@ mod tests {
     /// Returns the number of distinct roots after a look at the first `count` candles of `all`.
     fn roots(ledger: &VariantLedger, all: &[Candle], count: usize) -> usize {
         let look = look_at(candles("BTCUSDT", &all[..count]));
-        let known = ledger.note(&[note("grown", 1)], &look).unwrap().families.remove(0).1;
+        let known = ledger.record_variants(&[note("grown", 1)], &look).unwrap().families.remove(0).1;
         known.into_iter().map(|known| known.root).collect::<BTreeSet<_>>().len()
     }
 
@@ -396,15 +401,15 @@ mod tests {
         assert_eq!(count(&old, &[note("rsi", 1), note("rsi", 2)], 0), 2);
         assert_eq!(count(&old, &[note("ema", 1)], 0), 1);
         let sweep = sweep("r1", LookEnd::Whole);
-        old.begin("rsi", 20, &sweep).unwrap();
+        old.record_planned_sets("rsi", 20, &sweep).unwrap();
         let found = noted(&new, "rsi", 3);
         assert_eq!((found.families[0].1.len(), found.under_way["rsi"], found.is_first), (3, 20, false));
         assert_eq!((&found.other_ledgers[..], found.lost), (&[old.path().to_owned()][..], None));
         let found = noted(&new, "cross", 1);
         assert_eq!((found.families[0].1.len(), found.other_ledgers.len()), (1, 0));
-        new.begin("rsi", 12, &sweep).unwrap();
+        new.record_planned_sets("rsi", 12, &sweep).unwrap();
         assert_eq!(noted(&old, "rsi", 1).under_way["rsi"], 12);
-        assert_eq!(new.note(&[note("rsi", 4)], &sweep).unwrap().under_way["rsi"], 0);
+        assert_eq!(new.record_variants(&[note("rsi", 4)], &sweep).unwrap().under_way["rsi"], 0);
         assert_eq!(noted(&old, "rsi", 1).families[0].1.len(), 4);
         // A file that grew has the same first candles in both ledgers.
         let all = random_walk(1, 400);
@@ -436,8 +441,9 @@ mod tests {
     fn a_ledger_that_begins_with_a_run_is_new_to_that_run_alone() {
         let fixture = Fixture::new();
         let run = |run: &str| Look { run: Some(run.to_owned()), ..look(0) };
-        let is_first = |look: &Look| fixture.ledger().note(&[note("rsi", 1)], look).unwrap().is_first;
-        fixture.ledger().begin("rsi", 20, &run("r1")).unwrap();
+        let is_first =
+            |look: &Look| fixture.ledger().record_variants(&[note("rsi", 1)], look).unwrap().is_first;
+        fixture.ledger().record_planned_sets("rsi", 20, &run("r1")).unwrap();
         assert!(is_first(&run("r1")) && is_first(&run("r1")));
         assert!(!is_first(&run("r2")) && !is_first(&look(0)));
     }
@@ -488,20 +494,23 @@ mod tests {
         let fixture = Fixture::new();
         let ledger = fixture.ledger();
         let under_way = || noted(&ledger, "rsi", 0).under_way["rsi"];
-        ledger.begin("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
-        ledger.begin("cross", 7, &sweep("r2", LookEnd::Stopped)).unwrap();
+        ledger.record_planned_sets("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
+        ledger.record_planned_sets("cross", 7, &sweep("r2", LookEnd::Stopped)).unwrap();
         assert_eq!(under_way(), 20);
         let ran = [note("rsi", 1), note("rsi", 2)];
-        let found = ledger.note(&ran, &sweep("r1", LookEnd::Stopped)).unwrap();
+        let found = ledger.record_variants(&ran, &sweep("r1", LookEnd::Stopped)).unwrap();
         assert_eq!((found.under_way["rsi"], found.families[0].1.len(), under_way()), (0, 3, 0));
-        ledger.begin("rsi", 18, &sweep("r1", LookEnd::Stopped)).unwrap();
+        ledger.record_planned_sets("rsi", 18, &sweep("r1", LookEnd::Stopped)).unwrap();
         assert_eq!(under_way(), 18);
         let all = [&ran[..], &[note("rsi", 3)]].concat();
-        assert_eq!(ledger.note(&all, &sweep("r1", LookEnd::Whole)).unwrap().families[0].1.len(), 4);
+        assert_eq!(
+            ledger.record_variants(&all, &sweep("r1", LookEnd::Whole)).unwrap().families[0].1.len(),
+            4
+        );
         let whole = fs::read_to_string(ledger.path()).unwrap();
         // Repeated run: a completely recorded run plans nothing.
-        ledger.begin("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
-        ledger.note(&all, &sweep("r1", LookEnd::Whole)).unwrap();
+        ledger.record_planned_sets("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
+        ledger.record_variants(&all, &sweep("r1", LookEnd::Whole)).unwrap();
         assert_eq!((under_way(), fs::read_to_string(ledger.path()).unwrap()), (0, whole));
         assert_eq!(noted(&ledger, "rsi", 0).lost, None);
     }
@@ -514,10 +523,10 @@ mod tests {
             let found = noted(&ledger, "rsi", 0);
             (found.families[0].1.len() - 1, found.under_way["rsi"])
         };
-        let begin = |sets| ledger.begin("rsi", sets, &sweep("r1", LookEnd::Stopped)).unwrap();
+        let begin = |sets| ledger.record_planned_sets("rsi", sets, &sweep("r1", LookEnd::Stopped)).unwrap();
         let ran = |ran: u32, end: LookEnd| {
             let ran: Vec<_> = (1..=ran).map(|variant| note("rsi", variant)).collect();
-            ledger.note(&ran, &sweep("r1", end)).unwrap();
+            ledger.record_variants(&ran, &sweep("r1", end)).unwrap();
         };
         // Interrupted after two sets. The next process plans the remaining sets and is killed.
         begin(20);

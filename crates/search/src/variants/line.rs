@@ -1,6 +1,6 @@
 //! Line formats of a variant ledger. Distinguishing fields come first, so that few lines need a full parse.
 
-use super::ledger::{Known, Note};
+use super::ledger::{KnownVariant, VariantNote};
 use super::sample::SeriesSample;
 use super::{CandleSample, Family, Look, LookKind};
 use candlewick_sdk::Millis;
@@ -162,10 +162,10 @@ impl TriedLine {
         (chain, family): (String, &Family),
         (kind, run): (LookKind, Option<&String>),
         (candles, seen, span): (String, Vec<[usize; 2]>, &Range<Millis>),
-        notes: &[&Note],
+        notes: &[&VariantNote],
     ) -> Self {
-        let figures = |note: &&Note| {
-            VariantRow::Full(note.tried.name.clone(), note.p_value, note.sharpe_of_a_day, note.trades.clone())
+        let figures = |note: &&VariantNote| {
+            VariantRow::Full(note.tried.name.clone(), note.p_value, note.daily_sharpe, note.trades.clone())
         };
         Self {
             chain,
@@ -196,7 +196,7 @@ impl TriedLine {
         }
     }
 
-    pub(super) fn into_known(self, candles: &KnownCandles) -> Vec<Known> {
+    pub(super) fn into_known(self, candles: &KnownCandles) -> Vec<KnownVariant> {
         let seen = Arc::new(self.sample(candles));
         let (span, root) = (self.from..self.to, candles.root_of(&self.candles));
         let is_to_the_end = self.kind.is_single_run() && candles.sample_ends_at(&self.candles, self.to);
@@ -207,7 +207,17 @@ impl TriedLine {
             };
             let (root, span, seen) = (root.clone(), span.clone(), Arc::clone(&seen));
             let candles = self.candles.clone();
-            Known { variant, p_value, sharpe_of_a_day, trades, candles, root, span, seen, is_to_the_end }
+            KnownVariant {
+                variant,
+                p_value,
+                sharpe_of_a_day,
+                trades,
+                candles,
+                root,
+                span,
+                seen,
+                is_to_the_end,
+            }
         };
         self.variants.into_iter().map(known).collect()
     }

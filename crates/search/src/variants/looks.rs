@@ -140,7 +140,7 @@ mod tests {
         let named = |name: &str| fixture.named(name);
         let looks = || named("new.jsonl").earlier_looks("rsi", &look(0).candles, "").unwrap();
         assert_eq!((looks().is_first, looks().lost.len()), (true, 0));
-        named("old.jsonl").note(&[note("rsi", 1)], &look(0)).unwrap();
+        named("old.jsonl").record_variants(&[note("rsi", 1)], &look(0)).unwrap();
         assert_eq!((looks().same_strategy, looks().is_first), (vec![(LookKind::Backtest, 1)], false));
         std::fs::remove_file(named("old.jsonl").path()).unwrap();
         let lost = looks().lost;
@@ -154,14 +154,14 @@ mod tests {
         let lost =
             |strategy: &str, run: &str| ledger.earlier_looks(strategy, &look(2).candles, run).unwrap().lost;
         let sweep = |hour| Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(hour) };
-        ledger.begin("rsi", 20, &sweep(2)).unwrap();
+        ledger.record_planned_sets("rsi", 20, &sweep(2)).unwrap();
         let found = lost("rsi", "r2");
         assert!(found.len() == 1 && found[0].contains("may have seen these candles"), "{found:?}");
         assert_eq!((lost("cross", "r2"), lost("rsi", "r1")), (vec![], vec![]));
         // Candles that the strategy does not run on cannot have been seen.
         let elsewhere = ledger.earlier_looks("rsi", &hour_of(&random_walk(1, 180), "X", 0), "r2").unwrap();
         assert_eq!(elsewhere.lost, [""; 0]);
-        ledger.note(&[note("rsi", 1)], &sweep(0)).unwrap();
+        ledger.record_variants(&[note("rsi", 1)], &sweep(0)).unwrap();
         assert_eq!(lost("rsi", "r2"), [""; 0]);
     }
 
@@ -172,7 +172,7 @@ mod tests {
         let later = closes(1, 2_000).into_iter().skip(1_000);
         let later = later.map(|(time, close)| (time + Millis::MINUTE * 10_007, close));
         let moved = look_at(CandleSample::from_series([&series(1, later)]));
-        fixture.ledger().note(&[note("rsi", 1)], &moved).unwrap();
+        fixture.ledger().record_variants(&[note("rsi", 1)], &moved).unwrap();
         let looks = |part: Range<usize>| {
             fixture.ledger().earlier_looks("rsi", &candles("BTCUSDT", &all[part]), "").unwrap().same_strategy
         };
@@ -190,9 +190,9 @@ mod tests {
             ledger.earlier_looks(strategy, candles, run).unwrap().same_strategy
         };
         assert_eq!(looks("rsi", &hour("MINE", 2), ""), []);
-        ledger.note(&[note("rsi", 1)], &look(1)).unwrap();
+        ledger.record_variants(&[note("rsi", 1)], &look(1)).unwrap();
         let walk = Look { kind: LookKind::WalkForward, run: Some("r1".to_owned()), ..look(1) };
-        ledger.note(&[note("rsi", 2)], &walk).unwrap();
+        ledger.record_variants(&[note("rsi", 2)], &walk).unwrap();
         for name in ["BTCUSDT", "MINE"] {
             assert_eq!(looks("rsi", &hour(name, 2), ""), [], "another hour");
             let both = [(LookKind::Backtest, 1), (LookKind::WalkForward, 1)];

@@ -20,8 +20,8 @@ mod sample;
 mod steps;
 
 pub use count::{FamilyCount, VariantCount};
-pub use family::{Family, Variant, files_of};
-pub use ledger::{Known, Note, Noted, VariantLedger};
+pub use family::{Family, Variant, hash_named_files};
+pub use ledger::{KnownVariant, LedgerSummary, VariantLedger, VariantNote};
 pub use looks::{EarlierLooks, Look, LookEnd, LookKind};
 pub use rewritten::{RunUntil, join_hashes, trades_hash, trades_hash_of_closed};
 pub use sample::CandleSample;

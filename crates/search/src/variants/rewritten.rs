@@ -1,6 +1,6 @@
 //! Hashes of trade results, and detection of code that changed while the candles grew.
 
-use super::{Known, Look, Note, Noted, VariantLedger};
+use super::{KnownVariant, LedgerSummary, Look, VariantLedger, VariantNote};
 use crate::sweep::{Figures, Timeline};
 use candlewick_engine::{IntentRow, TradeBook};
 use candlewick_sdk::{Millis, Outcome};
@@ -60,8 +60,8 @@ impl VariantLedger {
     /// rerun. Returns whether anything was recorded.
     pub fn note_rewritten(
         &self,
-        noted: &Noted,
-        sets: &[Note],
+        noted: &LedgerSummary,
+        sets: &[VariantNote],
         look: &Look,
         run: &RunUntil<'_>,
     ) -> io::Result<bool> {
@@ -72,18 +72,18 @@ impl VariantLedger {
             return Ok(false);
         }
         for (span, rewritten) in rerun_sets(noted, (sets, &whole), look, run)? {
-            self.note(&rewritten, &Look { span, ..look.clone() })?;
+            self.record_variants(&rewritten, &Look { span, ..look.clone() })?;
         }
         Ok(true)
     }
 }
 
 fn rerun_sets(
-    noted: &Noted,
-    (sets, places): (&[Note], &[usize]),
+    noted: &LedgerSummary,
+    (sets, places): (&[VariantNote], &[usize]),
     look: &Look,
     run: &RunUntil<'_>,
-) -> io::Result<Vec<(Range<Millis>, Vec<Note>)>> {
+) -> io::Result<Vec<(Range<Millis>, Vec<VariantNote>)>> {
     let mut stretches: BTreeMap<(Millis, Millis), Vec<usize>> = BTreeMap::new();
     for place in places {
         for Range { start, end } in noted.spans_before_growth(&sets[*place], look) {
@@ -94,10 +94,10 @@ fn rerun_sets(
     for ((start, end), places) in stretches {
         let then = places.iter().zip(run(&places, end)?).filter_map(|(place, trades)| {
             let note =
-                Note { tried: sets[*place].tried.clone(), p_value: None, sharpe_of_a_day: None, trades };
-            (note.trades.is_some() && !noted.knows(&note, &(start..end))).then_some(note)
+                VariantNote { tried: sets[*place].tried.clone(), p_value: None, daily_sharpe: None, trades };
+            (note.trades.is_some() && !noted.has_variant(&note, &(start..end))).then_some(note)
         });
-        let then: Vec<Note> = then.collect();
+        let then: Vec<VariantNote> = then.collect();
         if !then.is_empty() {
             rewritten.push((start..end, then));
         }
@@ -105,15 +105,15 @@ fn rerun_sets(
     Ok(rewritten)
 }
 
-impl Noted {
+impl LedgerSummary {
     /// Returns the time ranges of a variant's first and last run before its candles grew.
     ///
     /// The trades closed by the end of a time range
     /// ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal those of the run on this range, unless
     /// something changed that the name does not cover. The first range compares all versions. The last range
     /// detects versions that differ late.
-    pub fn spans_before_growth(&self, note: &Note, look: &Look) -> Vec<Range<Millis>> {
-        let is_before = |one: &&Known| {
+    pub fn spans_before_growth(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
+        let is_before = |one: &&KnownVariant| {
             let is_this = (&one.variant, &one.root) == (&note.tried.name, &self.root) && one.trades.is_some();
             let Range { start, end } = one.span;
             is_this && one.is_to_the_end && start == look.span.start && end < look.span.end
@@ -124,14 +124,14 @@ impl Noted {
         first.into_iter().chain(last).cloned().collect()
     }
 
-    pub fn knows(&self, note: &Note, span: &Range<Millis>) -> bool {
+    pub fn has_variant(&self, note: &VariantNote, span: &Range<Millis>) -> bool {
         self.known_variants(note).any(|one| {
             (&one.variant, &one.root, &one.span) == (&note.tried.name, &self.root, span)
                 && one.trades == note.trades
         })
     }
 
-    fn known_variants(&self, note: &Note) -> impl Iterator<Item = &Known> {
+    fn known_variants(&self, note: &VariantNote) -> impl Iterator<Item = &KnownVariant> {
         let families = self.families.iter().filter(|(family, _)| *family == note.tried.family);
         families.flat_map(|(_, known)| known)
     }
@@ -149,24 +149,25 @@ mod tests {
     fn a_body_that_is_rewritten_while_candles_grow_is_another_variant() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 400));
         let look = |count: usize| look_at(candles("BTCUSDT", &all[..count]));
-        let with = |trades: &str| Note { trades: Some(trades.to_owned()), ..note("rsi", 1) };
-        let noted =
-            |trades: &str, count: usize| fixture.ledger().note(&[with(trades)], &look(count)).unwrap();
+        let with = |trades: &str| VariantNote { trades: Some(trades.to_owned()), ..note("rsi", 1) };
+        let noted = |trades: &str, count: usize| {
+            fixture.ledger().record_variants(&[with(trades)], &look(count)).unwrap()
+        };
         assert_eq!(noted("t", 200).spans_before_growth(&with("t"), &look(200)), []);
         noted("u", 300);
         let grown = noted("v", 400);
         let [first, before] = grown.spans_before_growth(&with("v"), &look(400)).try_into().unwrap();
         assert_eq!((&first, &before), (&look(200).span, &look(300).span), "the first and the latest");
-        assert!(grown.knows(&with("u"), &before) && !grown.knows(&with("w"), &before));
-        let count = |noted: &Noted| VariantCount::new(noted, &[with("v")], &look(400)).count;
+        assert!(grown.has_variant(&with("u"), &before) && !grown.has_variant(&with("w"), &before));
+        let count = |noted: &LedgerSummary| VariantCount::new(noted, &[with("v")], &look(400)).count;
         assert_eq!(count(&grown), 1);
         // The rewritten variant would have had other trades then.
         let rewritten = Look { span: before, ..look(400) };
-        fixture.ledger().note(&[with("w")], &rewritten).unwrap();
+        fixture.ledger().record_variants(&[with("w")], &rewritten).unwrap();
         assert_eq!(count(&noted("v", 400)), 2);
         // A chosen end is not the end of the candles.
         let chosen = Look { span: look(400).span.start..look(350).span.end, ..look(400) };
-        let noted = fixture.ledger().note(&[with("x")], &chosen).unwrap();
+        let noted = fixture.ledger().record_variants(&[with("x")], &chosen).unwrap();
         assert_eq!(noted.spans_before_growth(&with("v"), &look(400)), [look(200).span, look(300).span]);
     }
 
@@ -174,17 +175,17 @@ mod tests {
     fn a_body_that_is_rewritten_at_each_fetch_is_as_many_variants() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
         let look = |count: usize| look_at(candles("BTCUSDT", &all[..count]));
-        let with = |trades: String| Note { trades: Some(trades), ..note("rsi", 1) };
+        let with = |trades: String| VariantNote { trades: Some(trades), ..note("rsi", 1) };
         let ledger = fixture.ledger();
         for version in 1..=6 {
             let look = look(100 + 100 * version);
             let own = with(format!("version {version} until {}", look.span.end));
-            let noted = ledger.note(std::slice::from_ref(&own), &look).unwrap();
+            let noted = ledger.record_variants(std::slice::from_ref(&own), &look).unwrap();
             for span in noted.spans_before_growth(&own, &look) {
                 let then = with(format!("version {version} until {}", span.end));
-                ledger.note(&[then], &Look { span, ..look.clone() }).unwrap();
+                ledger.record_variants(&[then], &Look { span, ..look.clone() }).unwrap();
             }
-            let noted = ledger.note(std::slice::from_ref(&own), &look).unwrap();
+            let noted = ledger.record_variants(std::slice::from_ref(&own), &look).unwrap();
             assert_eq!(VariantCount::new(&noted, &[own], &look).count, version as u64);
         }
     }
@@ -199,7 +200,7 @@ mod tests {
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
         // The last of 21 sets ran on only a part of the candles.
         let sweep = |version: u32, look: &Look| {
-            let of = |set: usize| Note {
+            let of = |set: usize| VariantNote {
                 trades: (set < 20).then(|| trades(version, set, look.span.end)),
                 ..note("rsi", set as u32)
             };
@@ -210,9 +211,9 @@ mod tests {
                 let found = |set: &usize| (*set != 19).then(|| trades(version, *set, end));
                 Ok(places.iter().map(found).collect())
             };
-            let noted = ledger.note(&sets, look).unwrap();
+            let noted = ledger.record_variants(&sets, look).unwrap();
             let is_any = ledger.note_rewritten(&noted, &sets, look, &run).unwrap();
-            let noted = ledger.note(&sets, look).unwrap();
+            let noted = ledger.record_variants(&sets, look).unwrap();
             (is_any, VariantCount::new(&noted, &sets, look).count, ran.into_inner())
         };
         assert_eq!(sweep(1, &look(200)), (false, 21, vec![]));

@@ -1,7 +1,7 @@
 //! Fixtures for the tests of variants.
 
 use super::steps::Steps;
-use super::{CandleSample, Family, Look, LookEnd, LookKind, Note, Variant, VariantLedger};
+use super::{CandleSample, Family, Look, LookEnd, LookKind, Variant, VariantLedger, VariantNote};
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series};
 
@@ -9,9 +9,9 @@ pub(super) fn family(strategy: &str) -> Family {
     Family { strategy: strategy.to_owned() }
 }
 
-pub(super) fn note(strategy: &str, variant: u32) -> Note {
+pub(super) fn note(strategy: &str, variant: u32) -> VariantNote {
     let tried = Variant { family: family(strategy), name: format!("{variant:016x}"), bots: Vec::new() };
-    Note { tried, p_value: Some(0.25), sharpe_of_a_day: None, trades: Some(format!("{variant:x}")) }
+    VariantNote { tried, p_value: Some(0.25), daily_sharpe: None, trades: Some(format!("{variant:x}")) }
 }
 
 pub(super) fn candles(name: &str, candles: &[Candle]) -> CandleSample {

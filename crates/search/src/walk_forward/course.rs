@@ -3,18 +3,18 @@
 use crate::SearchError;
 use crate::sweep::{Candidate, Replay, TrialRunner};
 use candlewick_backtest::NullRecorder;
-use candlewick_backtest::{Backtest, Finished};
+use candlewick_backtest::{Backtest, BacktestResult};
 use candlewick_engine::{EngineError, TradeBook};
 use candlewick_sdk::{CandleSeries, ExpirationType, Expiry, Millis, Money, MoneyScale};
 use candlewick_simulator::Market;
 use std::ops::Range;
 
-pub struct Course<'a> {
+pub struct WalkForwardData<'a> {
     pub whole: Replay<'a>,
     pub balance: Money,
 }
 
-impl Course<'_> {
+impl WalkForwardData<'_> {
     pub fn span(&self) -> Range<Millis> {
         self.whole.span()
     }
@@ -31,13 +31,13 @@ impl Course<'_> {
             };
             expiration_types.iter().map(with)
         });
-        let longest = expiries.map(|expiry| self.whole.settings.simulation.longest_trade(expiry)).max();
-        let step = self.step();
+        let longest = expiries.map(|expiry| self.whole.settings.simulation.max_trade_duration(expiry)).max();
+        let step = self.alignment();
         (longest.unwrap_or_default() + step - Millis::new(1)).floor_to(step)
     }
 
     /// Returns the longest candle interval of the run. Windows start and end on multiples of this interval.
-    pub fn step(&self) -> Millis {
+    pub fn alignment(&self) -> Millis {
         let priced = self.whole.markets.iter().map(|market| market.prices.interval().length());
         let own = self.whole.own().map(|own| own.interval().length());
         priced.chain(own).max().unwrap_or(Millis::MINUTE)
@@ -54,7 +54,7 @@ impl Course<'_> {
         &self,
         candidate: &Candidate,
         test: &Range<Millis>,
-    ) -> Result<Finished, SearchError> {
+    ) -> Result<BacktestResult, SearchError> {
         let bot = self.whole.space.bot(candidate);
         let built = self.whole.build(&bot);
         let built = built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
@@ -92,20 +92,20 @@ impl Course<'_> {
 
     fn searched_or_own<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
         let axis = self.whole.space.axes().iter().find(|axis| axis.name() == name);
-        match axis.and_then(|axis| axis.listed()) {
+        match axis.and_then(|axis| axis.listed_values()) {
             Some(listed) => listed.iter().filter_map(|setting| setting.to_string().parse().ok()).collect(),
             None => own.into_iter().collect(),
         }
     }
 }
 
-pub(super) fn empty_result(final_balance: Money, money_scale: MoneyScale) -> Finished {
-    Finished {
+pub(super) fn empty_result(final_balance: Money, money_scale: MoneyScale) -> BacktestResult {
+    BacktestResult {
         book: TradeBook::default(),
         candles: 0,
         final_balance,
         unsettled_stakes: Money::ZERO,
-        longer_not_built: 0,
+        unbuilt_longer_candles: 0,
         longer_staleness: Vec::new(),
         money_scale,
         verdicts: Vec::new(),

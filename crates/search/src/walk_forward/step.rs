@@ -1,19 +1,19 @@
 //! One walk-forward window: search in the training range, test of the best set, and runs of its neighbours.
 
 use super::course::empty_result;
-use super::{Course, Window};
+use super::{WalkForwardData, Window};
 use crate::SearchError;
 use crate::sweep::{
     Candidate, DeclarationUse, Figures, Outcome, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd,
-    SweepSettings, TrialEnd, TrialJournal, TrialRow, TrialRunner, Watcher, ranked,
+    SweepSettings, SweepWatcher, TrialEnd, TrialJournal, TrialRow, TrialRunner, rank_rows,
 };
-use candlewick_backtest::Finished;
+use candlewick_backtest::BacktestResult;
 use candlewick_sdk::{Millis, Money};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 
 pub struct WalkForward<'a> {
-    pub course: Course<'a>,
+    pub course: WalkForwardData<'a>,
     pub sweep: &'a SweepSettings,
     pub threads: NonZeroUsize,
 }
@@ -21,7 +21,7 @@ pub struct WalkForward<'a> {
 pub struct WindowResult {
     pub window: Window,
     pub rows: Vec<TrialRow>,
-    pub counting: usize,
+    pub scored_sets: usize,
     /// Best set of the training; `None` if no set has a score. The test then has no trades.
     pub chosen: Option<ChosenSet>,
 }
@@ -32,7 +32,7 @@ pub struct ChosenSet {
     pub in_sample: Figures,
     pub robustness: Robustness,
     pub out_of_sample: Figures,
-    pub finished: Finished,
+    pub finished: BacktestResult,
 }
 
 pub enum WindowEnd {
@@ -49,15 +49,16 @@ impl ChosenSet {
 }
 
 impl WalkForward<'_> {
-    pub fn step(
+    pub fn run_window(
         &self,
         window: &Window,
         journal: &mut TrialJournal,
         known: Vec<Record>,
-        watcher: &mut Watcher<'_>,
+        watcher: &mut SweepWatcher<'_>,
     ) -> Result<WindowEnd, SearchError> {
-        let Course { balance, .. } = self.course;
-        let nothing = || WindowResult { window: window.clone(), rows: Vec::new(), counting: 0, chosen: None };
+        let WalkForwardData { balance, .. } = self.course;
+        let nothing =
+            || WindowResult { window: window.clone(), rows: Vec::new(), scored_sets: 0, chosen: None };
         let Some((candles, markets)) = self.course.training_data(&window.training) else {
             return Ok(WindowEnd::Done(Box::new(nothing())));
         };
@@ -66,14 +67,14 @@ impl WalkForward<'_> {
         let SweepEnd::Done(rows) = self.training_sweep(&runner).run(journal, known, watcher)? else {
             return Ok(WindowEnd::Stopped);
         };
-        let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
+        let best = rank_rows(&rows).into_iter().next().filter(|row| row.score.is_some());
         // The declaration is trusted during the search, but checked for the chosen set.
         if let Some(best) = best {
-            runner.check(&best.candidate, balance)?;
+            runner.verify_declaration(&best.candidate, balance)?;
         }
         let chosen = best.map(|best| self.test_best(best, &rows, &runner, window)).transpose()?.flatten();
         Ok(WindowEnd::Done(Box::new(WindowResult {
-            counting: rows.iter().filter(|row| row.score.is_some()).count(),
+            scored_sets: rows.iter().filter(|row| row.score.is_some()).count(),
             rows,
             chosen,
             ..nothing()
@@ -81,12 +82,12 @@ impl WalkForward<'_> {
     }
 
     /// Runs one shard of a window's training search. Trials in `known` are not run again.
-    /// [`step`](Self::step) with the records of all shards gives the same result as without shards.
-    pub fn search_part(
+    /// [`step`](Self::run_window) with the records of all shards gives the same result as without shards.
+    pub fn run_training_shard(
         &self,
         (window, shard): (&Window, Shard),
         (journal, known): (&mut TrialJournal, Vec<Record>),
-        watcher: &mut Watcher<'_>,
+        watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let Some((candles, markets)) = self.course.training_data(&window.training) else {
             return Ok(SweepEnd::Done(Vec::new()));
@@ -94,7 +95,7 @@ impl WalkForward<'_> {
         let replay = Replay { candles: &candles, markets: &markets, ..self.course.whole };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
         let sweep = self.training_sweep(&runner);
-        if self.sweep.search.search.learns() {
+        if self.sweep.search.search.is_adaptive() {
             return sweep.run(journal, known, watcher);
         }
         sweep.run_shard(shard, (journal, known), watcher)
@@ -169,8 +170,11 @@ impl WalkForward<'_> {
 
 /// Joins the tests of all windows into one run that starts with `balance`; `None` if no set was chosen.
 /// Each window has its own balance and limits, so the joined run has no verdicts of bots.
-pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Money) -> Option<Finished> {
-    let mut all: Option<Finished> = None;
+pub fn join_tests<'a>(
+    steps: impl IntoIterator<Item = &'a WindowResult>,
+    balance: Money,
+) -> Option<BacktestResult> {
+    let mut all: Option<BacktestResult> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {
         let one = &chosen.finished;
         let all = all.get_or_insert_with(|| empty_result(balance, one.money_scale));
@@ -178,7 +182,7 @@ pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Mo
         all.candles += one.candles;
         all.final_balance += one.final_balance - balance;
         all.unsettled_stakes += one.unsettled_stakes;
-        all.longer_not_built += one.longer_not_built;
+        all.unbuilt_longer_candles += one.unbuilt_longer_candles;
     }
     all
 }

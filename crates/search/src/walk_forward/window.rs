@@ -7,14 +7,14 @@ use std::ops::Range;
 const MAX_WINDOWS: i64 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
+pub enum WindowScheme {
     Rolling,
     Anchored,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSettings {
-    pub scheme: Scheme,
+    pub scheme: WindowScheme,
     /// Length of the training range. Anchored windows start with this length and then grow.
     pub train: Millis,
     pub test: Millis,
@@ -29,7 +29,7 @@ pub struct Window {
     pub test: Range<Millis>,
 }
 
-impl Scheme {
+impl WindowScheme {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Rolling => "rolling",
@@ -69,8 +69,8 @@ impl WindowSettings {
     pub fn with_test(&self, span: &Range<Millis>, test: Range<Millis>) -> Window {
         let end = test.start - self.gap;
         let start = match self.scheme {
-            Scheme::Rolling => (end - self.train).max(span.start),
-            Scheme::Anchored => span.start,
+            WindowScheme::Rolling => (end - self.train).max(span.start),
+            WindowScheme::Anchored => span.start,
         };
         Window { training: start..end, test }
     }
@@ -89,11 +89,11 @@ mod tests {
         Millis::new(start)..Millis::new(end)
     }
 
-    fn settings(scheme: Scheme, train: i64, test: i64, gap: i64) -> WindowSettings {
+    fn settings(scheme: WindowScheme, train: i64, test: i64, gap: i64) -> WindowSettings {
         WindowSettings { scheme, train: Millis::new(train), test: Millis::new(test), gap: Millis::new(gap) }
     }
 
-    fn check(scheme: Scheme, expected: &[(i64, i64, i64, i64)]) {
+    fn check(scheme: WindowScheme, expected: &[(i64, i64, i64, i64)]) {
         let windows = settings(scheme, 30, 10, 2).windows(&range(100, 165)).unwrap();
         let window = |(from, to, test_from, test_to): &(i64, i64, i64, i64)| Window {
             training: range(*from, *to),
@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn tests_are_contiguous_after_training_and_gap() {
-        check(Scheme::Rolling, &[(100, 130, 132, 142), (110, 140, 142, 152), (120, 150, 152, 162)]);
-        check(Scheme::Anchored, &[(100, 130, 132, 142), (100, 140, 142, 152), (100, 150, 152, 162)]);
+        check(WindowScheme::Rolling, &[(100, 130, 132, 142), (110, 140, 142, 152), (120, 150, 152, 162)]);
+        check(WindowScheme::Anchored, &[(100, 130, 132, 142), (100, 140, 142, 152), (100, 150, 152, 162)]);
     }
 
     #[test]
@@ -116,10 +116,11 @@ mod tests {
             (30, 0, 2, "longer than 0"),
             (i64::MAX / 4, 4, 2, "no window fits"),
         ] {
-            let error = settings(Scheme::Rolling, train, test, gap).windows(&range(100, 165)).unwrap_err();
+            let error =
+                settings(WindowScheme::Rolling, train, test, gap).windows(&range(100, 165)).unwrap_err();
             assert!(error.to_string().contains(part), "{error}");
         }
-        let error = settings(Scheme::Rolling, 1, 1, 0).windows(&range(0, 2_000)).unwrap_err();
+        let error = settings(WindowScheme::Rolling, 1, 1, 0).windows(&range(0, 2_000)).unwrap_err();
         assert!(error.to_string().contains("1999 windows"), "{error}");
     }
 
@@ -133,7 +134,7 @@ mod tests {
             gap in 0_i64..50,
             is_anchored: bool,
         ) {
-            let scheme = if is_anchored { Scheme::Anchored } else { Scheme::Rolling };
+            let scheme = if is_anchored { WindowScheme::Anchored } else { WindowScheme::Rolling };
             let span = range(start, start + length);
             let Ok(windows) = settings(scheme, train, test, gap).windows(&span) else { return Ok(()) };
             for (place, window) in windows.iter().enumerate() {

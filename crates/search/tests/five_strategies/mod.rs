@@ -218,9 +218,10 @@ impl Strategy for SessionOpen {
             now == Some(to) && before.is_some_and(|before| before != to)
         };
         if crossed(self.above, above, Ordering::Greater) {
-            return Some(Signal::buy("left above").expiring(self.expiry));
+            return Some(Signal::buy("left above").with_expiry(self.expiry));
         }
-        crossed(self.below, below, Ordering::Less).then(|| Signal::sell("left below").expiring(self.expiry))
+        crossed(self.below, below, Ordering::Less)
+            .then(|| Signal::sell("left below").with_expiry(self.expiry))
     }
 }
 

@@ -127,7 +127,7 @@ impl Journal {
         }
         let is_restarted = |place: usize| chosen.get(place).copied().unwrap_or(true);
         let bots: Vec<BudgetedBot<'_>> = (self.names.iter().enumerate())
-            .map(|(place, name)| BudgetedBot { name, begins_anew: is_restarted(place) })
+            .map(|(place, name)| BudgetedBot { name, is_changed: is_restarted(place) })
             .collect();
         self.budget.begin_run(&bots, |name| {
             worth.iter().find(|(known, _)| known == name).map_or(1.0, |(_, worth)| *worth)

@@ -56,7 +56,7 @@ fn worthless(
     let stream = TradeStream::new(TradeDependence::SameTrade(together), &[0.85], 0.0, 0.0)?;
     let variant = |variant| {
         let settled = settled(&stream, path * variants + variant, periods).into_iter();
-        settled.map(|(outcome, payout_fraction)| outcome.to_return(payout_fraction)).collect()
+        settled.map(|(outcome, payout_fraction)| outcome.unit_return(payout_fraction)).collect()
     };
     VariantReturns::new(&(0..variants).map(variant).collect::<Vec<_>>())
 }

@@ -87,7 +87,7 @@ fn follow(stream: &TradeStream, path: u64, is_running: bool) -> Result<Ended, St
             StreamEvent::Settled { outcome, .. } => {
                 let is_won = outcome == TradeOutcome::Won;
                 (won, lost) = (won + u64::from(is_won), lost + u64::from(!is_won));
-                balance += stake * outcome.to_return(PAYOUT);
+                balance += stake * outcome.unit_return(PAYOUT);
                 if let Some(bets) = bets.take() {
                     running.on_settled(bets, outcome);
                 }

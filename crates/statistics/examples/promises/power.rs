@@ -43,8 +43,8 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
             if points > 0.0 && dependence == INDEPENDENT { knowing(&stream, points, scale) } else { None };
         println!(
             "| {name} | {:.1} % | {:.1} % | {} | {} | {} | {} |",
-            100.0 * rates.shown(),
-            100.0 * rates.rejected(),
+            100.0 * rates.shown_share(),
+            100.0 * rates.rejected_share(),
             or_none(rates.trades_to_show(0.5)),
             or_none(rates.trades_to_show(0.8)),
             or_none(known),
@@ -62,7 +62,7 @@ fn knowing(stream: &TradeStream, points: f64, scale: Scale) -> Option<u64> {
             stream.play(SEED, path, scale.trades, |event| {
                 if let StreamEvent::Settled { payout_fraction: b, outcome, .. } = event {
                     let edge = points / 100.0 * (1.0 + b);
-                    account *= 1.0 + edge / b * outcome.to_return(b);
+                    account *= 1.0 + edge / b * outcome.unit_return(b);
                     trades += 1;
                     if account >= 1.0 / scale.plan.alpha() {
                         shown = Some(trades);

@@ -27,7 +27,12 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     for (name, dependence, payouts, draws) in NULLS {
         let rates = rates(&TradeStream::new(dependence, payouts, 0.0, draws)?, scale);
         let nominal = scale.plan.alpha();
-        errors.push(wrong(format!("edge shown: {name} that win exactly p*"), nominal, rates.shown(), scale));
+        errors.push(wrong(
+            format!("edge shown: {name} that win exactly p*"),
+            nominal,
+            rates.shown_share(),
+            scale,
+        ));
     }
     for (name, dependence) in [
         ("independent trades", TradeDependence::Independent),
@@ -37,7 +42,12 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         let points = 100.0 * scale.plan.delta() / 1.85;
         let rates = rates(&TradeStream::new(dependence, &[0.85], points, 0.0)?, scale);
         let nominal = scale.plan.beta();
-        errors.push(wrong(format!("no edge: {name} with exactly delta"), nominal, rates.rejected(), scale));
+        errors.push(wrong(
+            format!("no edge: {name} with exactly delta"),
+            nominal,
+            rates.rejected_share(),
+            scale,
+        ));
     }
     Ok(errors)
 }

@@ -128,7 +128,7 @@ impl ChangeDetector {
         let smaller = (1.0 - self.delta) / (payout_fraction.max(1.0) - self.delta).max(f64::MIN_POSITIVE);
         let (gain, one) = match outcome {
             TradeOutcome::Cancelled => (0.0, 0.0),
-            _ => (smaller * (self.delta - outcome.to_return(payout_fraction)), 1.0),
+            _ => (smaller * (self.delta - outcome.unit_return(payout_fraction)), 1.0),
         };
         self.beginning = self.beginning.max(one);
         for index in 0..BET_FRACTIONS.len() {

@@ -36,7 +36,7 @@ fn account_is_the_sum_of_accounts_per_settlement() {
             }
             for (stake, held) in open {
                 let outcome = [Won, Lost, Draw, Cancelled][[0, 0, 1, 1, 1, 2, 3][dice.index_below(7)]];
-                let gain = if outcome == Cancelled { 0.0 } else { 0.04 - outcome.to_return(0.85) };
+                let gain = if outcome == Cancelled { 0.0 } else { 0.04 - outcome.unit_return(0.85) };
                 detector.on_settled(stake, outcome, 0.85);
                 for ((account, _), (held, _)) in begun.iter_mut().zip(&held) {
                     for j in 0..3 {

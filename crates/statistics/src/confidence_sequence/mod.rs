@@ -110,7 +110,7 @@ impl ConfidenceSequence {
     #[expect(clippy::needless_pass_by_value, reason = "a trade settles once")]
     pub fn on_settled(&mut self, trade: OpenTrade, outcome: TradeOutcome, payout_fraction: f64) {
         let OpenTrade { place, mark } = trade;
-        self.overlap.on_settled(mark, outcome.to_return(payout_fraction));
+        self.overlap.on_settled(mark, outcome.unit_return(payout_fraction));
         self.events.push(SequenceEvent::Settled { place, outcome, payout_fraction });
         self.free.push(place);
         if outcome != TradeOutcome::Cancelled {
@@ -178,8 +178,8 @@ impl Measure {
     const fn to_return(self, outcome: TradeOutcome, payout_fraction: f64) -> Option<f64> {
         match (self, outcome) {
             (_, TradeOutcome::Cancelled) | (Self::WinRate, TradeOutcome::Draw) => None,
-            (Self::Edge, _) => Some(outcome.to_return(payout_fraction)),
-            (Self::WinRate, _) => Some(outcome.to_return(1.0)),
+            (Self::Edge, _) => Some(outcome.unit_return(payout_fraction)),
+            (Self::WinRate, _) => Some(outcome.unit_return(1.0)),
         }
     }
 }

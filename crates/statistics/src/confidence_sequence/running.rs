@@ -58,7 +58,7 @@ impl RunningWinRate {
     /// Records the end of a trade. Drawn and cancelled trades are excluded.
     pub fn on_settled(&mut self, open: OpenBets, outcome: TradeOutcome) {
         let OpenBets { bets, mark } = open;
-        self.overlap.on_settled(mark, outcome.to_return(1.0));
+        self.overlap.on_settled(mark, outcome.unit_return(1.0));
         for candidate in self.refuted..GRID_SIZE {
             let gain = match outcome {
                 TradeOutcome::Won => 1.0 - candidate_mean(candidate),

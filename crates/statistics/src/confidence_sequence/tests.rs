@@ -60,7 +60,7 @@ fn inflations(known: &[Known]) -> BTreeMap<usize, f64> {
                 opened.insert(trade, time);
                 inflations.insert(trade, 1.0 + 2.0 * f64::max(pairs, 0.0) / (squares + 10.0));
             }
-            Known::Ended(trade, outcome, payout) => ended.push((trade, time, outcome.to_return(payout))),
+            Known::Ended(trade, outcome, payout) => ended.push((trade, time, outcome.unit_return(payout))),
         }
     }
     inflations
@@ -90,9 +90,9 @@ fn largest_capital(
                 let is_out = outcome == TradeOutcome::Cancelled || is_rate && outcome == TradeOutcome::Draw;
                 let gain = match side {
                     _ if is_out => 0.0,
-                    BetSide::Above => outcome.to_return(pays) - candidate,
-                    BetSide::Below if pays <= 1.0 => candidate - outcome.to_return(pays),
-                    BetSide::Below => (candidate - outcome.to_return(pays)) * 2.0 / (1.0 + pays),
+                    BetSide::Above => outcome.unit_return(pays) - candidate,
+                    BetSide::Below if pays <= 1.0 => candidate - outcome.unit_return(pays),
+                    BetSide::Below => (candidate - outcome.unit_return(pays)) * 2.0 / (1.0 + pays),
                 };
                 for (capital, bet) in capitals.iter_mut().zip(&bets[&trade]) {
                     *capital += bet * (worst + gain);

@@ -16,7 +16,7 @@ fn after_a_win() -> GateRule {
 
 /// Gate that allows one real trade per day after virtual losses, with ten trades per day.
 fn daily(losses: u32) -> GateRule {
-    GateRule { resets_daily: true, openings: 1, ..hook(losses) }
+    GateRule { resets_daily: true, max_daily_openings: 1, ..hook(losses) }
 }
 
 const A_DAY: usize = 10;
@@ -24,7 +24,7 @@ const A_DAY: usize = 10;
 fn one_by_one(returns: impl IntoIterator<Item = f64>) -> Vec<GatedTrade> {
     let trade = |(place, unit_return)| {
         let decided = 10 * place as i64;
-        GatedTrade { decided, known: decided + 10, day: (place / A_DAY) as i64, unit_return }
+        GatedTrade { decided_at: decided, known_at: decided + 10, day: (place / A_DAY) as i64, unit_return }
     };
     returns.into_iter().enumerate().map(trade).collect()
 }
@@ -46,8 +46,9 @@ fn real_trades_of_a_hook_follow_two_losses() {
 #[test]
 fn late_results_do_not_open_the_gate() {
     let late = |known| {
-        [(0, known, -1.0), (10, known + 10, -1.0), (20, 30, 0.8)]
-            .map(|(decided, known, unit_return)| GatedTrade { decided, known, day: 0, unit_return })
+        [(0, known, -1.0), (10, known + 10, -1.0), (20, 30, 0.8)].map(|(decided, known, unit_return)| {
+            GatedTrade { decided_at: decided, known_at: known, day: 0, unit_return }
+        })
     };
     assert_eq!(gate_worth(&late(10), hook(2), 9, SEED).unwrap().real, 1);
     assert_eq!(gate_worth(&late(11), hook(2), 9, SEED).unwrap().real, 0);

@@ -176,7 +176,7 @@ mod tests {
                         TradeOutcome::Lost => lost += 1.0,
                         TradeOutcome::Draw | TradeOutcome::Cancelled => drawn += 1.0,
                     }
-                    let sign = outcome.to_return(1.0);
+                    let sign = outcome.unit_return(1.0);
                     product += sign * before;
                     before = sign;
                 }

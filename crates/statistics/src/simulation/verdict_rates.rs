@@ -39,11 +39,11 @@ impl VerdictRates {
         self
     }
 
-    pub fn shown(&self) -> f64 {
+    pub fn shown_share(&self) -> f64 {
         self.shown_after.len() as f64 / self.paths as f64
     }
 
-    pub fn rejected(&self) -> f64 {
+    pub fn rejected_share(&self) -> f64 {
         self.rejected_after.len() as f64 / self.paths as f64
     }
 
@@ -121,7 +121,8 @@ mod tests {
             let found = (shown.trades_to_show(share), rejected.trades_to_reject(share));
             assert_eq!(found, (expected, expected), "{share}");
         }
-        let shares = [shown.shown(), shown.rejected(), rejected.shown(), rejected.rejected()];
+        let shares =
+            [shown.shown_share(), shown.rejected_share(), rejected.shown_share(), rejected.rejected_share()];
         assert_eq!(shares, [0.8, 0.0, 0.0, 0.8]);
         // sqrt(0.8 x 0.2 / 50) = 0.0566, which is 2.83 of 50 paths: those at 37.2 and at 42.8.
         assert_eq!(shown.trades_to_show_range(0.8), (Some(380), None));

@@ -52,7 +52,7 @@ impl EdgeTestPlan {
     }
 
     #[must_use]
-    pub const fn watching(self, watch_trades: u64) -> Self {
+    pub const fn with_watch_trades(self, watch_trades: u64) -> Self {
         Self { watch_trades, ..self }
     }
 }
@@ -73,7 +73,7 @@ pub enum Verdict {
     EdgeRejected,
     NotEnoughTrades {
         /// Mean number of further trades that show an edge of `delta`, `None` before the first trade.
-        about_more: Option<u64>,
+        expected_more_trades: Option<u64>,
     },
 }
 
@@ -200,11 +200,11 @@ impl EdgeTest {
 
     pub fn on_settled(&mut self, stake: NotionalStake, outcome: TradeOutcome) -> Verdict {
         let payout_fraction = stake.payout_fraction;
-        self.on_settled_paying(stake, outcome, payout_fraction)
+        self.on_settled_with_payout(stake, outcome, payout_fraction)
     }
 
     /// Like [`on_settled`](Self::on_settled), for a payout that became known only with the venue's answer.
-    pub fn on_settled_paying(
+    pub fn on_settled_with_payout(
         &mut self,
         stake: NotionalStake,
         outcome: TradeOutcome,
@@ -214,11 +214,11 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// Like [`on_settled_paying`](Self::on_settled_paying), but skips the slow computation of a [`Verdict`].
+    /// Like [`on_settled_paying`](Self::on_settled_with_payout), but skips the slow computation of a [`Verdict`].
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;
-        let trade_return = outcome.to_return(payout_fraction);
+        let trade_return = outcome.unit_return(payout_fraction);
         self.overlap.on_settled(mark, trade_return);
         if outcome == TradeOutcome::Cancelled {
             self.edge.return_stake(&edge, 1.0);
@@ -270,7 +270,7 @@ impl EdgeTest {
     }
 
     #[must_use]
-    pub fn weighing(mut self, weight: f64) -> Self {
+    pub fn with_weight(mut self, weight: f64) -> Self {
         self.set_weight(weight);
         self
     }
@@ -281,7 +281,9 @@ impl EdgeTest {
 
     pub fn verdict(&self) -> Verdict {
         match self.answer {
-            TestState::Open => Verdict::NotEnoughTrades { about_more: self.expected_trades_to_goal() },
+            TestState::Open => {
+                Verdict::NotEnoughTrades { expected_more_trades: self.expected_trades_to_goal() }
+            }
             TestState::Shown => Verdict::EdgeShown,
             TestState::Rejected => Verdict::EdgeRejected,
         }
@@ -350,7 +352,7 @@ mod tests {
     #[test]
     fn rejects_invalid_plans() {
         assert_eq!(EdgeTestPlan::new(0.05, 0.05, 0.04), Ok(EdgeTestPlan::default()));
-        let plan = EdgeTestPlan::new(0.01, 0.02, 0.03).unwrap().watching(7);
+        let plan = EdgeTestPlan::new(0.01, 0.02, 0.03).unwrap().with_watch_trades(7);
         assert_eq!((plan.alpha(), plan.beta(), plan.delta(), plan.watch_trades()), (0.01, 0.02, 0.03, 7));
         for wrong in [0.0, 1.1, f64::NAN] {
             for (alpha, beta, delta) in [(wrong, 0.05, 0.04), (0.05, wrong, 0.04), (0.05, 0.05, wrong)] {
@@ -373,7 +375,7 @@ mod tests {
     #[test]
     fn goal_is_inverse_to_the_share_of_alpha() {
         let shown_after = |weight| {
-            let mut test = EdgeTest::new(EdgeTestPlan::default()).weighing(weight);
+            let mut test = EdgeTest::new(EdgeTestPlan::default()).with_weight(weight);
             assert_eq!(test.goal(), 20.0 / weight);
             let trades = settle_all(&mut test, 0.85, std::iter::repeat_n(TradeOutcome::Won, 200));
             assert_eq!((test.verdict(), test.edge_account_minimum()), (Verdict::EdgeShown, 1.0));
@@ -386,9 +388,9 @@ mod tests {
         };
         let (all, half) = (shown_after(1.0), shown_after(0.5));
         assert!(all < half && half < shown_after(0.02), "{all} {half}");
-        let mut test = EdgeTest::new(EdgeTestPlan::default()).weighing(0.0);
+        let mut test = EdgeTest::new(EdgeTestPlan::default()).with_weight(0.0);
         settle_all(&mut test, 0.85, std::iter::repeat_n(TradeOutcome::Won, 200));
-        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: None });
+        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { expected_more_trades: None });
     }
 
     #[test]
@@ -400,13 +402,16 @@ mod tests {
         }
         // At 0.85, an edge of 0.04 wins 0.562162 and stakes 0.047059: 0.562162 ln 1.04 + 0.437838 ln 0.952941 is
         // 0.000943697 per trade, and ln 20 is 2.995732.
-        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: Some(3175) });
+        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { expected_more_trades: Some(3175) });
         // The account so far counts, and overlapping trades add less: two wins of 0.85 are 1 + 1.445 / 11.445.
         for stake in [0; 2].map(|_| test.on_open(0.85).unwrap()) {
             test.on_settled(stake, TradeOutcome::Won);
         }
         let trades = (20.0 / test.edge_account()).ln() / 0.000_943_696_868_6 * (1.0 + 1.445 / 11.445);
-        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: Some(trades.ceil() as u64) });
+        assert_eq!(
+            test.verdict(),
+            Verdict::NotEnoughTrades { expected_more_trades: Some(trades.ceil() as u64) }
+        );
     }
 
     #[test]
@@ -414,7 +419,9 @@ mod tests {
         let missing = |outcomes: &[TradeOutcome]| {
             let mut test = EdgeTest::new(EdgeTestPlan::default());
             settle_all(&mut test, 0.85, outcomes.iter().copied());
-            let Verdict::NotEnoughTrades { about_more } = test.verdict() else { panic!("{test:?}") };
+            let Verdict::NotEnoughTrades { expected_more_trades: about_more } = test.verdict() else {
+                panic!("{test:?}")
+            };
             about_more.unwrap()
         };
         let (won, halves) = ([TradeOutcome::Won; 8], [TradeOutcome::Won, TradeOutcome::Draw].repeat(8));
@@ -429,6 +436,6 @@ mod tests {
             assert!(test.on_open(payout).is_err(), "{payout}");
         }
         assert_eq!(test, before);
-        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: None });
+        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { expected_more_trades: None });
     }
 }

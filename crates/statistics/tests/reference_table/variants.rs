@@ -42,8 +42,8 @@ pub(crate) fn figures() -> Result<Vec<Figure>, Box<dyn Error>> {
         ("variance inflation of three in step", inflation_of_three(&variants[0])?, 1e-12),
         ("longest row of wins in 97", f64::from(streaks.won), 0.0),
         ("longest row of losses in 97", f64::from(streaks.lost), 0.0),
-        ("return of 97 directions as they were", baseline.actual, 1e-12),
-        ("return of 97 directions always BUY", baseline.always_buy, 1e-12),
+        ("return of 97 directions as they were", baseline.actual_mean, 1e-12),
+        ("return of 97 directions always BUY", baseline.always_buy_mean, 1e-12),
         // Four standard errors of 40,000 shifts.
         ("p-value of 97 directions", baseline.p_value.ok_or("both directions occur")?, 0.021),
         ("mean of sixty among 90 drawn to the whole", drawn(0)?, 1e-12),

@@ -37,7 +37,7 @@ proptest! {
         events in prop::collection::vec(known(), 1..300),
     ) {
         let plan = EdgeTestPlan::new(alpha, beta, delta).unwrap();
-        let mut test = EdgeTest::new(plan).weighing(weight);
+        let mut test = EdgeTest::new(plan).with_weight(weight);
         let mut described = Described::new(alpha * weight, beta, delta);
         let mut open: Vec<(NotionalStake, usize)> = Vec::new();
         for event in events {

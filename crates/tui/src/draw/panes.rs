@@ -84,7 +84,7 @@ fn status_line(scene: Scene<'_>) -> Line<'_> {
     let state = view.overview.as_ref().map(|overview| &overview.state);
     let mut parts: Vec<String> = Vec::new();
     if let Some(state) = state {
-        let visible = |text: &String| candlewick_sdk::visible(text).into_owned();
+        let visible = |text: &String| candlewick_sdk::escape_hidden(text).into_owned();
         let reason = state
             .reason
             .as_ref()
@@ -244,7 +244,7 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
     let rate = if decided > 0 { percent(bot.won as f64 / decided as f64) } else { "unknown".to_owned() };
     let needed = bot.break_even.map(|needed| format!(", break-even {}", percent(needed))).unwrap_or_default();
     let (style, verdict): (Style, String) = match bot.edge {
-        Edge::Open => (palette.warn(), verdict_text("not_enough_trades", bot.about_more)),
+        Edge::Open => (palette.warn(), verdict_text("not_enough_trades", bot.estimated_more_trades)),
         Edge::Shown => (palette.good(), verdict_text("edge_shown", None)),
         Edge::Rejected => (palette.bad(), verdict_text("edge_rejected", None)),
         Edge::NoLongerHeld => (palette.bad(), "edge no longer held".to_owned()),
@@ -308,7 +308,7 @@ pub(super) fn draw_limits(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 
 fn limit_line<'a>(limit: &LimitUse, columns: usize, scene: Scene<'_>) -> Line<'a> {
     let Scene { view, palette, .. } = scene;
-    let (share, text) = match (limit.used, limit.most) {
+    let (share, text) = match (limit.used, limit.limit) {
         (Quantity::Money(used), Quantity::Money(most)) => {
             let [shown, limit] = [used, most].map(|money| view.facts.scale.format(money));
             (used.minor() as f64 / most.minor().max(1) as f64, format!("{shown} of {limit}"))

@@ -6,7 +6,7 @@ use super::health::Health;
 use candlewick_engine::{Action, BotId, Edge, Event, EventKind, IntentRow, IntentState, Rule};
 use candlewick_runtime::control::{Blockage, Phase, RunState, VenueApi};
 use candlewick_runtime::events::Names;
-use candlewick_runtime::{Evidence, Funds, Notice, Observer, Question, may_settle};
+use candlewick_runtime::{Evidence, Funds, Notice, Observer, RequestKind, may_settle};
 use candlewick_sdk::{Millis, Outcome};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -72,7 +72,7 @@ pub(crate) struct RunMetrics {
     warnings: Counter,
     journal_failures: Counter,
     journal: Histogram,
-    answers: [Histogram; Question::ALL.len()],
+    answers: [Histogram; RequestKind::ALL.len()],
     scraped: SampledMetrics,
 }
 
@@ -91,7 +91,7 @@ impl RunMetrics {
         let help = "Real time from a request to the venue's answer or the timeout";
         described.0.register("request_duration_seconds", help, answers.clone());
         let answers = LabelledFamily(answers);
-        let answers = Question::ALL.map(|question| answers.with(&[("question", question.as_str())]));
+        let answers = RequestKind::ALL.map(|question| answers.with(&[("question", question.as_str())]));
         let (journal, help) = (buckets(), "Real time of a durable journal write");
         described.0.register("journal_write_duration_seconds", help, journal.clone());
         let scraped = SampledMetrics::new(&mut described, budget);
@@ -234,8 +234,8 @@ impl BotMetrics {
             gauge.set(i64::from(edge == evidence.edge));
         }
         self.judged.set(i64::try_from(evidence.trades).unwrap_or(i64::MAX));
-        self.evidence[0].set(evidence.account_for);
-        self.evidence[1].set(evidence.account_against);
+        self.evidence[0].set(evidence.wealth_for);
+        self.evidence[1].set(evidence.wealth_against);
         self.thresholds[0].set(evidence.threshold_for);
         self.thresholds[1].set(evidence.threshold_against);
     }
@@ -326,8 +326,8 @@ impl Observer for RunMetrics {
         }
     }
 
-    fn on_answer(&self, question: Question, took: Duration) {
-        let place = Question::ALL.iter().position(|known| *known == question);
+    fn on_answer(&self, question: RequestKind, took: Duration) {
+        let place = RequestKind::ALL.iter().position(|known| *known == question);
         if let Some(histogram) = place.and_then(|place| self.answers.get(place)) {
             histogram.observe(took.as_secs_f64());
         }
@@ -494,7 +494,9 @@ fn to_text_format(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::{Header, IntentId, JournalDecoder, Session, SessionSettings, Settled, TradeBook};
+    use candlewick_engine::{
+        Header, IntentId, JournalDecoder, Session, SessionSettings, TradeBook, TradeSettlement,
+    };
     use candlewick_sdk::Money;
     use serde_json::json;
 
@@ -533,7 +535,7 @@ mod tests {
         let (open, won, lost) =
             (with(IntentState::Open, 0), with(IntentState::Settled, 800), with(IntentState::Settled, -1_000));
         let intent = IntentId::new(1);
-        let settled = Settled {
+        let settled = TradeSettlement {
             intent,
             outcome: Outcome::Won,
             profit: won.profit,

@@ -5,7 +5,7 @@ use crate::error::{AppError, Result};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::EventKind;
 use candlewick_runtime::control::{Phase, VenueApi};
-use candlewick_runtime::{Notice, Observer, Question};
+use candlewick_runtime::{Notice, Observer, RequestKind};
 use reqwest::redirect::Policy;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -122,7 +122,7 @@ impl Observer for Health {
         }
     }
 
-    fn on_answer(&self, _question: Question, _took: Duration) {}
+    fn on_answer(&self, _question: RequestKind, _took: Duration) {}
 
     fn on_written(&self, _took: Duration, is_durable: bool) {
         self.is_written.store(is_durable, Ordering::Relaxed);
@@ -138,7 +138,7 @@ pub(super) fn send_heartbeats(
 ) -> Result<Option<impl Future<Output = ()> + Send + 'static>> {
     let Some(url) = settings.url.clone() else { return Ok(None) };
     let every = Duration::from_secs(u64::from(settings.every_s.max(1)));
-    candlewick_api::prepare_tls();
+    candlewick_api::install_tls_provider();
     let client =
         reqwest::Client::builder().timeout(HEARTBEAT_TIMEOUT.min(every)).redirect(Policy::none()).build();
     let client = client.map_err(|error| AppError::system("cannot create the heartbeat client", error))?;

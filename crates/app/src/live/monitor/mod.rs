@@ -7,7 +7,7 @@ mod health;
 mod server;
 
 use super::WaitingRequests;
-use crate::configuration::{Loaded, Problems, monitoring_problems};
+use crate::configuration::{LoadedConfig, Problems, monitoring_problems};
 use crate::error::Result;
 use candlewick_broker::clock::Clock;
 use candlewick_runtime::control::ControlRequest;
@@ -38,7 +38,7 @@ impl Monitoring {
         not(feature = "metrics"),
         allow(clippy::unused_async, reason = "listening is asynchronous with metrics")
     )]
-    pub(super) async fn begin(loaded: &Loaded) -> Result<Self> {
+    pub(super) async fn begin(loaded: &LoadedConfig) -> Result<Self> {
         Problems::check(monitoring_problems(loaded))?;
         let (health, mut tasks) = (Arc::new(Health::default()), JoinSet::new());
         if let Some(beating) = health::send_heartbeats(&loaded.config.heartbeat, Arc::clone(&health))? {
@@ -54,7 +54,12 @@ impl Monitoring {
         })
     }
 
-    pub(super) fn attach_observers(&mut self, runner: Runner, loaded: &Loaded, sources: Sources) -> Runner {
+    pub(super) fn attach_observers(
+        &mut self,
+        runner: Runner,
+        loaded: &LoadedConfig,
+        sources: Sources,
+    ) -> Runner {
         #[cfg(feature = "metrics")]
         let figures = self.serve(loaded, sources);
         #[cfg(not(feature = "metrics"))]
@@ -65,7 +70,7 @@ impl Monitoring {
     }
 
     #[cfg(feature = "metrics")]
-    fn serve(&mut self, loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
+    fn serve(&mut self, loaded: &LoadedConfig, sources: Sources) -> Option<Arc<dyn Observer>> {
         let listener = self.listener.take()?;
         let monitor = Arc::new(server::Monitor::new(loaded, sources, Arc::clone(&self.health)));
         let figures = monitor.observer();

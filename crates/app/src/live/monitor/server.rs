@@ -3,7 +3,7 @@
 use super::Sources;
 use super::figures::RunMetrics;
 use super::health::Health;
-use crate::configuration::Loaded;
+use crate::configuration::LoadedConfig;
 use crate::control::request_run;
 use crate::error::Result;
 use crate::http_server::{self, Answer, respond};
@@ -86,7 +86,7 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    pub(super) fn new(loaded: &Loaded, sources: Sources, health: Arc<Health>) -> Self {
+    pub(super) fn new(loaded: &LoadedConfig, sources: Sources, health: Arc<Health>) -> Self {
         let names = Names::new(&loaded.config.bots, loaded.config.account.money_scale);
         let figures = Arc::new(RunMetrics::new(names, sources.requests_per_second));
         let allowed_hosts = loaded.config.metrics.allowed_hosts.clone();

@@ -11,7 +11,7 @@ use crate::signals::message::{DIRECTION_NAMES, parse_direction};
 use crate::signals::signal_bots;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
-use candlewick_sdk::nearest;
+use candlewick_sdk::nearest_name;
 
 /// Column names of a header line, in the order of [`Cells::texts`]. The first six have a [`Column`].
 const CELL_NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "zone", "days", "reason"];
@@ -107,14 +107,14 @@ fn describe_unknown_cell(cell: &str, bots: &ListBots<'_>) -> String {
     }
     let names = bots.names();
     let is_word = cell.len() >= 3 && cell.chars().all(char::is_alphabetic);
-    let near = nearest(cell, names.iter().copied().chain(DIRECTION_NAMES)).filter(|_| is_word);
+    let near = nearest_name(cell, names.iter().copied().chain(DIRECTION_NAMES)).filter(|_| is_word);
     if let Some(direction) = near.filter(|near| DIRECTION_NAMES.contains(near)) {
         return format!("{cell:?} is not a direction: did you mean {direction}?");
     }
     let all = names.join(", ");
     if cell.len() >= 4 && cell.starts_with(char::is_alphabetic) {
         let unknown = format!("{cell:?} is neither a symbol nor a bot");
-        return match nearest(cell, names.iter().copied()) {
+        return match nearest_name(cell, names.iter().copied()) {
             Some(near) => format!("{unknown}: did you mean {near}? The names are {all}"),
             None => format!("{unknown}: the names are {all}"),
         };

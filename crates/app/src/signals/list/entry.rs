@@ -9,9 +9,9 @@ use super::time::{
 use super::zones::{parse_zone, zone_label};
 use crate::configuration::{DateOrder, SignalSettings};
 use crate::signals::message::parse_direction;
-use candlewick_engine::{BotId, BotSettings, SignalReason, time_zone_help};
+use candlewick_engine::{BotId, BotSettings, SignalReason, invalid_time_zone_hint};
 use candlewick_runtime::control::SignalBots;
-use candlewick_sandbox::{names_zone, parse_time};
+use candlewick_sandbox::{has_time_zone, parse_time};
 use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
@@ -198,9 +198,8 @@ fn build_entry(
         cells.texts.each_ref().map(String::as_str);
     let zone = match own_zone {
         "" => zone,
-        name => {
-            parse_zone(name).ok_or_else(|| format!("unknown time zone {name:?}: {}", time_zone_help(name)))?
-        }
+        name => parse_zone(name)
+            .ok_or_else(|| format!("unknown time zone {name:?}: {}", invalid_time_zone_hint(name)))?,
     };
     let close_type = match close_type {
         "" => None,
@@ -265,7 +264,7 @@ fn parse_entry_time(text: &str, days: &str, zone: Tz) -> Result<EntryTime, Strin
     }
     let zoned = || match DateTime::parse_from_rfc3339(text) {
         Ok(time) => !is_leap_second(&time),
-        Err(_) => names_zone(text),
+        Err(_) => has_time_zone(text),
     };
     parse_time(text).filter(|_| zoned()).map(EntryTime::Once).ok_or_else(|| {
         format!(

@@ -10,7 +10,7 @@ mod split;
 mod time;
 mod zones;
 
-use crate::configuration::{Loaded, Problem, ProblemKind};
+use crate::configuration::{LoadedConfig, Problem, ProblemKind};
 use candlewick_engine::{BotId, BotSettings, OutsideSignal, SignalId, SignalSource};
 use candlewick_records::counted;
 use candlewick_sdk::{CandleSeries, Expiry, Millis};
@@ -84,7 +84,7 @@ impl SignalList {
         Ok(entry::read_lines(&read_text(path)?, bots, terms)?.0)
     }
 
-    pub(crate) fn load(loaded: &Loaded) -> Result<Option<Self>, Problem> {
+    pub(crate) fn load(loaded: &LoadedConfig) -> Result<Option<Self>, Problem> {
         let signals = &loaded.config.signals;
         let Some(path) = &signals.list else { return Ok(None) };
         let read = Self::read(path, &loaded.config.bots, ListTerms::from_settings(signals));

@@ -248,7 +248,7 @@ pub(super) fn infer_date_order(
     let [day_first, month_first] = DATE_ORDERS;
     let mut open = dates.iter().filter(|(_, date)| date.resolve(day_first) != date.resolve(month_first));
     let first_only_in = |order: DateOrder| {
-        let other = order.other();
+        let other = order.opposite();
         let is_it = |date: WrittenDate| date.resolve(order).is_some() && date.resolve(other).is_none();
         dates.iter().find(|(_, date)| is_it(*date)).map(|(line, _)| *line)
     };

@@ -117,7 +117,7 @@ pub(super) fn parse_zone_cell(text: &str) -> Option<Tz> {
 }
 
 pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
-    candlewick_engine::offset_zone(&fold(text))
+    candlewick_engine::parse_utc_offset(&fold(text))
 }
 
 pub(crate) fn zone_label(zone: Tz) -> String {

@@ -18,16 +18,16 @@ fn at(text: &str) -> Millis {
     parse_time(text).unwrap()
 }
 
-fn loaded(folder: &TempDir, list: &str) -> Loaded {
+fn loaded(folder: &TempDir, list: &str) -> LoadedConfig {
     let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.csv"));
     std::fs::write(&path, list).unwrap();
     let section =
         format!("[signals]\nlist = {:?}\ntimezone = \"Europe/Berlin\"\n{BOTS}", path.display().to_string());
     std::fs::write(&file, section).unwrap();
-    Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
+    LoadedConfig::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
 }
 
-fn watch_list(loaded: &Loaded, now: Millis) -> WatchedList {
+fn watch_list(loaded: &LoadedConfig, now: Millis) -> WatchedList {
     WatchedList::new(SignalList::load(loaded).unwrap().unwrap(), loaded, now)
 }
 
@@ -138,7 +138,7 @@ async fn next_message(told: &mut mpsc::UnboundedReceiver<String>) -> String {
 }
 
 async fn watched(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     clock: &Arc<dyn Clock>,
 ) -> (mpsc::UnboundedReceiver<String>, (mpsc::Sender<ControlRequest>, JoinSet<()>)) {
     let (sender, orders) = mpsc::channel(16);

@@ -7,8 +7,10 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_coloured, print_json, print_verbatim};
 use anstyle::AnsiColor;
-use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
-use candlewick_app::inspection::{describe_stake_ruin, find_problems, ladder_figures, request_demand};
+use candlewick_app::configuration::{self, Base, LoadedConfig, Problems, RealMoney, check_secrets};
+use candlewick_app::inspection::{
+    describe_ladders, describe_stake_ruin, estimate_request_demand, find_problems,
+};
 use candlewick_app::lints::{self, LintFinding, LintInput, OUTGROWN_STAKE, Stage, UNAFFORDABLE_STAKE};
 use clap::Subcommand;
 use serde_json::json;
@@ -42,7 +44,7 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
         ConfigCommand::Init(arguments) => init::run(arguments, context)?,
         ConfigCommand::Show => show(context)?,
         ConfigCommand::Check { files, real } => {
-            let real = if *real { RealMoney::Asked } else { RealMoney::NotAsked };
+            let real = if *real { RealMoney::Requested } else { RealMoney::NotRequested };
             let hint = "fix the problems above and run the check again";
             let files: Vec<PathBuf> = context.global.config.iter().chain(files).cloned().collect();
             check(&files, real, context).map_err(|failure| failure.or_hint(hint))?;
@@ -53,7 +55,7 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
 }
 
 fn show(context: &Context<'_>) -> Result<(), Failure> {
-    let loaded = Loaded::read(&context.global.config, Base::Sandbox, Vec::new())?;
+    let loaded = LoadedConfig::read(&context.global.config, Base::Sandbox, Vec::new())?;
     if context.global.json {
         print_json(&configuration::to_json(&loaded))
     } else {
@@ -62,13 +64,13 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
-    let loaded = Loaded::read(files, Base::Sandbox, Vec::new())?;
+    let loaded = LoadedConfig::read(files, Base::Sandbox, Vec::new())?;
     let mut problems = find_problems(&loaded, real, context.registry);
     problems.extend(check_secrets(&loaded));
     Problems::check(problems)?;
-    let mut notices = ladder_figures(&loaded);
+    let mut notices = describe_ladders(&loaded);
     let limit = loaded.config.broker.client.requests_per_second;
-    let demand = request_demand(&loaded, context.registry);
+    let demand = estimate_request_demand(&loaded, context.registry);
     notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let gates = describe_gates(&loaded.config.bots, context.registry).into_iter();
     notices.extend(gates.map(|gate| format!("gate of {gate}")));

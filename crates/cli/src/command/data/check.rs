@@ -8,8 +8,10 @@ use crate::failure::{Ending, Failure, fail_with_last};
 use crate::output::{print, print_json};
 use crate::progress::StderrBars;
 use candlewick_app::candles::candle_store;
-use candlewick_app::data::check::{CheckResult, CheckTarget, RepairTerms, coverage_table};
-use candlewick_history::{CheckSettings, ConflictChoice, FindingKind, MarketHours, Remedy, check_in_step};
+use candlewick_app::data::check::{CheckResult, CheckTarget, RepairOptions, coverage_table};
+use candlewick_history::{
+    CheckSettings, ConflictChoice, FindingKind, MarketHours, Remedy, check_series_agreement,
+};
 use chrono::NaiveDate;
 use clap::Args;
 use std::path::PathBuf;
@@ -34,10 +36,10 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
     /// Threshold for spikes and jumps, as a multiple of the typical candle range
-    #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().spike_ranges, value_parser = parse_spike_threshold)]
+    #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().min_spike_ranges, value_parser = parse_spike_threshold)]
     spike: f64,
     /// Number of consecutive candles without movement from which they count as flat
-    #[arg(long, value_name = "CANDLES", default_value_t = CheckSettings::default().flat_candles, value_parser = clap::value_parser!(u64).range(2..))]
+    #[arg(long, value_name = "CANDLES", default_value_t = CheckSettings::default().min_flat_candles, value_parser = clap::value_parser!(u64).range(2..))]
     flat: u64,
     /// Kinds of problems to ignore, comma-separated
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
@@ -61,8 +63,8 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
     let settings = CheckSettings {
         session: arguments.session.clone(),
         holidays: arguments.holiday.clone(),
-        spike_ranges: arguments.spike,
-        flat_candles: arguments.flat,
+        min_spike_ranges: arguments.spike,
+        min_flat_candles: arguments.flat,
     };
     let (reading, progress) = (arguments.reading.to_import_settings(), StderrBars(context.global));
     let (mut all, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
@@ -72,7 +74,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
             Err(error) => failures.push(error.into()),
         }
     }
-    check_in_step(&mut all.iter_mut().map(|(_, checked)| checked).collect::<Vec<_>>());
+    check_series_agreement(&mut all.iter_mut().map(|(_, checked)| checked).collect::<Vec<_>>());
     let mut results = Vec::with_capacity(all.len());
     for (target, checked) in all {
         let repair = repair.as_ref().map(|terms| terms.repair(&target, &checked, &store.catalog, &progress));
@@ -129,7 +131,7 @@ pub(crate) struct RepairArguments {
 }
 
 impl RepairArguments {
-    pub(super) fn to_repair_terms(&self) -> Option<RepairTerms> {
+    pub(super) fn to_repair_terms(&self) -> Option<RepairOptions> {
         let existing = existing_file_rule(self.force);
         let kinds = self.also.iter().filter_map(|also| match also {
             ExtraRepair::Kind(kind) => Some(*kind),
@@ -139,7 +141,7 @@ impl RepairArguments {
             ExtraRepair::Conflict(choice) => Some(*choice),
             ExtraRepair::Kind(_) => None,
         });
-        self.fix.then(|| RepairTerms { also: kinds.collect(), conflicts, out: self.out.clone(), existing })
+        self.fix.then(|| RepairOptions { also: kinds.collect(), conflicts, out: self.out.clone(), existing })
     }
 }
 
@@ -157,7 +159,7 @@ fn parse_extra_repair(text: &str) -> Result<ExtraRepair, String> {
     let kind: FindingKind =
         text.parse().map_err(|error: candlewick_history::ParseChoiceError| error.to_string())?;
     match kind.remedy() {
-        Remedy::LeaveOut | Remedy::TakeLatest => Ok(ExtraRepair::Kind(kind)),
+        Remedy::RemoveOnRequest | Remedy::TakeLatest => Ok(ExtraRepair::Kind(kind)),
         Remedy::Choose => {
             Err("name the row to keep: conflict=first, conflict=last or conflict=larger".to_owned())
         }

@@ -8,8 +8,8 @@ use crate::interrupt::{Interrupt, sleep_for};
 use crate::output::show_as;
 use crate::progress::StderrBars;
 use candlewick_app::fetch::{
-    BATCH, CandleJob, FetchEnd, FetchStats, Fetcher, Mixing, Target, document, fetch_candles, record_prices,
-    targets, text,
+    CandleJob, DEFAULT_BATCH_CANDLES, FetchEnd, FetchStats, Fetcher, SourceMixing, Target, fetch_candles,
+    record_prices, select_targets, text, to_json_document,
 };
 use candlewick_history::AssetType;
 use candlewick_sdk::{Interval, Millis, Symbol};
@@ -68,8 +68,8 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let loaded = arguments.catalog.load(context)?;
     let every = arguments.record.then_some(Interval::SECOND);
     let asset_type = arguments.asset_type.map(AssetType::as_str);
-    let targets = targets(&arguments.series, every, asset_type, &loaded)?;
-    let mixing = if arguments.mix { Mixing::Allowed } else { Mixing::Refused };
+    let targets = select_targets(&arguments.series, every, asset_type, &loaded)?;
+    let mixing = if arguments.mix { SourceMixing::Allowed } else { SourceMixing::Refused };
     let runtime = Runtime::new().map_err(Failure::unexpected)?;
     runtime.block_on(async {
         let fetching = Fetcher::new(&loaded, &targets, mixing, &StderrBars(context.global))?;
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         let is_truncated = ending == Some(Ending::Interrupted);
         let finished = if is_truncated { FetchEnd::Interrupted } else { FetchEnd::Complete };
         fail_with_last(failures)?;
-        show_as(&document(&all, finished, &fetching), || text(&all, finished), context.global)?;
+        show_as(&to_json_document(&all, finished, &fetching), || text(&all, finished), context.global)?;
         Ok(ending.unwrap_or(Ending::Done))
     })
 }
@@ -90,7 +90,7 @@ fn check_alignment(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>
     let symbols: BTreeSet<Symbol> = changed.map(|fetched| fetched.target.series.symbol).collect();
     let mut failures = Vec::new();
     for symbol in symbols {
-        match fetching.check_in_step(symbol) {
+        match fetching.check_aligned(symbol) {
             Ok(notices) => context.print_notes(notices),
             Err(error) => failures.push(Failure::from(error)),
         }
@@ -114,7 +114,8 @@ async fn run_fetches(
             continue;
         }
         let FetchArguments { from, to, again, limit, .. } = *arguments;
-        let job = CandleJob { target, from, to, again, limit, spacing, batch: BATCH };
+        let job =
+            CandleJob { target, from, to, refetch: again, limit, spacing, batch: DEFAULT_BATCH_CANDLES };
         tasks.spawn(async move { (index, fetch_candles(job, fetching).await) });
     }
     let (mut done, mut ending) = (Vec::new(), None);

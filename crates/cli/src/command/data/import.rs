@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use crate::progress::StderrBars;
-use candlewick_app::data::{ImportTerms, ImportedFile, OutputFile, ReadFile, read_for_catalog};
-use candlewick_app::fetch::Mixing;
+use candlewick_app::data::{ImportOptions, ImportedFile, OutputFile, ReadFile, read_for_catalog};
+use candlewick_app::fetch::SourceMixing;
 use candlewick_history::{
     BarTime, Catalog, ClockChange, ColumnRoles, DateOrder, DecimalMark, Delimiter, ImportFormat,
     ImportSettings, TableSettings, Zone,
@@ -62,11 +62,11 @@ fn import_to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Resu
     let loaded = arguments.catalog.load(context)?;
     let catalog = Catalog::new(loaded.config.data.catalog.clone());
     let progress = StderrBars(context.global);
-    let terms = ImportTerms {
+    let terms = ImportOptions {
         reading: arguments.reading.to_import_settings(),
         source: arguments.source.clone(),
         licence: arguments.licence.clone(),
-        mixing: if arguments.mix { Mixing::Allowed } else { Mixing::Refused },
+        mixing: if arguments.mix { SourceMixing::Allowed } else { SourceMixing::Refused },
         copies: loaded.config.data.objects(),
         longer_share_percent: loaded.config.data.longer_share_percent,
     };
@@ -147,7 +147,7 @@ impl ReadingArguments {
             only: self.only.clone(),
             zone: self.timezone,
             clock_change: self.clock_change,
-            stamped: self.stamped,
+            bar_time: self.stamped,
             table: TableSettings {
                 columns: self.columns.clone(),
                 delimiter: self.delimiter,

@@ -11,10 +11,10 @@ use crate::interrupt::exit_on_stop;
 use crate::output::show_as;
 use crate::progress::StderrBars;
 use candlewick_app::candles::candle_store;
-use candlewick_app::configuration::{Base, Flag, Loaded};
+use candlewick_app::configuration::{Base, Flag, LoadedConfig};
 use candlewick_app::data::{
-    CatalogContents, Defects, ExistingFile, ExportTerms, GenerateTarget, GenerateTerms, OutputFile, export,
-    generate_candles,
+    CatalogContents, Defects, ExistingFile, ExportOptions, GenerateOptions, GenerateTarget, OutputFile,
+    export, generate_candles,
 };
 use candlewick_history::{AssetType, Catalog, Regime};
 use candlewick_sdk::{Interval, Millis, Symbol};
@@ -46,9 +46,9 @@ pub(crate) struct CatalogArgument {
 }
 
 impl CatalogArgument {
-    fn load(&self, context: &Context<'_>) -> Result<Loaded, Failure> {
+    fn load(&self, context: &Context<'_>) -> Result<LoadedConfig, Failure> {
         let flag = Flag::new("--catalog", "data", "catalog", self.catalog.as_ref());
-        Ok(Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?)
+        Ok(LoadedConfig::read(&context.global.config, Base::Bare, flag.into_iter().collect())?)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Catalog, Failure> {
@@ -122,7 +122,7 @@ pub(crate) struct ExportArguments {
 fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let out = OutputFile::new(&arguments.out, existing_file_rule(arguments.force))?;
     let ExportArguments { version, from, to, .. } = *arguments;
-    let terms = ExportTerms { name: arguments.name.parse()?, version, from, to };
+    let terms = ExportOptions { name: arguments.name.parse()?, version, from, to };
     let store = candle_store(&arguments.catalog.load(context)?);
     let exported = export(&terms, &store, &out, &StderrBars(context.global))?;
     show_as(&exported.document(), || exported.to_string(), context.global)
@@ -197,7 +197,7 @@ fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<
         None => GenerateTarget::Folder(&arguments.out),
     };
     let place = (target, existing_file_rule(arguments.force));
-    let terms = GenerateTerms {
+    let terms = GenerateOptions {
         symbol: arguments.symbol,
         asset_type: arguments.asset_type,
         interval: arguments.interval,

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::Progress;
-use candlewick_app::configuration::{Base, Loaded};
+use candlewick_app::configuration::{Base, LoadedConfig};
 use candlewick_report::edge::{BreakEvenReport, EdgeRequirement, TradesNeeded, TradesNeededTerms};
 use candlewick_statistics::{EdgeTestPlan, PaidStake};
 use clap::{Args, Subcommand};
@@ -40,8 +40,8 @@ pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending
     }
 }
 
-fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
-    Ok(Loaded::read(&context.global.config, Base::Bare, Vec::new())?)
+fn load(context: &Context<'_>) -> Result<LoadedConfig, Failure> {
+    Ok(LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?)
 }
 
 fn parse_payout_fraction(text: &str) -> Result<f64, String> {
@@ -143,7 +143,7 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
     let payout = arguments.payout.unwrap_or(loaded.config.simulation.payout_percent.to_fraction());
     let verdict = EdgeTestPlan::new(alpha, usual.beta(), usual.delta())?;
     let PlanArguments { power, paths, most_trades, seed, .. } = *arguments;
-    let terms = TradesNeededTerms { payout, verdict, power, paths, most_trades, seed };
+    let terms = TradesNeededTerms { payout, verdict, power, paths, max_trades: most_trades, seed };
     let mut needed = TradesNeeded::new(terms)?;
     let mut progress = Progress::new("Simulating verdicts", context.global);
     for (done, points) in (0..).zip(&arguments.points) {

@@ -6,7 +6,7 @@ use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::Progress;
 use candlewick_app::bots::session_settings;
-use candlewick_app::configuration::Loaded;
+use candlewick_app::configuration::LoadedConfig;
 use candlewick_engine::{EngineError, StakeRuin, TradeRecord};
 use candlewick_report::edge::{RuinFigures, RuinSummary, RuinTerms};
 use candlewick_sdk::rust_decimal::Decimal;
@@ -124,7 +124,7 @@ struct RuinInputs {
 }
 
 impl RuinInputs {
-    fn new(arguments: &RuinArguments, loaded: &Loaded) -> Result<Self, Failure> {
+    fn new(arguments: &RuinArguments, loaded: &LoadedConfig) -> Result<Self, Failure> {
         let balance = match arguments.balance {
             Some(amount) => to_money(amount, "--balance", loaded)?,
             None => loaded.initial_balance()?,
@@ -142,7 +142,11 @@ impl RuinInputs {
         })
     }
 
-    fn collect_stakes(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Vec<StakeRuin>, Failure> {
+    fn collect_stakes(
+        &self,
+        arguments: &RuinArguments,
+        loaded: &LoadedConfig,
+    ) -> Result<Vec<StakeRuin>, Failure> {
         let plan = self.choose_plan(arguments, loaded)?;
         let mut settings = session_settings(loaded);
         let risk = &mut settings.risk;
@@ -180,7 +184,11 @@ impl RuinInputs {
         Ok(stakes)
     }
 
-    fn choose_plan(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Option<StakePlan>, Failure> {
+    fn choose_plan(
+        &self,
+        arguments: &RuinArguments,
+        loaded: &LoadedConfig,
+    ) -> Result<Option<StakePlan>, Failure> {
         let step = to_minor_units(loaded.config.risk.stake_step, "risk.stake_step", loaded)?.max(1);
         let amount = |amount, flag| to_minor_units(amount, flag, loaded);
         if let Some(stake) = arguments.stake {
@@ -207,12 +215,12 @@ impl RuinInputs {
     }
 }
 
-fn to_money(amount: Decimal, key: &str, loaded: &Loaded) -> Result<Money, Failure> {
+fn to_money(amount: Decimal, key: &str, loaded: &LoadedConfig) -> Result<Money, Failure> {
     let exact = loaded.config.account.money_scale.exact(amount);
     Ok(exact.map_err(|source| EngineError::Amount { key: key.to_owned(), source })?)
 }
 
-fn to_minor_units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
+fn to_minor_units(amount: Decimal, key: &str, loaded: &LoadedConfig) -> Result<u64, Failure> {
     let money = to_money(amount, key, loaded)?;
     u64::try_from(money.minor()).map_err(|_| {
         Failure::configuration(format!("{key}: {amount} is negative")).hint("use an amount such as 10")

@@ -90,7 +90,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
     let (session, run) = (&contents.session, contents.last_run());
     let caveats = Caveats::for_live_run(run.trading, (&run.simulation, &run.settings.bots), &contents.book);
     let verdict_of = |bot: &str| {
-        let mut bots = session.bots().iter().zip(session.verdicts());
+        let mut bots = session.bot_names().iter().zip(session.verdicts());
         bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict)
     };
     let since = |bot: &str| verdict_of(bot).map(BotVerdict::first_intent);
@@ -100,7 +100,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
     };
     let plan =
         session.verdicts().next().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
-    let bots = || session.bots().iter().zip(session.verdicts());
+    let bots = || session.bot_names().iter().zip(session.verdicts());
     let each = bots()
         .map(|(bot, verdict)| Sample::from_trades(Some(bot), &trades_of(bot), verdict.judge(), &caveats));
     let mut samples = each.collect::<Result<Vec<_>, _>>()?;
@@ -110,7 +110,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
         return Ok(JournalVerdict { samples, plan, trades });
     }
     let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::from_row(row)).collect();
-    let judge = evaluate_trades(&every, EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
+    let judge = evaluate_trades(&every, EdgeTest::new(plan).with_weight(session.weight_of_all_bots()));
     samples.insert(0, Sample::from_trades(None, &every, &judge, &caveats)?);
     Ok(JournalVerdict { samples, plan, trades })
 }
@@ -209,7 +209,7 @@ impl GateArguments {
         GateRule {
             opening,
             resets_daily: self.resets.is_some(),
-            openings: self.openings.unwrap_or_default(),
+            max_daily_openings: self.openings.unwrap_or_default(),
             close_after_losses,
             close_after_trades,
             close_after_wins,

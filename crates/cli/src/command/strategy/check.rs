@@ -6,9 +6,9 @@ use crate::failure::{Failure, FailureKind};
 use crate::output::show_as;
 use crate::progress::Progress;
 use candlewick_app::candles::{CandleChoice, DataName, candle_store};
-use candlewick_app::configuration::{Base, Loaded};
-use candlewick_app::shell::shell_word;
-use candlewick_app::validation::{self, CheckError, TIME_LIMIT, ValidationOptions, ValidationReport};
+use candlewick_app::configuration::{Base, LoadedConfig};
+use candlewick_app::shell::quote_for_shell;
+use candlewick_app::validation::{self, CheckError, DEFAULT_TIME_LIMIT, ValidationOptions, ValidationReport};
 use candlewick_app::warm_up::describe_longest_part;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::testkit::{Finding, Market, Subject};
@@ -66,7 +66,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "N")]
     unseen: Option<usize>,
     /// Total time limit for the checks, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIME_LIMIT.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 }
 
@@ -81,8 +81,8 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
     let limit = Duration::from_secs(arguments.timeout);
-    let means = ValidationOptions { seed, unseen: arguments.unseen, itself: this_program()?, limit };
-    let mut watch = |begun| progress.update(begun, validation::CHECKS);
+    let means = ValidationOptions { seed, unseen: arguments.unseen, program: this_program()?, limit };
+    let mut watch = |begun| progress.update(begun, validation::CHECK_COUNT);
     let examined = validation::examine(&subject, market, &means, &mut watch);
     let examined =
         examined.map_err(|error| check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
@@ -107,7 +107,7 @@ impl CheckArguments {
                 None => Ok(None),
             };
         }
-        let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
+        let loaded = LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?;
         let mut bots = loaded.config.bots;
         bots.retain(|bot| bot.strategy == self.name);
         let names: Vec<String> = bots.iter().map(|bot| bot.name.clone()).collect();
@@ -145,7 +145,7 @@ impl CheckArguments {
             symbol,
             interval,
             expiry: Expiry { close_type, expiration_type: ExpirationType::TimeFixed },
-            longer_share_percent: Some(LongerRule::DEFAULT_PERCENT),
+            longer_share_percent: Some(LongerRule::DEFAULT_SHARE_PERCENT),
         };
         let of_bot = configured.and_then(|bot| bot.params.as_object().cloned()).unwrap_or_default();
         let params =
@@ -155,7 +155,7 @@ impl CheckArguments {
 }
 
 fn read_candles(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
-    let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
+    let loaded = LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?;
     let mut progress = Progress::new(format!("Reading {name}"), context.global);
     let hashed =
         name.read(&candle_store(&loaded), &mut |at| progress.update(at.read_bytes, at.total_bytes))?;
@@ -209,7 +209,7 @@ pub(in crate::command) fn check_command(
     let data = candles.data.iter().find(is_own).cloned();
     let data = data.unwrap_or_else(|| format!("{}@{}", series.symbol, series.interval));
     let files = if candles.rules.is_some() { &[][..] } else { files };
-    let word = |text: &str| shell_word(text).into_owned();
+    let word = |text: &str| quote_for_shell(text).into_owned();
     let mut words = vec![format!("candlewick strategy check {}", entry.name)];
     words.extend(files.iter().map(|file| format!("--config {}", word(&file.display().to_string()))));
     if files.is_empty() {

@@ -3,7 +3,8 @@
 use super::*;
 use crate::view::{build_run, build_trades};
 use candlewick_engine::{
-    Action, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled, VenueId,
+    Action, Control, Entry, Header, IntentId, OpenedTrade, Origin, Recorder as _, SeriesId, TradeSettlement,
+    VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, RunJournal, Store};
 use candlewick_records::{JournalContents, TradeFilter, TradeLine, TradePage, VerdictLine};
@@ -122,15 +123,23 @@ impl Written {
             let (open_time, close_time, close_price, taken) = (None, None, None, None);
             let (payout, open_price) = (Payout::from_parts(875_000), Some(100.0));
             let venue_id = Some(VenueId::truncated(&format!("trade-{intent}")));
-            let opened = Opened { intent, venue_id, open_time, open_price, close_time, payout, taken };
+            let opened = OpenedTrade { intent, venue_id, open_time, open_price, close_time, payout, taken };
             self.event(EventKind::Opened(opened));
             let (outcome, profit) = match intent.number() % 3 {
                 0 => (Outcome::Won, Money::from_minor(875)),
                 1 => (Outcome::Lost, Money::from_minor(-1_000)),
                 _ => (Outcome::Draw, Money::ZERO),
             };
-            let settled =
-                Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout };
+            let settled = TradeSettlement {
+                intent,
+                outcome,
+                profit,
+                open_time,
+                open_price,
+                close_time,
+                close_price,
+                payout,
+            };
             self.event(EventKind::Settled(settled));
         }
     }
@@ -148,7 +157,7 @@ async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
     // Each clock reading advances by an hour, so that every verification is stored.
     let hours = AtomicU64::new(0);
     let elapsed = move || Duration::from_secs(3_600 * hours.fetch_add(1, Ordering::Relaxed));
-    RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold.with_part_size(PART)))
+    RunJournal::new(store, run, Millis::ZERO, elapsed).with_follower(Box::new(fold.with_part_size(PART)))
 }
 
 async fn whole(written: &Written) -> Model {
@@ -272,7 +281,7 @@ async fn reads_evicted_trades_from_the_journal() {
     assert_eq!(model.trades.unfinished().map(|row| row.approved.intent().number()).collect::<Vec<_>>(), [11]);
 
     let verdicts: Vec<Option<VerdictLine>> =
-        (contents.session.bots().iter().zip(contents.session.verdicts()))
+        (contents.session.bot_names().iter().zip(contents.session.verdicts()))
             .enumerate()
             .map(|(place, (bot, verdict))| Some(VerdictLine::new((bot, place), verdict, &contents.book)))
             .collect();

@@ -25,10 +25,10 @@ impl RiskState {
         let pauses = self.pauses.with_numbers(&limits.pauses, numbers);
         let venue_refusals = self.venue_refusals.with_numbers(numbers);
         let mut carried = Self { symbols: moved, bots: tallies, pauses, venue_refusals, ..self };
-        if !limits.counts_hours() {
+        if !limits.limits_trades_per_hour() {
             carried.recent.clear();
         }
-        if !limits.cools_down() {
+        if !limits.has_cooldown() {
             carried.rested_at = Millis::new(i64::MIN);
             carried.symbols.iter_mut().for_each(|symbol| symbol.rested_at = Millis::new(i64::MIN));
         }
@@ -79,13 +79,13 @@ fn is_subsequence(pauses: &[PauseSettings], all: &[PauseSettings]) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CountedPayouts {
+pub(crate) struct PayoutNeedChange {
     pub(crate) is_unchanged: bool,
     pub(crate) was_ever_needed: bool,
     pub(crate) is_needed_now: bool,
 }
 
-impl CountedPayouts {
+impl PayoutNeedChange {
     pub(crate) fn compare(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
         let payout_max_age =
             |limits: &Limits, symbol| limits.needs_payout(symbol).then_some(limits.payout_max_age);

@@ -1,7 +1,7 @@
 //! A situation in which every rule passes, as a basis for tests of the rules.
 
-use super::{Limits, Proposal, RiskSettings, RiskState, Ruling, View};
-use crate::intent::{Intents, Stage};
+use super::{Limits, Proposal, RiskSettings, RiskState, RiskView, Ruling};
+use crate::intent::{IntentStage, Intents};
 use crate::ledger::Ledger;
 use crate::{BotId, Edge, IntentId, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Reason, Symbol};
@@ -79,23 +79,23 @@ impl Situation {
         self.limits.bind_ids(&[], &symbols);
     }
 
-    pub(super) fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> RiskView<'_> {
         let Self { limits, state, ledger, intents, proposal } = self;
-        View { limits, state, ledger, intents, counts: intents.counts(proposal.symbol) }
+        RiskView { limits, state, ledger, intents, counts: intents.counts(proposal.symbol) }
     }
 
-    pub(super) fn ask(&self, check: fn(&Proposal, View<'_>) -> Ruling) -> Ruling {
+    pub(super) fn ask(&self, check: fn(&Proposal, RiskView<'_>) -> Ruling) -> Ruling {
         check(&self.proposal, self.view())
     }
 
-    pub(super) fn begin(&mut self, symbol: SymbolId, stage: Stage) {
+    pub(super) fn begin(&mut self, symbol: SymbolId, stage: IntentStage) {
         let proposal = Proposal { symbol, ..self.proposal };
         let id: IntentId = self.intents.next;
-        self.intents.begin(super::Approved::new(&proposal, id).terms(), proposal.nominal_close);
+        self.intents.begin(super::ApprovedTrade::new(&proposal, id).terms(), proposal.nominal_close);
         match stage {
-            Stage::InFlight => {}
-            Stage::InDoubt => self.intents.doubt(id),
-            Stage::Open => assert!(self.intents.open(id).is_some()),
+            IntentStage::InFlight => {}
+            IntentStage::InDoubt => self.intents.mark_in_doubt(id),
+            IntentStage::Open => assert!(self.intents.mark_open(id).is_some()),
         }
     }
 

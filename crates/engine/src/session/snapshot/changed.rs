@@ -1,7 +1,7 @@
 //! Restores a snapshot made under other settings. The result equals a fold of all journal entries.
 
 use super::{BotState, RestoreError, Session, SessionSnapshot, SharedVerdicts};
-use crate::risk::{CountedPayouts, changed_count_setting};
+use crate::risk::{PayoutNeedChange, changed_count_setting};
 use crate::session::earlier::position_or_push;
 use crate::session::verdicts::verdict_plan;
 use crate::stake::Stake;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// Settings and run headers under which a snapshot was made.
 #[derive(Clone, Copy, Debug)]
-pub struct SettingsBefore<'a> {
+pub struct SnapshotOrigin<'a> {
     /// Settings of the last run.
     pub settings: &'a SessionSettings,
     /// Headers of all runs covered by the snapshot, in order.
@@ -47,12 +47,12 @@ impl Session {
     ///
     /// The state equals a fold of the same entries under the current settings. Bots are matched by name. A new bot
     /// starts fresh, and the verdict of a removed bot is kept. Session counts are only valid once a run has begun.
-    /// Fails with [`RestoreError::NeedsAll`] if a fold of all trades is required. The Session must then not be used.
+    /// Fails with [`RestoreError::NeedsFullFold`] if a fold of all trades is required. The Session must then not be used.
     pub fn restore_changed(
         &mut self,
         own: &SessionSettings,
         snapshot: SessionSnapshot,
-        before: SettingsBefore<'_>,
+        before: SnapshotOrigin<'_>,
     ) -> Result<Renumbering, RestoreError> {
         let old = Self::without_strategies(before.settings).map_err(|error| needs_all(error.to_string()))?;
         // Bot positions in the snapshot refer to the previous settings.
@@ -70,7 +70,7 @@ impl Session {
         }
         let names = self.collect_names(before.headers);
         let there = snapshot.names();
-        let numbers = there.to(&names);
+        let numbers = there.renumbering_to(&names);
         let numbers = numbers.ok_or_else(|| needs_all("the snapshot has a bot without a run".to_owned()))?;
         let payouts = self.compare_counted_payouts(&old, &snapshot, &numbers, (before.settings, own))?;
         self.check_entry_delays(&old, &snapshot, &there, &numbers)?;
@@ -146,10 +146,10 @@ impl Session {
         snapshot: &SessionSnapshot,
         numbers: &Renumbering,
         (before, own): (&SessionSettings, &SessionSettings),
-    ) -> Result<CountedPayouts, RestoreError> {
+    ) -> Result<PayoutNeedChange, RestoreError> {
         let there = (0..snapshot.symbols.len()).filter_map(SymbolId::new);
         let symbols: Vec<_> = there.map(|symbol| (symbol, numbers.symbol(symbol))).collect();
-        let payouts = CountedPayouts::compare(&old.limits, &self.limits, &symbols);
+        let payouts = PayoutNeedChange::compare(&old.limits, &self.limits, &symbols);
         let has_ladders = self.bots.iter().any(|bot| bot.stake.is_ladder());
         let is_under_way = snapshot.intents.bots().next().is_some();
         let problem = if payouts.is_unchanged {
@@ -219,7 +219,7 @@ impl Session {
         index: usize,
         kept: BotState,
         (before, after): (&BotSettings, &BotSettings),
-        payouts: CountedPayouts,
+        payouts: PayoutNeedChange,
     ) -> Result<(), RestoreError> {
         let BotState { stake, last_close, reentry, .. } = kept;
         let bot = &mut self.bots[index];
@@ -253,5 +253,5 @@ impl Session {
 }
 
 const fn needs_all(why: String) -> RestoreError {
-    RestoreError::NeedsAll { why }
+    RestoreError::NeedsFullFold { why }
 }

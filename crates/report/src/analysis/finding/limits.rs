@@ -20,7 +20,7 @@ pub(super) fn halted_early(
     (last_open, span): (Option<Millis>, &Range<Millis>),
 ) -> Option<Finding> {
     let is_lifted_manually = |name: &&str| {
-        Rule::ALL.into_iter().any(|rule| rule.as_str() == *name && (rule.is_final() || rule == Rule::Halted))
+        Rule::ALL.into_iter().any(|rule| rule.as_str() == *name && (rule.ends_run() || rule == Rule::Halted))
     };
     let refused = refused_since.iter().filter(|(name, _)| is_lifted_manually(name));
     let (rule, _) = refused.clone().max_by_key(|(_, count)| **count)?;
@@ -77,7 +77,8 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
 }
 
 fn min_reported_share(name: &str) -> f64 {
-    let is_usual = |rule: Rule| rule.is_brief() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
+    let is_usual =
+        |rule: Rule| rule.is_usually_short() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
     if rule.is_some_and(is_usual) { MIN_BRIEF_RULE_SHARE } else { MIN_RULE_SHARE }
 }

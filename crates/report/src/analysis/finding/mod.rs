@@ -69,21 +69,21 @@ pub struct Finding {
 pub struct Background {
     pub assumed_payout_percent: Option<f64>,
     /// Median payout that the venue actually paid, in percent; `None` if unknown.
-    pub seen_payout_percent: Option<f64>,
+    pub paid_payout_percent: Option<f64>,
     /// Number of candles missing between the first and last candle, excluding closed market hours.
     pub missing_candles: u64,
     /// Number of the bots' candles after the last trade decision; `None` if the run has no candles.
     pub untraded_candles: Option<u64>,
     pub revised_candles: u64,
-    pub unset_steps: BTreeMap<Symbol, f64>,
+    pub unset_tick_sizes: BTreeMap<Symbol, f64>,
     pub reversals: Vec<Reversals>,
     /// Number of numeric values in each bot's rule, in bot order; 0 for a bot without a rule.
     pub rule_numbers: Vec<usize>,
-    pub stale_longer: Vec<StaleLonger>,
+    pub stale_longer_candles: Vec<StaleLongerCandle>,
 }
 
 #[derive(Clone, Debug)]
-pub struct StaleLonger {
+pub struct StaleLongerCandle {
     pub bot: String,
     pub interval: Interval,
     pub staleness: Staleness,
@@ -182,16 +182,16 @@ impl Finding {
             trades::regimes(facts.settled, facts.bots),
             hours.and_then(|hours| trades::one_hour_only(&hours.cells)),
             trades::latency_finding(latencies),
-            venue::assumed_payout(background.assumed_payout_percent, background.seen_payout_percent),
+            venue::assumed_payout(background.assumed_payout_percent, background.paid_payout_percent),
             unusual_payout(background.assumed_payout_percent),
             variants.and_then(choice::many_variants),
             facts.variants_unknown.map(choice::variants_unknown),
             venue::gaps(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
             venue::bid_ask_bounce(&background.reversals),
             choice::many_parameters(&background.rule_numbers, facts.settled, facts.bots),
-            venue::stale_longer_candles(&background.stale_longer),
+            venue::stale_longer_candles(&background.stale_longer_candles),
             venue::draw_share(summary.draw, summary.trades),
-            venue::no_price_step(facts.settled, facts.bots, &background.unset_steps),
+            venue::no_price_step(facts.settled, facts.bots, &background.unset_tick_sizes),
             venue::data_revised(background.revised_candles),
             variants.and_then(choice::in_sample_only),
         ];

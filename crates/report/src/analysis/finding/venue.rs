@@ -1,6 +1,6 @@
 //! Findings about the data and the venue: payouts, gaps, prices and draws.
 
-use super::{Finding, FindingKind, Severity, StaleLonger};
+use super::{Finding, FindingKind, Severity, StaleLongerCandle};
 use crate::figure::span;
 use candlewick_engine::{BotSettings, IntentRow, TradeBook};
 use candlewick_records::counted;
@@ -174,18 +174,19 @@ fn count_steps(price: f64, step: f64) -> f64 {
 
 const SERIOUS_STALE_SHARE: f64 = 0.01;
 
-pub(super) fn stale_longer_candles(stale: &[StaleLonger]) -> Option<Finding> {
-    let share = |one: &StaleLonger| one.staleness.stale as f64 / one.staleness.candles.max(1) as f64;
+pub(super) fn stale_longer_candles(stale: &[StaleLongerCandle]) -> Option<Finding> {
+    let share =
+        |one: &StaleLongerCandle| one.staleness.stale_candles as f64 / one.staleness.candles.max(1) as f64;
     let worst = stale.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
     let severity = if share(worst) > SERIOUS_STALE_SHARE { Severity::Serious } else { Severity::Info };
     let mut text = String::new();
     for one in stale {
-        let StaleLonger { bot, interval, staleness } = one;
+        let StaleLongerCandle { bot, interval, staleness } = one;
         let _ = write!(
             text,
             "{bot} used a stale {interval} candle on {:.1} % of the bot's candles, up to {} after the close. ",
             share(one) * 100.0,
-            span(staleness.oldest)
+            span(staleness.max_age)
         );
     }
     text.push_str(
@@ -307,11 +308,11 @@ mod tests {
         assert_eq!((found.reversed, found.moves), (2, 3));
     }
 
-    fn stale(stale: u64, candles: u64) -> StaleLonger {
-        StaleLonger {
+    fn stale(stale: u64, candles: u64) -> StaleLongerCandle {
+        StaleLongerCandle {
             bot: "a".to_owned(),
             interval: "1h".parse().unwrap(),
-            staleness: Staleness { candles, stale, oldest: Millis::HOUR * 7 },
+            staleness: Staleness { candles, stale_candles: stale, max_age: Millis::HOUR * 7 },
         }
     }
 

@@ -4,7 +4,7 @@ mod ruler;
 
 use super::named_chances;
 use crate::markup::escaped;
-use candlewick_search::sweep::{Luck, Objective, Outcome, Space, TrialRow, ranked};
+use candlewick_search::sweep::{Objective, Outcome, SelectionBias, Space, TrialRow, rank_rows};
 use ruler::{Ruler, Shade};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,13 +16,13 @@ const MAX_PAIRED_PARAMETERS: usize = 4;
 pub fn write_sweep_page(
     rows: &[TrialRow],
     space: &Space,
-    (objective, luck): (Objective, Option<&Luck>),
+    (objective, luck): (Objective, Option<&SelectionBias>),
     notices: &[String],
     mut writer: impl Write,
 ) -> io::Result<()> {
     let last = rows.iter().map(|row| row.rung).max().unwrap_or_default();
     let counting: Vec<&TrialRow> =
-        ranked(rows).into_iter().filter(|row| row.score.is_some() && row.rung == last).collect();
+        rank_rows(rows).into_iter().filter(|row| row.score.is_some() && row.rung == last).collect();
     let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
     write!(
         writer,
@@ -68,13 +68,13 @@ pub fn write_sweep_page(
     write!(writer, "<script>{SCRIPT}</script></body></html>")
 }
 
-fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
+fn write_luck(luck: &SelectionBias, mut writer: impl Write) -> io::Result<()> {
     write!(
         writer,
         "<h2>Luck of the best set</h2><p><strong>All {} sets: {}.</strong></p><table><tr><th>probability \
          that</th><th></th></tr>",
         luck.sets,
-        luck.reading()
+        luck.interpretation()
     )?;
     for (name, found) in named_chances(luck) {
         write!(writer, "<tr><td>{name}</td><td>{found}</td></tr>")?;
@@ -310,7 +310,7 @@ mod tests {
     fn page(rows: &[TrialRow], names: [&str; 2]) -> String {
         let mut bytes = Vec::new();
         let space = space(names);
-        let luck = Luck::new(rows, 0.8, 1);
+        let luck = SelectionBias::new(rows, 0.8, 1);
         write_sweep_page(rows, &space, (Objective::Edge, luck.as_ref()), &[], &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }

@@ -27,7 +27,9 @@ pub(super) struct Shade {
 impl Ruler {
     pub(super) fn from_axis<'a>(axis: &Axis, occurring: impl Iterator<Item = &'a Setting>) -> Self {
         let name = escaped(axis.name());
-        if let Some(list) = axis.listed().filter(|list| list.len() <= MAX_POSITIONS || !axis.is_number()) {
+        if let Some(list) =
+            axis.listed_values().filter(|list| list.len() <= MAX_POSITIONS || !axis.is_numeric())
+        {
             return Self { name, places: Positions::Listed(list.to_vec()) };
         }
         let (low, high) = ends(occurring.filter_map(Setting::to_number)).unwrap_or((0.0, 1.0));

@@ -48,9 +48,9 @@ impl WalletAudit {
             .is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
         // Intents in doubt and unbooked returns may explain any amount.
-        let is_from_outside = reading.under_way.is_known()
+        let is_from_outside = reading.in_flight.is_known()
             && magnitude(difference - self.confirmed) > self.unseen_change(reading);
-        let is_reckonable = reading.under_way.unknown == Money::ZERO;
+        let is_reckonable = reading.in_flight.unknown == Money::ZERO;
         let new = Suspicion {
             raws: vec![(raw, is_reckonable)],
             difference,
@@ -65,7 +65,7 @@ impl WalletAudit {
         let Some(known) = self.suspect.clone() else { return new };
         let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
         let may_have_grown =
-            self.change_since(known.last - self.lag(reading.lag)) + reading.under_way.largest_amount();
+            self.change_since(known.last - self.lag(reading.lag)) + reading.in_flight.largest_amount();
         let is_grown = is_same_way && magnitude(difference - known.difference) <= may_have_grown;
         let last = known.raws.last().copied();
         let is_stable = last.is_some_and(|(last, _)| last == raw);

@@ -23,7 +23,7 @@ const READ: Reading<'static> = Reading {
     wallet: Money::ZERO,
     bonus: None,
     free: Money::ZERO,
-    under_way: &NOTHING,
+    in_flight: &NOTHING,
     sent: Millis::ZERO,
     lag: LAG,
     patience: Millis::from_seconds(300),
@@ -47,7 +47,7 @@ impl Bench {
         let sent = Millis::from_seconds(second);
         let (under_way, is_last) = (&self.under_way, self.is_last);
         let (wallet, bonus) = (minor(wallet), self.bonus);
-        let reading = Reading { wallet, bonus, free, under_way, sent, is_last, ..READ };
+        let reading = Reading { wallet, bonus, free, in_flight: under_way, sent, is_last, ..READ };
         let result = self.audit.read(&reading);
         match result {
             Confirmed { step, may_be_of_trades: true } => self.audit.confirm(step),
@@ -242,7 +242,7 @@ fn released_stake_does_not_hide_lag() {
     bench.under_way.amounts = vec![vec![minor(10)]];
     bench.check(&[(20, 1_000, Agrees)]);
     bench.under_way = InFlightMoney::default();
-    bench.audit.watch_event(minor(990), minor(10), Millis::from_seconds(30));
+    bench.audit.record_event_balance(minor(990), minor(10), Millis::from_seconds(30));
     bench.check(&[(35, 1_000, Agrees), (60, 990, Agrees)]);
 }
 

@@ -1,7 +1,7 @@
 use super::reports::{Asked, INTENT, OPENED, Seen, in_time, over, play, running, venue};
 use super::*;
 use candlewick_broker::Progress;
-use candlewick_engine::{IntentState, Settled};
+use candlewick_engine::{IntentState, TradeSettlement};
 use candlewick_sdk::{Outcome, Payout};
 
 /// Default age at which a list proves that a trade is missing.
@@ -94,7 +94,8 @@ fn paying(report: TradeReport, percent: i64) -> TradeReport {
 
 #[test]
 fn confirms_a_cancellation_by_status_before_booking() {
-    let unproven = || TradeReport { is_by_status: true, profit: None, ..ended(Outcome::Cancelled, 0) };
+    let unproven =
+        || TradeReport { is_outcome_from_status: true, profit: None, ..ended(Outcome::Cancelled, 0) };
     let record = |ms: i64| if ms < 121_000 { running() } else { unproven() };
     let check = |listed: &dyn Fn(i64) -> Option<TradeReport>, expected: (i64, i64)| {
         let seen = seen(LAG, running(), record, listed);
@@ -126,7 +127,7 @@ fn changed_payout_or_profit_halts() {
         assert_eq!(seen.halted.as_deref(), halted);
         assert_eq!(seen.booked, Some((booked, 125_000)), "the venue's figure is booked");
         let mut payouts = events_in(&seen.entries).filter_map(|event| match event.kind {
-            EventKind::Settled(Settled { payout, .. }) => payout,
+            EventKind::Settled(TradeSettlement { payout, .. }) => payout,
             _ => None,
         });
         assert!(payouts.all(|payout| payout.parts() == 850_000));

@@ -41,7 +41,7 @@ fn next_run_knows_when_and_why_the_operator_halted() {
         (0..=journal.len()).map(|end| recovered_from(&journal[..end]).halt()).collect();
     known.dedup();
     assert_eq!(known, [None, Some(first), Some(still), None, second.clone()]);
-    let state = Bench::start(|parts| parts.past = recovered_from(&journal)).state();
+    let state = Bench::start(|parts| parts.recovered = recovered_from(&journal)).state();
     assert_eq!((state.phase, state.reason.as_deref()), (RunPhase::Halted, Some("second")));
     assert_eq!(state.halt, second);
 }
@@ -65,7 +65,7 @@ fn reports_a_halt_while_the_run_stops() {
         };
         commands.into_iter().filter_map(phase).collect()
     };
-    bench.step(Input::Stop(crate::Stop::TimeUp));
+    bench.step(Input::Stop(crate::StopReason::TimeUp));
     let halted = phases(halt_by_order(&mut bench, "the wallet lacks 5.00"));
     let reason = Some("the wallet lacks 5.00".to_owned());
     assert_eq!(halted, [(RunPhase::Halted, reason.clone()), (RunPhase::Stopping, reason)]);

@@ -27,7 +27,7 @@ use candlewick_broker::{
     TradeListing, TradeReport,
 };
 use candlewick_engine::{
-    Action, Approved, Event, Origin, Recorded, RiskSettings, SeriesId, SessionSettings, SymbolId,
+    Action, ApprovedTrade, Event, Origin, RecordedEntry, RiskSettings, SeriesId, SessionSettings, SymbolId,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, MoneyScale, Ohlcv, Price, Signal, Strategy};
@@ -77,7 +77,7 @@ fn unlimited() -> RiskSettings {
     }
 }
 
-pub(super) fn approved(number: u64) -> Approved {
+pub(super) fn approved(number: u64) -> ApprovedTrade {
     let mut session = session(unlimited());
     let mut actions = Vec::new();
     for minute in 1..=number {
@@ -167,8 +167,8 @@ fn parts() -> CoordinatorParts {
         header: Header { format: Header::FORMAT, settings: none, strategies: Vec::new(), data_hash: None },
         account: Account::Demo,
         session: session(RiskSettings::default()),
-        priced: Vec::new(),
-        past: RecoveredState::default(),
+        priced_symbols: Vec::new(),
+        recovered: RecoveredState::default(),
         is_simulated: false,
         until: None,
         balances: None,
@@ -335,15 +335,15 @@ fn events_in(entries: &[JournalEntry]) -> impl Iterator<Item = &Event> {
 
 fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
     let mut parts =
-        CoordinatorParts { past: RecoveredState { runs: 1, ..RecoveredState::default() }, ..parts() };
+        CoordinatorParts { recovered: RecoveredState { runs: 1, ..RecoveredState::default() }, ..parts() };
     for entry in entries {
         let recorded = match entry {
-            JournalEntry::Event(event) => Recorded::Event(event),
-            JournalEntry::Action(Action::Open(approved)) => Recorded::Open(approved),
+            JournalEntry::Event(event) => RecordedEntry::Event(event),
+            JournalEntry::Action(Action::Open(approved)) => RecordedEntry::Open(approved),
             _ => continue,
         };
         parts.session.recall(&recorded);
-        parts.past.book.recall(&recorded);
+        parts.recovered.book.recall(&recorded);
     }
     parts
 }
@@ -351,7 +351,7 @@ fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
 /// Starts a run at `ms` that polls the list and continues a journal with these entries.
 fn continued(ms: i64, entries: Vec<JournalEntry>) -> Bench {
     let mut parts = parts_after(entries);
-    (parts.settings.list_every_s, parts.past.began) = (300, Some(START));
+    (parts.settings.list_every_s, parts.recovered.began) = (300, Some(START));
     let mut bench = Bench::new(parts);
     bench.at(ms).step(Input::Start);
     bench.answer(candles_answer(Vec::new(), bench.now));
@@ -391,7 +391,7 @@ fn sends_opens_only_once_durable() {
     let commands = bench.at(65_000).durable();
     assert_eq!(steps(&commands), ["send 1"]);
     let leaves = bench.now;
-    assert!(commands.iter().any(|one| matches!(one, Command::Send(open) if open.leave_by() == leaves)));
+    assert!(commands.iter().any(|one| matches!(one, Command::Send(open) if open.send_deadline() == leaves)));
     assert_eq!(steps(&bench.durable()), [""; 0], "never a second time");
 }
 
@@ -403,7 +403,7 @@ fn does_not_send_late_or_stopped_opens() {
         (60_100, Some(halt), Ok(())),
         (60_100, None, Err(full())),
         (60_100, Some(Input::EntryRefused), Ok(())),
-        (60_100, Some(Input::Stop(crate::Stop::TimeUp)), Ok(())),
+        (60_100, Some(Input::Stop(crate::StopReason::TimeUp)), Ok(())),
     ] {
         let mut bench = Bench::start(|_| {});
         bench.signal();
@@ -435,10 +435,10 @@ fn ignores_unrequested_answers() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     bench.answer(open_answer(TradeReport::new("01JT"), START));
-    assert_eq!(bench.coordinator.under_way().last_close, None);
+    assert_eq!(bench.coordinator.pending_work().last_close, None);
     bench.durable();
     bench.answer(open_answer(TradeReport::new("01JT"), START));
-    assert!(bench.coordinator.under_way().last_close.is_some());
+    assert!(bench.coordinator.pending_work().last_close.is_some());
 }
 
 #[test]
@@ -535,7 +535,7 @@ fn alarms(commands: &[Command]) -> Vec<String> {
 fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| {
-        parts.priced = vec![symbol];
+        parts.priced_symbols = vec![symbol];
         parts.settings.price_every_ms = 5_000;
     });
     bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(streams))));

@@ -1,7 +1,7 @@
 use super::reported_times::earlier;
 use super::reports::{OPENED, in_time, play, running, trade, venue, with_amount};
 use super::*;
-use crate::past::HALTED;
+use crate::past::HALT_PREFIX;
 use candlewick_engine::VenueId;
 use candlewick_sdk::Payout;
 
@@ -28,10 +28,10 @@ fn resumed_oddity_does_not_halt_again() {
     let in_next_run = |alarm: String| {
         let past =
             RecoveredState { alarms: std::collections::BTreeSet::from([alarm]), ..RecoveredState::default() };
-        let mut next = Bench::start(|parts| parts.past = past);
+        let mut next = Bench::start(|parts| parts.recovered = past);
         play(&mut next, OPENED, always(absurd()))
     };
-    let seen = in_next_run(format!("{HALTED}{reason}"));
+    let seen = in_next_run(format!("{HALT_PREFIX}{reason}"));
     assert_eq!((&seen.halted, seen.warnings_about("has a payout of 900 %")), (&None, 0), "in the next one");
     // A reason that was only logged during another halt still halts the next run.
     assert_eq!(in_next_run(reason.to_owned()).halted.as_deref(), Some(reason));

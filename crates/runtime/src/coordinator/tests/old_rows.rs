@@ -1,6 +1,6 @@
 use super::reports::INTENT;
 use super::*;
-use candlewick_engine::{Rejection, SecondTrade, Settled, VenueId};
+use candlewick_engine::{Rejection, SecondTrade, TradeSettlement, VenueId};
 use candlewick_sdk::{Money, Outcome};
 
 fn at(seconds: i64) -> Millis {
@@ -41,7 +41,7 @@ fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> B
             let (outcome, profit) = (Outcome::Won, Money::from_minor(800));
             bench.hand(
                 at(minute * 60 + 30),
-                EventKind::Settled(Settled::by_operator(intent, outcome, profit)),
+                EventKind::Settled(TradeSettlement::by_operator(intent, outcome, profit)),
             );
         }
     }
@@ -60,7 +60,7 @@ impl Bench {
     }
 
     fn forgotten(&mut self, looked: Millis) -> Vec<u64> {
-        self.coordinator.forget_old(looked);
+        self.coordinator.forget_old_intents(looked);
         let known = self.known();
         (1..=60).filter(|intent| !known.contains(intent)).collect()
     }
@@ -112,7 +112,7 @@ fn doubt_retains_intents_near_it_but_no_later_ones() {
         if is_not_opened {
             doubts.resolver.give_up(terms.intent()).unwrap();
         }
-        bench.coordinator.forget_old(at(1_000_000));
+        bench.coordinator.forget_old_intents(at(1_000_000));
         // The trade in doubt may have opened until 1,120.999 s: 30 s, the rest of that second, and a list lag of 120 s.
         // Intents within twelve minutes of this period are kept: from the fourth, by its end, to the 30th, by its
         // start.

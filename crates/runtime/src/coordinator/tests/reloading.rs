@@ -1,5 +1,5 @@
 use super::*;
-use crate::Stop;
+use crate::StopReason;
 use crate::reload::NewSettings;
 use candlewick_engine::{ReloadNote, ReloadedBy};
 
@@ -28,7 +28,7 @@ fn settings(max_open_trades: u32) -> NewSettings {
     NewSettings {
         risk: RiskSettings { max_open_trades, ..RiskSettings::default() },
         runtime: RuntimeSettings { stop_patience_s: 7, hold_ms: 5, ..RuntimeSettings::default() },
-        kept: Vec::new(),
+        unreloaded_inputs: Vec::new(),
     }
 }
 
@@ -57,7 +57,7 @@ fn reads_settings_one_at_a_time_and_notes_them_before_the_event() {
     assert_eq!(entries(&read(&mut bench, settings(1))), ["[]", "Reload"]);
     bench.step(Input::Order(OrderId(4), ORDER));
     let kept = vec!["up.toml has changed".to_owned()];
-    let told = read(&mut bench, NewSettings { kept, ..settings(1) });
+    let told = read(&mut bench, NewSettings { unreloaded_inputs: kept, ..settings(1) });
     assert_eq!(entries(&told), ["[\"up.toml has changed\"]", "Reload"]);
 }
 
@@ -65,7 +65,7 @@ fn reads_settings_one_at_a_time_and_notes_them_before_the_event() {
 fn stopping_run_rejects_a_reload() {
     let mut bench = bench();
     bench.step(Input::Order(OrderId(1), ORDER));
-    bench.step(Input::Stop(Stop::TimeUp));
+    bench.step(Input::Stop(StopReason::TimeUp));
     let late = read(&mut bench, settings(1));
     assert!(matches!(answer_in(&late), Some(ControlAnswer::Refused { .. }) | None), "{late:?}");
     assert!(!entries(&late).contains(&"Reload".to_owned()));

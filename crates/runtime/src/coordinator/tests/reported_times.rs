@@ -116,7 +116,7 @@ fn stopping_run_waits_from_the_computed_close() {
     bench.at(OPENED).durable();
     let late = TradeReport { close_time: running().close_time.map(|at| at + HOUR), ..running() };
     bench.answer(open_answer(late, bench.now));
-    assert_eq!(bench.coordinator.under_way().last_close, running().close_time);
+    assert_eq!(bench.coordinator.pending_work().last_close, running().close_time);
 }
 
 #[test]

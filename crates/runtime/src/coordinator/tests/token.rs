@@ -53,7 +53,7 @@ fn accepted_token_continues_opens_unless_otherwise_suspended() {
 
 #[test]
 fn prioritizes_trades_over_display_requests() {
-    let mut bench = Bench::start(|parts| parts.priced = parts.session.symbols().to_vec());
+    let mut bench = Bench::start(|parts| parts.priced_symbols = parts.session.symbols().to_vec());
     let priority = |bench: &Bench, ask: VenueRequest| bench.coordinator.priority(&ask);
     let symbol = order_of_tests().symbol;
     let price = |id| VenueRequest::Price(id, symbol, START);

@@ -169,7 +169,7 @@ fn rejection_for_restrictions_checks_the_account() {
 #[test]
 fn shows_why_and_since_when_prices_do_not_stream() {
     let symbol = order_of_tests().symbol;
-    let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
+    let mut bench = Bench::start(|parts| parts.priced_symbols = vec![symbol]);
     let stream = |bench: &mut Bench| bench.state().market.and_then(|market| market.stream);
     let stands = |streaming, missed_since| Some(StreamState { streaming, wanted: 1, missed_since });
     let answer = |streams| Input::Answer(Answer::Subscription(SymbolId::FIRST, streams));
@@ -201,7 +201,7 @@ fn shows_why_and_since_when_prices_do_not_stream() {
 #[test]
 fn venue_without_streaming_is_no_problem() {
     let symbol = order_of_tests().symbol;
-    let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
+    let mut bench = Bench::start(|parts| parts.priced_symbols = vec![symbol]);
     bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(Streams::No))));
     let RunState { market, troubles, .. } = bench.state();
     assert_eq!((market.and_then(|market| market.stream), troubles.len()), (None, 0));

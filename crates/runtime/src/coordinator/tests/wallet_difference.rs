@@ -54,12 +54,12 @@ fn withdrawal_counts_at_once_and_is_booked_when_confirmed() {
 #[test]
 fn start_compares_the_wallet_with_the_ledger() {
     let mut bench = begun_with(demo(94_450, "w1"));
-    assert_eq!(bench.coordinator.session.ledger().difference(), Money::from_minor(-5_550));
+    assert_eq!(bench.coordinator.session.ledger().wallet_difference(), Money::from_minor(-5_550));
     let (events, _) = read(&mut bench, 11, demo(94_450, "w1"));
     assert_eq!(events, [deposit(-5_550), difference(0)]);
     // Without readings, nothing is compared. A paper wallet does not change.
     let bench = Bench::start(|_| {});
-    assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
+    assert_eq!(bench.coordinator.session.ledger().wallet_difference(), Money::ZERO);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn journals_payments_of_bonus_wallets() {
     let entries = recorded_entries(&bench.answer(read));
     let noted = r#"{"bonus_wallets":{"holds":4600,"paid":400}}"#;
     assert!(entries.iter().any(|one| matches!(one, JournalEntry::Note(_, body) if body == noted)));
-    assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
+    assert_eq!(bench.coordinator.session.ledger().wallet_difference(), Money::ZERO);
     let mut past = RecoveredState::default();
     past.take_note(noted, bench.now);
     assert_eq!(past.wallet.bonus, bench.coordinator.audits.wallet.bonus);
@@ -169,7 +169,7 @@ fn released_stake_explains_no_surplus() {
     bench.signal();
     bench.at(60_100).durable();
     bench.at(60_500).answer(lost_open(IntentId::new(1)));
-    bench.coordinator.not_opened(IntentId::new(1), START + Millis::from_seconds(90), bench.now);
+    bench.coordinator.mark_not_opened(IntentId::new(1), START + Millis::from_seconds(90), bench.now);
     bench.step(Input::Time);
     // The wallet may contain the stake of 10.00 and another trade's win, until the event at 120 s releases the stake.
     for second in [71, 120, 131] {
@@ -205,7 +205,7 @@ fn charges_and_larger_stakes_halt_and_a_bonus_is_reported() {
 }
 
 fn end(bench: &mut Bench, balances: impl Fn(i64) -> Balances) -> (i64, Vec<EventKind>) {
-    let commands = bench.at(12_000).step(Input::Stop(crate::Stop::TimeUp));
+    let commands = bench.at(12_000).step(Input::Stop(crate::StopReason::TimeUp));
     assert!(asks(&commands, RequestId::Balances));
     assert!(!steps(&commands).contains(&"finish".to_owned()), "{commands:?}");
     finish(bench, 12, |second| Ok(balances(second)))
@@ -265,7 +265,7 @@ fn unreadable_wallet_after_the_last_trades_is_reported() {
     for (back_at, expected) in [(i64::MAX, Some(unread)), (304, None)] {
         let mut bench = Bench::with(|parts| parts.settings.wallet_every_s = 10);
         play(&mut bench, 0, honest());
-        bench.at(300_000).step(Input::Stop(crate::Stop::TimeUp));
+        bench.at(300_000).step(Input::Stop(crate::StopReason::TimeUp));
         let read = |second| if second < back_at { Err(no_answer()) } else { Ok(demo(100_800, "w1")) };
         finish(&mut bench, 300, read);
         assert_eq!(bench.coordinator.describe_unread_wallet().as_deref(), expected);

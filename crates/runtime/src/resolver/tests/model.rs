@@ -153,8 +153,8 @@ impl Run {
             in_flight: &in_flight,
             answered: &answered,
             reserved: &reserved.collect(),
-            has_unknown_pay: false,
-            has_stood: false,
+            has_unknown_payment: false,
+            is_ledger_stable: false,
             wallet: Some(self.wallet(now)),
             uncertainty: Millis::ZERO,
         };

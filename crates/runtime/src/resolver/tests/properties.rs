@@ -1,5 +1,5 @@
 use super::model::{Habits, Owner, Requested, Run, name};
-use crate::resolver::{Resolution, Why};
+use crate::resolver::{EscalationReason, Resolution};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis};
 use proptest::prelude::*;
@@ -164,7 +164,7 @@ proptest! {
             .map(|(place, _)| (intent(place), name(place)))
             .collect();
         prop_assert_eq!(adopted(&run).into_iter().collect::<BTreeMap<_, _>>(), expected);
-        let asks: Vec<&Why> = run.resolutions.iter().filter_map(|(_, resolution)| match resolution {
+        let asks: Vec<&EscalationReason> = run.resolutions.iter().filter_map(|(_, resolution)| match resolution {
             Resolution::Escalate { why, .. } => Some(why),
             _ => None,
         }).collect();

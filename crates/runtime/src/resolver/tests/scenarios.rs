@@ -2,7 +2,8 @@ mod others;
 
 use super::testing::{doubt, listing, report};
 use crate::resolver::{
-    ClaimedTrades, Doubt, LagMeter, Resolution, Resolver, ResolverContext, Undecidable, WalletView, Why,
+    ClaimedTrades, Doubt, EscalationReason, LagMeter, Resolution, ResolutionError, Resolver, ResolverContext,
+    WalletView,
 };
 use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
@@ -59,8 +60,8 @@ impl Scenario {
             in_flight: &self.in_flight,
             answered: &self.answered,
             reserved: &reserved.map(|(intent, _)| *intent).collect(),
-            has_unknown_pay: self.has_unknown_pay,
-            has_stood: self.has_stood,
+            has_unknown_payment: self.has_unknown_pay,
+            is_ledger_stable: self.has_stood,
             wallet: self.wallet.map(view),
             uncertainty: Millis::ZERO,
         };
@@ -101,18 +102,22 @@ fn shortened(resolution: &Resolution) -> String {
         }
         Resolution::Escalate { intent, why } => {
             let why = match why {
-                Why::TooManyTrades { .. } => "too many",
-                Why::TooFewTrades { .. } => "too few",
-                Why::UnclearTrades { .. } => "unclear",
-                Why::MayBeRefused { venue_ids, intents } => {
+                EscalationReason::TooManyTrades { .. } => "too many",
+                EscalationReason::TooFewTrades { .. } => "too few",
+                EscalationReason::UnclearTrades { .. } => "unclear",
+                EscalationReason::MayBeRefused { venue_ids, intents } => {
                     return format!("{intent}? {} may be of {intents:?}", venue_ids.join(" "));
                 }
-                Why::OtherTrades { venue_ids } => return format!("{intent}? others {}", venue_ids.join(" ")),
-                Why::WalletUnexplained { .. } => "wallet",
-                Why::WalletUnknown => "no wallet",
-                Why::WalletUnsettled => "ends",
-                Why::StakeTaken => "taken",
-                Why::ListUnsteady { venue_ids } => return format!("{intent}? list {}", venue_ids.join(" ")),
+                EscalationReason::OtherTrades { venue_ids } => {
+                    return format!("{intent}? others {}", venue_ids.join(" "));
+                }
+                EscalationReason::WalletUnexplained { .. } => "wallet",
+                EscalationReason::WalletUnknown => "no wallet",
+                EscalationReason::WalletUnsettled => "ends",
+                EscalationReason::StakeTaken => "taken",
+                EscalationReason::ListUnsteady { venue_ids } => {
+                    return format!("{intent}? list {}", venue_ids.join(" "));
+                }
             };
             format!("{intent}? {why}")
         }
@@ -300,12 +305,12 @@ fn operator_decides_only_intents_in_doubt() {
     scenario.claimed.insert("taken".to_owned());
     let Scenario { resolver, claimed, .. } = &mut scenario;
     let id = IntentId::new;
-    assert_eq!(resolver.give_up(id(3)), Err(Undecidable::NotInDoubt));
-    assert_eq!(resolver.assign(id(3), "a", claimed), Err(Undecidable::NotInDoubt));
-    assert_eq!(resolver.assign(id(1), "taken", claimed), Err(Undecidable::TradeTaken));
+    assert_eq!(resolver.give_up(id(3)), Err(ResolutionError::NotInDoubt));
+    assert_eq!(resolver.assign(id(3), "a", claimed), Err(ResolutionError::NotInDoubt));
+    assert_eq!(resolver.assign(id(1), "taken", claimed), Err(ResolutionError::TradeTaken));
     assert_eq!(resolver.give_up(id(1)), Ok(Millis::from_seconds(321)));
-    assert_eq!(resolver.give_up(id(1)), Err(Undecidable::NotInDoubt));
+    assert_eq!(resolver.give_up(id(1)), Err(ResolutionError::NotInDoubt));
     assert_eq!(resolver.assign(id(1), "a", claimed), Ok(()));
-    assert_eq!(resolver.assign(id(2), "a", claimed), Err(Undecidable::TradeTaken));
+    assert_eq!(resolver.assign(id(2), "a", claimed), Err(ResolutionError::TradeTaken));
     assert_eq!(resolver.assign(id(2), "b", claimed), Ok(()));
 }

@@ -24,7 +24,7 @@ impl Strategy for Follows {
         let rise = candle.close() - candle.open();
         assert!(rise <= 0.0 || self.far < 5.0, "too far");
         let signal = match rise {
-            rise if rise >= self.far => Signal::sell("rose far").expiring(five_minutes()),
+            rise if rise >= self.far => Signal::sell("rose far").with_expiry(five_minutes()),
             rise if rise > 0.0 => Signal::buy("rose"),
             _ => return None,
         };

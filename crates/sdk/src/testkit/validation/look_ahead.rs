@@ -55,7 +55,7 @@ const CALENDAR_STEP_COUNT: i64 = 13;
 #[derive(Clone, Debug)]
 pub struct TruncatedParams {
     /// Time at which the files end.
-    pub moment: Millis,
+    pub end_time: Millis,
     /// Parameters that name the truncated files.
     pub params: Value,
 }
@@ -68,7 +68,7 @@ pub fn check_files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) 
 
 fn compare_truncated(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckResult {
     let whole = subject.run(&market.candles, RunMode::FULL)?;
-    for TruncatedParams { moment, params } in cut {
+    for TruncatedParams { end_time: moment, params } in cut {
         let knows_less = Subject { params: params.clone(), ..subject.clone() };
         let run = match knows_less.run(&market.candles, RunMode::FULL) {
             Ok(run) => run,

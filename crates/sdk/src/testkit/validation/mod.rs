@@ -215,7 +215,7 @@ impl<'a> Bench<'a> {
     }
 
     fn required_history(&self, candles: &[Candle]) -> usize {
-        self.longer.history(self.warmup, candles).unwrap_or(candles.len())
+        self.longer.required_history(self.warmup, candles).unwrap_or(candles.len())
     }
 }
 

@@ -163,11 +163,11 @@ impl Subject {
     /// In memory, decoys replace the candles after the current candle. `rivals` run in parallel: half of them are built
     /// before the strategy, the others after it. Fails with a message if the strategy cannot be built or panics.
     pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
-        self.decisions_watched(candles, rivals, &mut || {})
+        self.decisions_with_hook(candles, rivals, &mut || {})
     }
 
     /// Like [`Self::decisions`], but calls `built` after the build and before the first candle.
-    pub fn decisions_watched(
+    pub fn decisions_with_hook(
         &self,
         candles: &[Candle],
         rivals: &[Self],
@@ -222,7 +222,7 @@ impl Subject {
 
     /// Returns the same strategy under another bot name.
     #[must_use]
-    pub fn named(&self, bot: &str) -> Self {
+    pub fn with_bot_name(&self, bot: &str) -> Self {
         let mut other = self.clone();
         bot.clone_into(&mut other.bot.bot);
         other

@@ -55,7 +55,7 @@ impl Search {
         }
     }
 
-    pub const fn learns(self) -> bool {
+    pub const fn is_adaptive(self) -> bool {
         matches!(self, Self::Tpe)
     }
 }
@@ -83,7 +83,7 @@ impl SearchSettings {
         if self.search != Search::Grid && !(1..=MAX_TRIALS).contains(&self.trials) {
             return wrong(format!("{} trials are not possible: use 1 to {MAX_TRIALS}", self.trials));
         }
-        if self.search.learns() && !(1..=MAX_TRIALS).contains(&self.batch) {
+        if self.search.is_adaptive() && !(1..=MAX_TRIALS).contains(&self.batch) {
             return wrong(format!("a batch of {} sets is not possible: use 1 to {MAX_TRIALS}", self.batch));
         }
         if self.search == Search::Sobol && space.axes().len() > points::MAX_SOBOL_AXES {
@@ -92,12 +92,12 @@ impl SearchSettings {
         Ok(())
     }
 
-    pub const fn rounds(&self) -> u64 {
-        if self.search.learns() { self.trials.div_ceil(self.batch) } else { 1 }
+    pub const fn round_count(&self) -> u64 {
+        if self.search.is_adaptive() { self.trials.div_ceil(self.batch) } else { 1 }
     }
 
-    pub fn most_sets(&self, space: &Space) -> Result<u64, SearchError> {
-        Ok(if self.search.learns() { self.trials } else { plan_sets(space, self)?.len() as u64 })
+    pub fn max_sets(&self, space: &Space) -> Result<u64, SearchError> {
+        Ok(if self.search.is_adaptive() { self.trials } else { plan_sets(space, self)?.len() as u64 })
     }
 }
 

@@ -27,8 +27,8 @@ pub(crate) struct Parzen<'a> {
 impl<'a> Parzen<'a> {
     pub(crate) fn new(space: &'a Space, seed: u64) -> Result<Self, SearchError> {
         let model = |axis: &crate::sweep::Axis| {
-            let (estimator, range) = match axis.listed() {
-                Some(list) if !axis.is_number() => (histogram_estimator(), categorical_range(list.len())),
+            let (estimator, range) = match axis.listed_values() {
+                Some(list) if !axis.is_numeric() => (histogram_estimator(), categorical_range(list.len())),
                 _ => (parzen_estimator(), range(0.0, 1.0)),
             };
             let range = range.map_err(|error| SearchError::invalid_search(error.to_string()))?;
@@ -58,8 +58,8 @@ impl<'a> Parzen<'a> {
         let loss = score.map_or(f64::INFINITY, |score| -score);
         let axes = self.space.axes().iter().zip(candidate.iter());
         for (model, (axis, setting)) in self.models.iter_mut().zip(axes) {
-            let place = match axis.listed() {
-                Some(list) if !axis.is_number() => {
+            let place = match axis.listed_values() {
+                Some(list) if !axis.is_numeric() => {
                     list.iter().position(|one| one == setting).unwrap_or_default() as f64
                 }
                 _ => axis.to_fraction(setting),
@@ -74,8 +74,8 @@ impl<'a> Parzen<'a> {
             let axes = self.space.axes().iter();
             let fractions = self.models.iter_mut().zip(axes).map(|(model, axis)| {
                 let place = model.ask(random.generator()).unwrap_or_default();
-                match axis.listed() {
-                    Some(list) if !axis.is_number() => (place.floor() + 0.5) / list.len() as f64,
+                match axis.listed_values() {
+                    Some(list) if !axis.is_numeric() => (place.floor() + 0.5) / list.len() as f64,
                     _ => place,
                 }
             });
@@ -105,18 +105,19 @@ mod tests {
     use super::*;
     use crate::sweep::axis::{AxisScale, AxisValues};
     use crate::sweep::tests::{listed, whole};
-    use crate::sweep::{Axis, Setting, Target};
+    use crate::sweep::{Axis, AxisTarget, Setting};
 
     const BATCH: usize = 16;
 
     fn space() -> Space {
-        let axis = |name: &str, values, scale| Axis::new(name.to_owned(), Target::Parameter, values, scale);
+        let axis =
+            |name: &str, values, scale| Axis::new(name.to_owned(), AxisTarget::Parameter, values, scale);
         let periods = (1..=200).map(Setting::Whole).collect();
         let sides = ["up", "down", "both", "none"].map(|text| Setting::Text(text.into()));
         let axes = vec![
             axis("level", AxisValues::Between(0.0, 100.0), AxisScale::Linear),
             axis("period", AxisValues::Listed(periods), AxisScale::Log),
-            listed("side", Target::Parameter, sides),
+            listed("side", AxisTarget::Parameter, sides),
         ];
         Space::from_axes(axes, &[])
     }

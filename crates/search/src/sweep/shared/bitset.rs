@@ -110,7 +110,7 @@ fn pack_bits(bytes: &[u8; WORD_BITS]) -> u64 {
 mod tests {
     use super::super::quantized_series::QuantizedSeries;
     use super::*;
-    use candlewick_sdk::{Comparison, Side};
+    use candlewick_sdk::{Comparison, LevelSide};
     use proptest::prelude::*;
 
     proptest! {
@@ -126,9 +126,9 @@ mod tests {
             }
             let mut series = QuantizedSeries::new(levels, values.len(), Vec::new());
             series.extend(&values);
-            let low = Comparison { series: 0, side: Side::Below, level: 3.0 };
-            let high = Comparison { series: 0, side: Side::Above, level: 7.0 };
-            let middle = [Comparison { side: Side::Above, ..low }, Comparison { side: Side::Below, ..high }];
+            let low = Comparison { series: 0, side: LevelSide::Below, level: 3.0 };
+            let high = Comparison { series: 0, side: LevelSide::Above, level: 7.0 };
+            let middle = [Comparison { side: LevelSide::Above, ..low }, Comparison { side: LevelSide::Below, ..high }];
             let test = |comparison: &Comparison| series.bitset(comparison).unwrap();
             for (entries, is_met) in [
                 (

@@ -59,7 +59,7 @@ impl<'a> SharedRunner<'a> {
     }
 
     /// Compares the figures of a set with a full backtest, to detect an incorrect declaration.
-    pub fn check(&self, candidate: &Candidate, balance: Money) -> Result<(), SearchError> {
+    pub fn verify_declaration(&self, candidate: &Candidate, balance: Money) -> Result<(), SearchError> {
         let declared = self.measure(candidate, Millis::MAX, balance)?;
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
             return Ok(());
@@ -96,7 +96,7 @@ impl<'a> SharedRunner<'a> {
         let simulation = &settings.simulation;
         let markets = self.replay.markets_until(until);
         let venue = Simulator::new(simulation.clone(), session.ledger().free(), markets)?;
-        let venue = (venue.with_outcomes(tables), simulation.payout_of(candles.symbol()));
+        let venue = (venue.with_outcome_tables(tables), simulation.payout_of(candles.symbol()));
         let mut span = self.span();
         span.end = span.end.min(until);
         let Ok(mut trial) = Trial::new(session, &candles, venue, &span) else { return Ok(None) };

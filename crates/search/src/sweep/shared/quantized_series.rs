@@ -2,7 +2,7 @@
 
 use super::bitset::BitSet;
 use crate::sweep::trial_row::lock;
-use candlewick_sdk::{Comparison, Side};
+use candlewick_sdk::{Comparison, LevelSide};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
@@ -79,8 +79,8 @@ impl QuantizedSeries {
         let place = self.levels.iter().position(|level| *level == comparison.level)?;
         let (place, count) = (u16::try_from(place).ok()?, u16::try_from(self.levels.len()).ok()?);
         Some(match comparison.side {
-            Side::Below => 0..=2 * place,
-            Side::Above => 2 * place + 2..=2 * count,
+            LevelSide::Below => 0..=2 * place,
+            LevelSide::Above => 2 * place + 2..=2 * count,
         })
     }
 }
@@ -130,8 +130,9 @@ mod tests {
             Codes::Byte(codes) => codes.iter().map(|code| u16::from(*code)).collect(),
             Codes::Word(codes) => codes.clone(),
         };
-        for (side, level) in
-            [Side::Below, Side::Above].into_iter().flat_map(|side| levels.iter().map(move |l| (side, *l)))
+        for (side, level) in [LevelSide::Below, LevelSide::Above]
+            .into_iter()
+            .flat_map(|side| levels.iter().map(move |l| (side, *l)))
         {
             let comparison = Comparison { series: 0, side, level };
             let range = series.range(&comparison).unwrap();
@@ -154,6 +155,6 @@ mod tests {
     #[test]
     fn unknown_level_has_no_range() {
         let series = QuantizedSeries::new(vec![10.0], 0, Vec::new());
-        assert_eq!(series.range(&Comparison { series: 0, side: Side::Below, level: 11.0 }), None);
+        assert_eq!(series.range(&Comparison { series: 0, side: LevelSide::Below, level: 11.0 }), None);
     }
 }

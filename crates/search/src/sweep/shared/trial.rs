@@ -63,7 +63,7 @@ impl<'a> Trial<'a> {
             opened += u64::from(answer.is_ok());
             cursor = match answer {
                 Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.first_closing(cursor, settled_at),
-                Ok(BookedTrade::UnderWay(terms)) => self.open_trade(&terms, index),
+                Ok(BookedTrade::Pending(terms)) => self.open_trade(&terms, index),
                 Err(_) => self.skip_refused(cursor, close),
             };
         }
@@ -94,7 +94,7 @@ impl<'a> Trial<'a> {
                 Some(Ok(BookedTrade::Settled { settlement, settled_at })) => {
                     after = Some((self.closes.first_closing(cursor, settled_at) - cursor, settlement));
                 }
-                Some(Ok(BookedTrade::UnderWay(terms))) => {
+                Some(Ok(BookedTrade::Pending(terms))) => {
                     let end = self.open_trade(&terms, cursor - 1);
                     self.show_suppressed(&mut cursor, end);
                 }

@@ -4,8 +4,8 @@ use crate::sweep::Figures;
 use crate::sweep::figures::TrialEndState;
 use crate::sweep::timeline::TimelineBuilder;
 use candlewick_backtest::translation::{to_opened, to_rejection, to_settled};
-use candlewick_backtest::{RunTotals, SettledFigures};
-use candlewick_engine::{Event, EventKind, IntentId, OrderTerms, PrecomputedOutcome, Rule, Settled};
+use candlewick_backtest::{RunTotals, SettledTradeFigures};
+use candlewick_engine::{Event, EventKind, IntentId, OrderTerms, PrecomputedOutcome, Rule, TradeSettlement};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_simulator::{
     AnswerKind, ImmediateSettlement, Order, OrderAtClose, SettledTrade, Simulator, VenueEvent,
@@ -50,8 +50,13 @@ impl TrialContext<'_> {
             return None;
         }
         let (time, stake) = (terms.decision_time(), terms.stake());
-        let order =
-            OrderAtClose { candle, time, direction: terms.direction(), expiry: terms.expiry(), stake };
+        let order = OrderAtClose {
+            candle_index: candle,
+            time,
+            direction: terms.direction(),
+            expiry: terms.expiry(),
+            stake,
+        };
         let settled = self.venue.settle_immediately(&order)?;
         let ImmediateSettlement { answered_at, known_at: settled_at, outcome, profit, .. } = settled;
         self.tally.count_opened();
@@ -119,7 +124,7 @@ impl TrialContext<'_> {
         Event { at, received: at, kind }
     }
 
-    fn settle(&mut self, order: &Order, trade: &SettledTrade) -> Settled {
+    fn settle(&mut self, order: &Order, trade: &SettledTrade) -> TradeSettlement {
         self.tally.count_settled((order.time, trade.known_at), trade.outcome, (order.stake, trade.profit));
         if let Some(trades) = &mut self.trades {
             trades.push(TrialTrade {
@@ -162,7 +167,7 @@ impl TrialTotals {
             opened: 0,
             refused: 0,
             rejected: 0,
-            totals: RunTotals::new(balance).by_day(span),
+            totals: RunTotals::new(balance).with_daily_profits(span),
             timeline: TimelineBuilder::new(span),
         }
     }
@@ -186,7 +191,7 @@ impl TrialTotals {
         (stake, profit): (Money, Money),
     ) {
         let payout = Some(self.payout);
-        self.totals.settle(&SettledFigures { settled_at: Some(at), outcome, stake, profit, payout });
+        self.totals.settle(&SettledTradeFigures { settled_at: Some(at), outcome, stake, profit, payout });
         self.timeline.count_trade(decided, at, outcome);
     }
 
