@@ -81,8 +81,7 @@ impl BacktestOptions {
         loaded.check_simulation()?;
         let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;
         let simulation = loaded.config.simulation.clone();
-        let has_simulated_latency =
-            self.latency.as_ref().is_some_and(|latency| latency.delays.is_simulated());
+        let has_simulated_latency = self.latency.as_ref().is_some_and(|one| one.delays.is_simulated());
         let (simulation, seen_payout_percent) = match self.latency {
             None => (simulation, None),
             Some(latency) => latency.apply_to(simulation)?,
@@ -232,8 +231,7 @@ mod tests {
 
     #[test]
     fn reports_candles_of_bots_that_do_not_overlap() {
-        let series =
-            |symbol: &str, interval: &str, first: i64| flat_candles(symbol, interval, first..first + 3);
+        let series = |symbol: &str, interval: &str, from: i64| flat_candles(symbol, interval, from..from + 3);
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // The series cover minutes 0 to 15 and 15 to 30.

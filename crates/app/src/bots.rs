@@ -54,8 +54,7 @@ fn unknown_blackout_problems(loaded: &LoadedConfig, traded: &TradedSymbols) -> V
 
 pub(crate) fn untraded_simulation_symbols(loaded: &LoadedConfig) -> Vec<(String, String)> {
     let simulation = &loaded.config.simulation;
-    let payouts =
-        simulation.payout_percent_by_symbol.keys().map(|symbol| ("payout_percent_by_symbol", symbol));
+    let payouts = simulation.payout_percent_by_symbol.keys().map(|name| ("payout_percent_by_symbol", name));
     let named = payouts.chain(simulation.ticks.keys().map(|symbol| ("ticks", symbol)));
     let is_traded = |symbol: &Symbol| loaded.config.bots.iter().any(|bot| bot.symbol == *symbol);
     let foreign = named.filter(|(_, symbol)| !is_traded(symbol));
@@ -103,8 +102,7 @@ fn payout_fraction_problems(loaded: &LoadedConfig) -> Vec<Problem> {
 
 pub(crate) fn minimum_payouts(risk: &RiskSettings) -> impl Iterator<Item = (String, f64)> {
     let by_symbol = risk.min_payout_percent_by_symbol.iter();
-    let by_symbol =
-        by_symbol.map(|(name, least)| (format!("risk.min_payout_percent_by_symbol.{name}"), *least));
+    let by_symbol = by_symbol.map(|(name, min)| (format!("risk.min_payout_percent_by_symbol.{name}"), *min));
     std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent)).chain(by_symbol)
 }
 
@@ -163,7 +161,6 @@ fn find_unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Op
     let known: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let given = bot.params.as_object()?;
     let key = given.keys().map(String::as_str).find(|key| !known.contains(key))?;
-    // Only suggests parameters that the bot does not set.
     let free: Vec<&str> = known.iter().copied().filter(|name| !given.contains_key(*name)).collect();
     let only = if let [only] = free.as_slice() { Some(*only) } else { None };
     let hint = match nearest_name(key, free.iter().copied()).or(only) {

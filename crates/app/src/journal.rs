@@ -16,9 +16,8 @@ pub(crate) fn exposed_files_warning(url: &JournalUrl) -> Option<(String, String)
     if files.is_empty() {
         return None;
     }
-    let problem =
-        format!("other users of this machine can read the balances and trades in the journal {url}");
-    Some((problem, format!("chmod 600 {}", files.join(" "))))
+    let text = format!("other users of this machine can read the balances and trades in the journal {url}");
+    Some((text, format!("chmod 600 {}", files.join(" "))))
 }
 
 pub fn default_journal_notice(loaded: &LoadedConfig, url: &JournalUrl) -> Option<String> {

@@ -92,15 +92,14 @@ impl MonteCarloTerms {
         let (basis, strategies) = RowPlanBasis::prepare(candles, loaded, registry, progress)?;
         let prepared = &basis.prepared;
         if !prepared.signals.is_empty() {
-            let problem =
-                "signals.list refers to times of real candles, but resampled candles have other times";
-            return Err(AppError::invalid(problem).help("remove signals.list"));
+            let text = "signals.list refers to times of real candles, but resampled candles have other times";
+            return Err(AppError::invalid(text).help("remove signals.list"));
         }
         let finished = prepared.replay(strategies, None, progress)?.finished;
         let trades = observed_trades(&finished.book);
         if trades.is_empty() {
-            let problem = "the backtest has no settled trades to resample";
-            return Err(AppError::invalid(problem).help("use more candles or another bot"));
+            let text = "the backtest has no settled trades to resample";
+            return Err(AppError::invalid(text).help("use more candles or another bot"));
         }
         let candles = prepare_resampling(prepared)?;
         let block = self.block.unwrap_or_else(|| match self.resampling {

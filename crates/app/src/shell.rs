@@ -22,8 +22,7 @@ pub(crate) fn suggest_nearby_files(missing: &Path, extensions: &[&str]) -> Strin
     if !folder.is_dir() {
         return format!("the folder {} does not exist;", folder.display());
     }
-    let place =
-        if folder == Path::new(".") { "this folder".to_owned() } else { folder.display().to_string() };
+    let name = if folder == Path::new(".") { "this folder".to_owned() } else { folder.display().to_string() };
     let is_meant = |path: &Path| {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         extensions.iter().any(|known| known.eq_ignore_ascii_case(extension))
@@ -42,8 +41,8 @@ pub(crate) fn suggest_nearby_files(missing: &Path, extensions: &[&str]) -> Strin
     names.truncate(MAX_LISTED_FILES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     match names.as_slice() {
-        [] => format!("{place} has no {} file;", extensions.join(" or ")),
-        _ => format!("{place} has {}{more};", names.join(", ")),
+        [] => format!("{name} has no {} file;", extensions.join(" or ")),
+        _ => format!("{name} has {}{more};", names.join(", ")),
     }
 }
 

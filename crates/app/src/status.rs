@@ -145,8 +145,7 @@ impl Status {
 
     fn staleness_text(&self, at: Millis) -> String {
         let limit = self.bot.as_ref().and_then(|bot| bot.stale_after_s);
-        let limit =
-            limit.map_or(RunState::SILENT_AFTER, |limit| Millis::from_seconds(i64::from(limit.get())));
+        let limit = limit.map_or(RunState::SILENT_AFTER, |own| Millis::from_seconds(i64::from(own.get())));
         describe_staleness(self.now - at, limit)
     }
 
@@ -199,8 +198,7 @@ impl fmt::Display for Status {
         // Omits the bot's own trade counts, which may be newer than the counts in the journal.
         let phase = self.bot.as_ref().map_or("no answer".to_owned(), describe_phase);
         let one = |text: String| vec![text];
-        let or =
-            |lines: Vec<String>, none: &str| if lines.is_empty() { vec![none.to_owned()] } else { lines };
+        let or = |all: Vec<String>, none: &str| if all.is_empty() { vec![none.to_owned()] } else { all };
         let or_dash = |text: Option<String>| vec![text.unwrap_or_else(|| "-".to_owned())];
         let bot = self.bot.as_ref();
         let market = bot.and_then(|bot| bot.market.as_deref());
@@ -376,8 +374,7 @@ async fn count_signals_since(reader: &mut Reader, begun: u64) -> Result<Option<S
         rest = behind;
         let Some(source) = signal_source(first) else { continue };
         let numbered = (first.seq + 1..).zip(behind);
-        let answers =
-            numbered.take_while(|(seq, next)| next.seq == *seq && next.line.kind == LineKind::Action);
+        let answers = numbered.take_while(|(seq, one)| one.seq == *seq && one.line.kind == LineKind::Action);
         let mut decided = None;
         for (_, answer) in answers {
             decided = match parse_refusal(answer)? {
@@ -522,8 +519,7 @@ impl PauseLine {
     }
 
     fn describe(&self) -> String {
-        let whose =
-            self.whose.as_deref().map(|whose| format!("{} ", escape_hidden(whose))).unwrap_or_default();
+        let whose = self.whose.as_deref().map(|name| format!("{} ", escape_hidden(name))).unwrap_or_default();
         format!("{whose}paused until {} ({})", utc(self.until), self.after)
     }
 }

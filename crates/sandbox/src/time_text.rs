@@ -76,8 +76,7 @@ fn split_zone(text: &str) -> Option<(&str, Millis)> {
     let digits: String = text[at + 1..].chars().filter(|letter| *letter != ':').collect();
     let is_zone = matches!(digits.len(), 2 | 4) && digits.bytes().all(|byte| byte.is_ascii_digit());
     let hours: i64 = digits.get(..2)?.parse().ok().filter(|hours| is_zone && *hours <= 14)?;
-    let minutes: i64 =
-        digits.get(2..).filter(|rest| !rest.is_empty()).map_or(Some(0), |rest| rest.parse().ok())?;
+    let minutes: i64 = digits.get(2..).filter(|s| !s.is_empty()).map_or(Some(0), |s| s.parse().ok())?;
     let distance = Millis::HOUR * hours + Millis::MINUTE * minutes;
     let offset = if text[at..].starts_with('+') { distance } else { Millis::ZERO - distance };
     (minutes < 60).then(|| (text[..at].trim_end(), offset))

@@ -193,16 +193,11 @@ pub fn describe_coarse_expiry(expiry: Expiry, market: &Market, fineness: Finenes
     ))
 }
 
-pub fn check_expiries(
-    loaded: &LoadedConfig,
-    markets: &[Market],
-    fineness: Fineness,
-    hint: &str,
-) -> Result<()> {
+pub fn check_expiries(loaded: &LoadedConfig, markets: &[Market], level: Fineness, hint: &str) -> Result<()> {
     let mut problems = Vec::new();
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
-        if let Some(why) = describe_coarse_expiry(bot.expiry(), market, fineness) {
+        if let Some(why) = describe_coarse_expiry(bot.expiry(), market, level) {
             let problem = loaded.problem(&format!("bots[{index}].close_type"), why);
             problems.push(problem.value(format!("\"{}\"", bot.close_type)));
         }

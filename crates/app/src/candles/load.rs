@@ -40,8 +40,8 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
         let place = store.catalog.folder().display();
         let help = "upload a series with `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet`, \
                     and read the uploaded file with --data";
-        let problem = format!("{place}: a catalog must be a local folder");
-        return Err(AppError::invalid(problem).help(help));
+        let text = format!("{place}: a catalog must be a local folder");
+        return Err(AppError::invalid(text).help(help));
     }
     if let Some(failure) =
         config.sandbox.data.iter().find_map(|text| suggest_catalog_series(text, &store.catalog))
@@ -71,10 +71,9 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
         return Err(missing_in_catalog_error(bot, &others, &format!("the catalog {folder}")));
     }
     if loaded.is_set("data.catalog") {
-        let available = if others.is_empty() { "none".to_owned() } else { list_series(&others) };
-        let problem =
-            format!("the catalog {folder} has no candles for the bots' symbols; available: {available}");
-        return Err(AppError::data(problem)
+        let found = if others.is_empty() { "none".to_owned() } else { list_series(&others) };
+        let text = format!("the catalog {folder} has no candles for the bots' symbols; available: {found}");
+        return Err(AppError::data(text)
             .help("`candlewick data generate --catalog DIR` creates synthetic candles; --data reads files"));
     }
     let spinner = progress.spinner("Generating synthetic candles");
@@ -195,12 +194,10 @@ pub fn collect_candles(series: &[HashedSeries]) -> Vec<CandleSeries> {
     series.iter().map(|one| one.candles().clone()).collect()
 }
 
-pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<String>> {
+pub(crate) fn check_in_step(all: &[&CandleSeries], at: &str) -> Result<Vec<String>> {
     let found = series_mismatches(all);
     if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
-        return Err(
-            AppError::data(format!("{place}: {}", describe_mismatch(fatal))).help(mismatch_hint(fatal))
-        );
+        return Err(AppError::data(format!("{at}: {}", describe_mismatch(fatal))).help(mismatch_hint(fatal)));
     }
     Ok(found.iter().map(describe_mismatch).collect())
 }

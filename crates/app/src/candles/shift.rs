@@ -78,7 +78,6 @@ fn best_shift(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
     let (start, end) = total_span(all);
     let first = now - (now - start).floor_to(Millis::DAY);
     let moments = successors(Some(first), |at| Some(*at + Millis::DAY)).take_while(|at| *at < end);
-    // Shorter of the spans before and after `at`, up to a day.
     let room = |at: Millis, (from, until): (Millis, Millis)| (at - from).min(until - at).min(Millis::DAY);
     let rank = |at: &Millis| {
         let is_covered = all.iter().all(|one| check_covered(one, *at).is_ok());

@@ -142,7 +142,6 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
 
     fn report_value(&mut self, path: &KeyPath, value: &Value, allowed: &str) {
         let more = match value {
-            // The value is a table instead of a list of tables.
             Value::Dict(..) if allowed == type_name("array") => {
                 format!(": write [[{path}]] instead of [{path}]")
             }
@@ -187,12 +186,11 @@ fn describe_table(schema: Schema<'_>) -> String {
         _ => format!("{name} = ..."),
     };
     let keys = required.iter().map(written).collect::<Vec<_>>();
-    let others: Vec<&str> =
+    let rest: Vec<&str> =
         schema.properties().map(|(name, _)| name).filter(|name| !required.contains(name)).collect();
-    let others =
-        if others.is_empty() { String::new() } else { format!(", optionally with {}", others.join(", ")) };
+    let rest = if rest.is_empty() { String::new() } else { format!(", optionally with {}", rest.join(", ")) };
     let keys = keys.join(", ");
-    format!("a table such as {{ {keys} }}{others}")
+    format!("a table such as {{ {keys} }}{rest}")
 }
 
 fn matches_type(schema: Schema<'_>, value: &Value) -> bool {

@@ -281,11 +281,7 @@ fn resolve_value(value: &mut Value, key: &mut Vec<String>, paths: (&Path, &Path)
     }
 }
 
-fn resolve_path(
-    text: &str,
-    key: &[String],
-    (folder, configuration): (&Path, &Path),
-) -> Result<Option<String>> {
+fn resolve_path(text: &str, key: &[String], (folder, file): (&Path, &Path)) -> Result<Option<String>> {
     let key: Vec<&str> = key.iter().map(String::as_str).collect();
     let (before, name) = match key.as_slice() {
         // The text is SYMBOL@INTERVAL=PATH or only a path.
@@ -310,10 +306,10 @@ fn resolve_path(
     if is_same_file(here, &sibling) {
         return Ok(None);
     }
-    let (configuration, key) = (configuration.display(), key.join("."));
+    let (file, key) = (file.display(), key.join("."));
     let [sibling, here] = [sibling.as_path(), here].map(absolute_path);
     let problem = format!(
-        "{configuration}: {key} = {text:?} is ambiguous: {} (next to the configuration) and {} (working folder) differ",
+        "{file}: {key} = {text:?} is ambiguous: {} (next to the configuration) and {} (working folder) differ",
         sibling.display(),
         here.display()
     );

@@ -301,8 +301,7 @@ mod tests {
 
     #[test]
     fn built_in_limits_do_not_apply_to_other_bots() {
-        let limit =
-            |flags| LoadedConfig::read(&[], Base::Sandbox, flags).unwrap().config.risk.daily_loss_limit;
+        let limit = |args| LoadedConfig::read(&[], Base::Sandbox, args).unwrap().config.risk.daily_loss_limit;
         let usual = defaults().config.risk.daily_loss_limit;
         assert_ne!(limit(Vec::new()), usual);
         let bot = serde_json::json!({
@@ -378,8 +377,7 @@ mod tests {
     #[test]
     fn accepts_duration_for_close_type() {
         let bot = "[[bots]]\nname = \"a\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\n";
-        let read =
-            |keys: &str| LoadedConfig::from_text(&format!("{bot}{keys}")).map_err(|error| error.to_string());
+        let read = |key: &str| LoadedConfig::from_text(&format!("{bot}{key}")).map_err(|e| e.to_string());
         let loaded = read("duration = \"05:00\"").unwrap();
         assert_eq!(loaded.config.bots[0].close_type.to_string(), "05:00");
         let problem = read("duration = \"5:0x\"").unwrap_err();

@@ -129,8 +129,7 @@ fn quote(text: &str) -> String {
 }
 
 pub(crate) fn toml_key(name: &str) -> String {
-    let bare =
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     if bare { name.to_owned() } else { quote(name) }
 }
 
@@ -155,8 +154,7 @@ fn fix_decimal_defaults(schema: &mut Json) {
     let is_number = schema["type"] == "number";
     match schema {
         Json::Object(entries) => {
-            let amount =
-                entries.get("default").and_then(Json::as_str).and_then(|text| text.parse::<f64>().ok());
+            let amount = entries.get("default").and_then(Json::as_str).and_then(|s| s.parse::<f64>().ok());
             if let Some(amount) = amount.filter(|_| is_number) {
                 entries.insert("default".to_owned(), json!(amount));
             }

@@ -128,7 +128,6 @@ impl SignalSettings {
     }
 }
 
-/// Hash of the webhook's secret. The secret itself is not stored.
 #[derive(Clone)]
 pub(crate) struct WebhookSecret(blake3::Hash);
 
@@ -163,9 +162,7 @@ impl Network {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
                 shifted(own.to_bits().into(), 32) == shifted(other.to_bits().into(), 32)
             }
-            (IpAddr::V6(own), IpAddr::V6(other)) => {
-                shifted(own.to_bits(), 128) == shifted(other.to_bits(), 128)
-            }
+            (IpAddr::V6(a), IpAddr::V6(b)) => shifted(a.to_bits(), 128) == shifted(b.to_bits(), 128),
             _ => false,
         }
     }
@@ -177,9 +174,8 @@ impl FromStr for Network {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
             || format!("{text:?} is not an address such as 52.89.214.238, or a network such as 10.0.0.0/8");
-        let (address, prefix) =
-            text.split_once('/').map_or((text, None), |(address, rest)| (address, Some(rest)));
-        let address = address.parse::<IpAddr>().map_err(|_| wrong())?.to_canonical();
+        let (base, prefix) = text.split_once('/').map_or((text, None), |(base, rest)| (base, Some(rest)));
+        let address = base.parse::<IpAddr>().map_err(|_| wrong())?.to_canonical();
         let all = if address.is_ipv4() { 32 } else { 128 };
         let prefix = prefix.map_or(Ok(all), |prefix| prefix.parse::<u8>().map_err(|_| wrong()))?;
         if prefix > all { Err(wrong()) } else { Ok(Self { address, prefix }) }

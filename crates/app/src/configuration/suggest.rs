@@ -28,8 +28,7 @@ pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[
 }
 
 fn suggest_underscores(path: &KeyPath, key: &str, known: &[&str]) -> Option<String> {
-    let parts =
-        |section: &&str| Some(((*section).to_owned(), key.strip_prefix(*section)?.strip_prefix('_')?));
+    let parts = |table: &&str| Some(((*table).to_owned(), key.strip_prefix(*table)?.strip_prefix('_')?));
     let (section, rest) = known.iter().filter(|_| is_at_top(path, key)).find_map(parts)?;
     let variable = format!("CANDLEWICK_{section}__{rest}").to_uppercase();
     Some(format!("did you mean {rest} in [{section}]? The environment variable is {variable}"))
@@ -105,8 +104,7 @@ fn section<'a>(name: &str, schema: Schema<'a>) -> Option<(String, Schema<'a>)> {
 pub(super) fn suggest_choice(given: &str, allowed: &[&str]) -> Option<String> {
     let is_stake = allowed.contains(&"share");
     let stake = counterparts(AliasContext::StakeKind, given).next().filter(|_| is_stake);
-    let near =
-        || nearest_name(given, allowed.iter().copied()).map(|near| format!("did you mean \"{near}\"?"));
+    let near = || nearest_name(given, allowed.iter().copied()).map(|one| format!("did you mean \"{one}\"?"));
     stake.map(|stake| stake.text().to_owned()).or_else(near)
 }
 
@@ -173,7 +171,6 @@ mod tests {
             ("bots[0].payout", BOT, "write payout_percent = 80.0 in [simulation]"),
             ("trading_hours", &["bots"], "write hours = [{ from = \"08:00\""),
             ("take_profit", &["bots"], "write daily_profit_target = 50.0 in [risk]"),
-            // Limits and hours of a single bot.
             ("bots[0].max_trades", BOT, "write max_trades_per_day = 10 in [risk.bots.NAME]"),
             ("bots[0].max_open_trades", BOT, "write max_open_trades = ... in [risk.bots.NAME]"),
             ("bots[0].stop_loss", BOT, "write daily_loss_limit = 50.0 in [risk.bots.NAME]"),

@@ -48,14 +48,10 @@ pub async fn resolve(loaded: &LoadedConfig, url: &JournalUrl, decision: &Decisio
     }
 }
 
-async fn write_resolution(
-    loaded: &LoadedConfig,
-    url: &JournalUrl,
-    decision: &Decision,
-) -> Result<Option<String>> {
+async fn write_resolution(loaded: &LoadedConfig, url: &JournalUrl, how: &Decision) -> Result<Option<String>> {
     // Opens the reader first, since opening a store would create the journal.
     let mut reader = Reader::open(url).await?;
-    let Decision { intent, resolution, .. } = *decision;
+    let Decision { intent, resolution, .. } = *how;
     if let Resolution::Settled(_) = resolution {
         // Checks before locking the journal, since a long trade list takes long to read.
         let contents = JournalContents::read(&mut reader).await?;
@@ -63,7 +59,7 @@ async fn write_resolution(
     }
     let wall = SystemClock::new();
     let mut store = Store::open(url, &Holder::current_process("candlewick resolve")).await?;
-    let judged = build_journal_lines(decision, &mut reader, loaded, &wall).await;
+    let judged = build_journal_lines(how, &mut reader, loaded, &wall).await;
     let written = judged.map(|(lines, halted)| {
         for line in lines {
             store.record(line);
@@ -176,16 +172,12 @@ fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeRep
 }
 
 /// Checks that the venue no longer lists an expired trade, so that the operator may settle the trade.
-async fn check_trade_missing(
-    contents: &JournalContents,
-    row: &IntentRow,
-    loaded: &LoadedConfig,
-) -> Result<()> {
+async fn check_trade_missing(past: &JournalContents, row: &IntentRow, loaded: &LoadedConfig) -> Result<()> {
     let intent = row.approved.intent();
-    let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
+    let (Some(origins), Some(venue_id)) = (past.origins.get(&intent), past.book.venue_id(row)) else {
         return Ok(());
     };
-    if trading_account(contents, origins).is_none() {
+    if trading_account(past, origins).is_none() {
         return Ok(());
     }
     let duration = row.approved.expiry().close_type;

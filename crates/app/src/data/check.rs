@@ -186,12 +186,8 @@ impl CheckResult {
         if !list.is_empty() && limit > 0 {
             let mut table = table(["Problem", "Where", "What"]);
             for of_kind in list.chunk_by(|a, b| a.kind == b.kind) {
-                for finding in of_kind.iter().take(limit) {
-                    table.add_row([
-                        finding.kind.to_string(),
-                        describe_place(finding),
-                        finding.detail.clone(),
-                    ]);
+                for one in of_kind.iter().take(limit) {
+                    table.add_row([one.kind.to_string(), describe_place(one), one.detail.clone()]);
                 }
                 let kind = of_kind[0].kind;
                 let more = checked.findings.counts()[&kind].saturating_sub(of_kind.len().min(limit) as u64);

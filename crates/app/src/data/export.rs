@@ -227,8 +227,7 @@ impl LongerCounts {
     }
 
     pub(super) fn text(&self) -> Option<String> {
-        let incomplete =
-            self.counts.iter().filter(|(_, counts)| counts.built_with_gaps + counts.not_built > 0);
+        let incomplete = self.counts.iter().filter(|(_, each)| each.built_with_gaps + each.not_built > 0);
         let text = |(interval, counts): &(Interval, ResampleCounts)| {
             let ResampleCounts { built, built_with_gaps: in_parts, not_built } = counts;
             format!("{interval}: {built} built ({in_parts} with gaps), {not_built} not built")

@@ -77,8 +77,7 @@ impl fmt::Display for Finding {
         let Self { check, mark, text, remedy } = self;
         let (label, style) = mark.label();
         // Text from the venue or the system may have line breaks, but a finding is one line.
-        let flat =
-            |text: &str| escape_hidden(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
+        let flat = |s: &str| escape_hidden(&s.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
         write!(f, "{style}{label:<4}{style:#}  {:<13}  {}", check.label(), flat(text))?;
         match remedy {
             Some(remedy) => write!(f, " → {}", flat(remedy)),

@@ -200,13 +200,12 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
     }
     let text = parts.join("; ");
     let zones = std::iter::once(&risk.day_timezone).chain(risk.hours.iter().map(|hours| &hours.timezone));
-    let unknown: Vec<&str> =
-        zones.map(String::as_str).filter(|name| parse_time_zone(name).is_none()).collect();
-    if unknown.is_empty() {
+    let wrong: Vec<&str> = zones.map(String::as_str).filter(|one| parse_time_zone(one).is_none()).collect();
+    if wrong.is_empty() {
         Check::TimeZones.ok(text)
     } else {
         let remedy =
-            format!("{} is not a time zone: use an IANA name, such as Europe/London", unknown.join(", "));
+            format!("{} is not a time zone: use an IANA name, such as Europe/London", wrong.join(", "));
         Check::TimeZones.fail(text, remedy)
     }
 }

@@ -157,9 +157,7 @@ pub(super) async fn check_user(asked: &VenueProbe, samples: &mut ClockSamples) -
     }
     match send_request(asked.venue.identity(), samples).await {
         Ok(user) => judge_user(&user, url),
-        Err(error) => {
-            Check::TradingApi.fail(format!("{url}: {error}"), suggest_fix(&error, DoctorApi::Trading))
-        }
+        Err(e) => Check::TradingApi.fail(format!("{url}: {e}"), suggest_fix(&e, DoctorApi::Trading)),
     }
 }
 

@@ -57,7 +57,6 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
         match next {
             Ok(Some(got)) => {
                 if fetched.requests == 0 {
-                    // Requests end at the current venue time.
                     let until = |one: &Range<Millis>| one.start..one.end.min(got.seen_at);
                     let stretches: Vec<_> = stretches.iter().map(until).collect();
                     fetching.add_expected(count_slots(&stretches, series.interval));
@@ -139,8 +138,7 @@ async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetchin
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::from_asset_type);
     let note = move |catalog: &Catalog| {
         let Some(StoredSeries { candles, .. }) = read_stored(catalog, series)? else { return Ok(()) };
-        let was_asked =
-            |gap: &Range<Millis>| asked.iter().any(|one| one.start <= gap.start && gap.end <= one.end);
+        let was_asked = |gap: &Range<Millis>| asked.iter().any(|r| r.start <= gap.start && gap.end <= r.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
         let rests: Vec<_> = empty.filter(|gap| session.expected_candles(gap, series.interval) == 0).collect();
         if rests.is_empty() { Ok(()) } else { Ok(catalog.record_empty_hours(series, &source, &rests)?) }

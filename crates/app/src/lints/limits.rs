@@ -40,9 +40,8 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
         }
         let cost = costs.iter().find(|cost| cost.bot == bot.name);
         let causes = interrupting_limits(bot, risk, levels, cost.and_then(|cost| cost.daily_limit.as_ref()));
-        let (last, others) = causes.split_last()?;
-        let causes =
-            if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) };
+        let (last, rest) = causes.split_last()?;
+        let causes = if rest.is_empty() { last.clone() } else { format!("{} or {last}", rest.join(", ")) };
         let pending = match (entry, if_refused) {
             (LadderEntry::NextSignal, _) => "waits for the next signal",
             (LadderEntry::NextCandle, IfRefused::Wait) => {

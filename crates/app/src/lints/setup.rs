@@ -93,8 +93,7 @@ pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
             add(misleading_zone_note(text), &format!("bot \"{}\"", bot.name));
         }
     }
-    let lines =
-        count_list_zones(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
+    let lines = count_list_zones(input.loaded).into_iter().filter(|(tz, _)| *tz != config.signals.timezone);
     for (zone, lines) in lines {
         // An offset such as UTC-3 has already been mapped to its zone, whose name has the opposite sign.
         let note = missing_dst_note(&zone).map(str::to_owned);

@@ -84,8 +84,7 @@ fn reports_doubtful_percentages_and_limits() {
 
 #[test]
 fn reports_doubtful_payouts_with_their_break_even() {
-    let pays =
-        |percent: u32, risk: &str| format!("[simulation]\npayout_percent = {percent}\n[risk]\n{risk}\n");
+    let pays = |share: u32, risk: &str| format!("[simulation]\npayout_percent = {share}\n[risk]\n{risk}\n");
     let probing = ("probing_stake", "one trade at the minimum stake of 1.00");
     // 100 / 2.85 = 35.09.
     let high = ("payout_above_stake", "win rate of 35.09 %, but few venues pay over 100 %; did you mean 85,");

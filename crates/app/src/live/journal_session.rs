@@ -123,9 +123,8 @@ impl JournalSession {
         let (stored, own) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
         match stored {
             Some(stored) if stored != own => {
-                let problem =
-                    format!("{} contains {stored} trades, but this run makes {own} trades", held.url);
-                Err(AppError::invalid(problem).help("name another journal with --journal"))
+                let text = format!("{} contains {stored} trades, but this run makes {own} trades", held.url);
+                Err(AppError::invalid(text).help("name another journal with --journal"))
             }
             Some(_) | None => Ok(()),
         }
@@ -182,9 +181,8 @@ struct ExchangeRecorder(mpsc::Sender<LoggedExchange>);
 impl HttpObserver for ExchangeRecorder {
     fn observe(&self, exchange: Exchange) {
         let Exchange { intent, sent, received, what, request, status, response } = exchange;
-        let exchange =
-            LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
-        if self.0.try_send(exchange).is_err() {
+        let call = LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
+        if self.0.try_send(call).is_err() {
             tracing::debug!("an HTTP exchange was dropped: the journal queue is full");
         }
     }

@@ -156,16 +156,7 @@ async fn run_watched(
     connection: Connection,
     front: FrontEnd<'_>,
 ) -> Result<Outcome> {
-    let FrontEnd {
-        mut journal,
-        control,
-        watchers,
-        announce,
-        progress,
-        stop,
-        read_configuration: read_again,
-        ..
-    } = front;
+    let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_configuration, .. } = front;
     let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
     let Connection { account, exchanges, unrecognised, token, end: until, waiting, .. } = connection;
     // Requests before the start of the run take no time on the venue's clock.
@@ -209,7 +200,7 @@ async fn run_watched(
         watchers,
         until,
     })
-    .with_settings_reader(running.reader(read_again));
+    .with_settings_reader(running.reader(read_configuration));
     let ControlChannel { orders, sender, feed, closed: _open } = control;
     let sources = Sources {
         clock: Arc::clone(&venue_clock),
@@ -337,14 +328,13 @@ fn report_budget(
     if requests_per_second == 0.0 {
         return;
     }
-    let demand =
-        RequestDemand::new(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
-    tracing::info!("{}", demand.summary(requests_per_second));
-    runtime.shortage = demand.shortage(requests_per_second);
+    let need = RequestDemand::new(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
+    tracing::info!("{}", need.summary(requests_per_second));
+    runtime.shortage = need.shortage(requests_per_second);
     if let Some(shortage) = &runtime.shortage {
         tracing::warn!("{shortage}");
     }
-    if runtime.watch_prices && !demand.has_room_for_display_prices(requests_per_second) {
+    if runtime.watch_prices && !need.has_room_for_display_prices(requests_per_second) {
         runtime.watch_prices = false;
         tracing::warn!(
             "prices that no strategy uses are not requested: broker.requests_per_second = {requests_per_second} is too low"

@@ -37,8 +37,7 @@ pub(super) fn open_chats(loaded: &LoadedConfig) -> Result<Vec<Chat>, Problems> {
     let asking = notify.channels.iter().filter(|(_, channel)| channel.commands);
     let open = |(name, channel): (&String, &ChannelSettings)| {
         let place = build_endpoint(loaded, name, channel)?;
-        let problem =
-            |error: ChannelError| loaded.problem(&format!("notify.channels.{name}"), error.to_string());
+        let problem = |e: ChannelError| loaded.problem(&format!("notify.channels.{name}"), e.to_string());
         Chat::open(&place, &notify.sender, &channel.chats).map_err(problem)
     };
     asking.map(open).collect::<Result<_, _>>().map_err(Problems::from)
@@ -121,13 +120,9 @@ fn open_channel(
     channels.into_iter().map(open).collect()
 }
 
-fn build_endpoint(
-    loaded: &LoadedConfig,
-    name: &str,
-    settings: &ChannelSettings,
-) -> Result<Endpoint, Problem> {
+fn build_endpoint(loaded: &LoadedConfig, name: &str, channel: &ChannelSettings) -> Result<Endpoint, Problem> {
     let key = |key: &str| format!("notify.channels.{name}.{key}");
-    let (url, secret) = resolve_address(loaded, name, settings)?;
+    let (url, secret) = resolve_address(loaded, name, channel)?;
     let Some(url) = url else {
         let problem =
             "the address of the channel is missing: set this key, url_file or the environment variable";

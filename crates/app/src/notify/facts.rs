@@ -104,8 +104,7 @@ impl AlertBuilder {
 
     pub(super) fn alerts_for_lasting_doubts(&mut self, now: Millis) -> Vec<Alert> {
         let after = self.doubt_after;
-        let lasting =
-            self.doubts.iter_mut().filter(|(_, doubt)| !doubt.is_reported && now - doubt.since >= after);
+        let lasting = self.doubts.iter_mut().filter(|(_, one)| !one.is_reported && now - one.since >= after);
         let alerts = lasting.map(|(intent, doubt)| {
             doubt.is_reported = true;
             let (seconds, order) = ((now - doubt.since).get() / 1_000, describe_order(&doubt.order));

@@ -326,7 +326,6 @@ mod tests {
     struct Fixture {
         folder: tempfile::TempDir,
         name: &'static str,
-        /// Hours of random prices.
         hours: Range<usize>,
     }
 
@@ -350,15 +349,10 @@ mod tests {
             HoldOutLock::new(&self.folder.path().join("state"))
         }
 
-        fn ask(
-            &self,
-            hypothesis: &Hypothesis,
-            run: &str,
-            reopening: Reopening,
-        ) -> Result<OpeningRecord, String> {
+        fn ask(&self, claim: &Hypothesis, run: &str, reopening: Reopening) -> Result<OpeningRecord, String> {
             let candles = self.candles();
             let asked = OpeningRequest {
-                hypothesis,
+                hypothesis: claim,
                 run: run.to_owned(),
                 range: &candles.span().unwrap(),
                 candles: &candles,
@@ -372,13 +366,8 @@ mod tests {
             opened
         }
 
-        fn open(
-            &self,
-            hypothesis: &Hypothesis,
-            run: &str,
-            reopening: Reopening,
-        ) -> Result<(usize, usize), String> {
-            self.ask(hypothesis, run, reopening).map(|opened| (opened.number, opened.openings_for_others))
+        fn open(&self, claim: &Hypothesis, run: &str, again: Reopening) -> Result<(usize, usize), String> {
+            self.ask(claim, run, again).map(|opened| (opened.number, opened.openings_for_others))
         }
 
         fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {

@@ -101,11 +101,8 @@ impl SearchTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>> {
-        self.prepare_loaded(
-            LoadedConfig::read(files, Base::Sandbox, self.candles.flags())?,
-            registry,
-            progress,
-        )
+        let loaded = LoadedConfig::read(files, Base::Sandbox, self.candles.flags())?;
+        self.prepare_loaded(loaded, registry, progress)
     }
 
     pub(super) fn prepare_loaded<'a>(
@@ -121,7 +118,7 @@ impl SearchTerms {
         let index = find_bot_index(&loaded.config.bots, self.bot.as_deref())?;
         let bot = loaded.config.bots[index].clone();
         let sections = deciding_sections(&loaded);
-        let written = sections["bots"][index].clone();
+        let written_bot = sections["bots"][index].clone();
         let Some(entry) = registry.find(&bot.strategy) else {
             return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
         };
@@ -145,17 +142,7 @@ impl SearchTerms {
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
         let files = named_files(&settings.session.bots, &space)?;
-        Ok(PreparedSearch {
-            loaded,
-            written_bot: written,
-            sections,
-            entry,
-            settings,
-            space,
-            sweep,
-            files,
-            candles,
-        })
+        Ok(PreparedSearch { loaded, written_bot, sections, entry, settings, space, sweep, files, candles })
     }
 
     pub fn identity(&self, prepared: &PreparedSearch<'_>) -> Result<Value> {
@@ -259,8 +246,7 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     if !problem.is_empty() {
         return Err(SearchError::InvalidSearch { problem: problem.to_owned() });
     }
-    let halving =
-        arguments.halving.map(|keep_one_in| Halving::new(keep_one_in, arguments.rungs)).transpose()?;
+    let halving = arguments.halving.map(|one_in| Halving::new(one_in, arguments.rungs)).transpose()?;
     let search = SearchSettings {
         search,
         trials: arguments.trials.unwrap_or(200),
@@ -354,8 +340,7 @@ fn bots_with_markets<'a>(
 fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == AxisTarget::Parameter);
-    let axes: Vec<(&Axis, &[Setting])> =
-        axes.filter_map(|axis| Some((axis, axis.listed_values()?))).collect();
+    let axes: Vec<(&Axis, &[Setting])> = axes.filter_map(|one| Some((one, one.listed_values()?))).collect();
     for (axis, values) in &axes {
         if let Some(value) = values.first() {
             set_parameter(&mut first, axis.name(), value);

@@ -129,11 +129,7 @@ struct TriedSet<'a> {
     trades: Option<String>,
 }
 
-fn set_notes(
-    windows: &[WindowResult],
-    prepared: &PreparedSearch<'_>,
-    registry: &Registry,
-) -> Vec<VariantNote> {
+fn set_notes(windows: &[WindowResult], search: &PreparedSearch<'_>, registry: &Registry) -> Vec<VariantNote> {
     let mut sets: BTreeMap<String, (VariantNote, Vec<String>)> = BTreeMap::new();
     for (number, step) in windows.iter().enumerate() {
         let rows = step.rows.iter().filter_map(|row| {
@@ -141,7 +137,7 @@ fn set_notes(
             let trades = Some(format!("{number} {} {}", row.share, figures.trades_hash()));
             Some(TriedSet { candidate: &row.candidate, figures, trades })
         });
-        for mut note in build_notes(&rows.collect::<Vec<_>>(), prepared, registry) {
+        for mut note in build_notes(&rows.collect::<Vec<_>>(), search, registry) {
             let trades = note.trades.take().unwrap_or_default();
             let set = sets.entry(note.tried.name.clone()).or_insert_with(|| (note.clone(), Vec::new()));
             set.1.push(trades);
@@ -155,15 +151,11 @@ fn set_notes(
     sets.into_values().map(joined).collect()
 }
 
-fn build_notes(
-    tried: &[TriedSet<'_>],
-    prepared: &PreparedSearch<'_>,
-    registry: &Registry,
-) -> Vec<VariantNote> {
-    let mut session = prepared.settings.session.clone();
+fn build_notes(tried: &[TriedSet<'_>], search: &PreparedSearch<'_>, registry: &Registry) -> Vec<VariantNote> {
+    let mut session = search.settings.session.clone();
     let notes = tried.iter().flat_map(|TriedSet { candidate, figures, trades }| {
-        session.bots = vec![prepared.space.bot(candidate)];
-        Variant::from_bots(&session, registry, &prepared.files).into_iter().map(move |tried| VariantNote {
+        session.bots = vec![search.space.bot(candidate)];
+        Variant::from_bots(&session, registry, &search.files).into_iter().map(move |tried| VariantNote {
             tried,
             p_value: figures.p_value,
             daily_sharpe: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),

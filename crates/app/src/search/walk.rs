@@ -110,20 +110,16 @@ impl<'a> WalkRun<'a> {
         })
     }
 
-    pub fn count_variants(
-        &self,
-        outcome: &WalkOutcome,
-        registry: &Registry,
-    ) -> Option<io::Result<TriedCount>> {
+    pub fn count_variants(&self, walk: &WalkOutcome, registry: &Registry) -> Option<io::Result<TriedCount>> {
         let mut identity = self.identity.clone();
         for other in ["window", "program", "data_hash"] {
             identity.as_object_mut().map(|identity| identity.remove(other));
         }
-        let opened = match &outcome.hold_out {
+        let opened = match &walk.hold_out {
             Some(HoldOutOutcome::Opened { result, .. }) => Some(&**result),
             Some(HoldOutOutcome::Locked { .. }) | None => None,
         };
-        let (identity, walked, windows) = (&identity, &self.layout.walked, &outcome.windows[..]);
+        let (identity, walked, windows) = (&identity, &self.layout.walked, &walk.windows[..]);
         let look = WalkLook { identity, run: &self.run, walked, windows, opened };
         count_walk((self.terms, self.prepared), &look, registry)
     }

@@ -61,7 +61,7 @@ pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<Che
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
     let entries = collect_entries(&lines);
     let refusals = ListRefusals::find(loaded, &entries, now);
-    let past = describe_past(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
+    let past_notice = describe_past(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
     let is_open = |entry: &ListEntry| {
         entry.when.fixed_time().is_none_or(|at| at > now) && !refusals.always_refused.contains(&entry.line)
     };
@@ -69,9 +69,9 @@ pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<Che
     let would_trade = entries.iter().filter(|(entry, _)| is_valid && is_open(entry)).count();
     let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);
     let named = bots.iter().enumerate().filter(|(place, _)| is_named(*place));
-    let unbound = named.filter_map(|(_, bot)| describe_bypassed_settings(bot)).collect();
+    let bypass_notices = named.filter_map(|(_, bot)| describe_bypassed_settings(bot)).collect();
     let (mut zones, mut has_gale) = (Vec::new(), false);
-    let checked = lines.into_iter().map(|line| {
+    let lines = lines.into_iter().map(|line| {
         let is_first_gale = line.has_gale && !std::mem::replace(&mut has_gale, true);
         let mut checked = check_line(line, bots, &mut zones);
         if let LineUsage::Entry(entry) = &mut checked.usage {
@@ -84,13 +84,8 @@ pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<Che
         }
         checked
     });
-    Ok(CheckedList {
-        lines: checked.collect(),
-        rejection_notice: refusals.describe(),
-        bypass_notices: unbound,
-        would_trade,
-        past_notice: past,
-    })
+    let (lines, rejection_notice) = (lines.collect(), refusals.describe());
+    Ok(CheckedList { lines, rejection_notice, bypass_notices, would_trade, past_notice })
 }
 
 fn describe_past(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {

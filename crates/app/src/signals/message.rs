@@ -197,9 +197,7 @@ fn parse_moment(value: Value) -> Result<Millis, String> {
         format!("invalid time {text}: use 2026-01-05T10:30:00Z, or milliseconds since 1970 as a number")
     };
     match value {
-        Value::Number(number) => {
-            number.as_i64().and_then(unix_millis).ok_or_else(|| wrong(number.to_string()))
-        }
+        Value::Number(ms) => ms.as_i64().and_then(unix_millis).ok_or_else(|| wrong(ms.to_string())),
         Value::String(text) => match DateTime::parse_from_rfc3339(&text) {
             Ok(time) => Ok(Millis::new(time.timestamp_millis())),
             Err(_) => Err(wrong(format!("{text:?}"))),

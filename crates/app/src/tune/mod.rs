@@ -65,10 +65,10 @@ impl<'a> TunePlan<'a> {
         let (ranged, bare): (Vec<Parameter>, Vec<Parameter>) =
             numbers.into_iter().partition(|one| one.minimum.is_some() && one.maximum.is_some());
         let names = |all: Vec<Parameter>| all.into_iter().map(|one| one.name).collect::<Vec<String>>();
-        let (mut without_range, mut of_combination) = (Vec::new(), Vec::new());
+        let (mut parameters_without_range, mut combination_parameters) = (Vec::new(), Vec::new());
         if terms.parameters.is_empty() {
             terms.parameters = names(ranged);
-            (without_range, of_combination) = (names(bare), names(selecting));
+            (parameters_without_range, combination_parameters) = (names(bare), names(selecting));
         }
         let is_fixed = terms.parameters.is_empty();
         if is_fixed {
@@ -83,14 +83,7 @@ impl<'a> TunePlan<'a> {
             prepared.apply_terms(&terms)?;
         }
         let layout = layout_for(&prepared, hold_out, is_fixed)?;
-        Ok(Self {
-            terms,
-            prepared,
-            layout,
-            is_fixed,
-            parameters_without_range: without_range,
-            combination_parameters: of_combination,
-        })
+        Ok(Self { terms, prepared, layout, is_fixed, parameters_without_range, combination_parameters })
     }
 
     pub fn terms_before_hold_out(&self, layout: &Layout) -> SearchTerms {
@@ -291,8 +284,7 @@ impl CheckedCandles {
     }
 
     pub fn describe(&self) -> String {
-        let problems: Vec<String> =
-            self.problems.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let problems: Vec<String> = self.problems.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
         let gone = match self.missing {
             0 => "none missing".to_owned(),
             missing => format!("{missing} missing ({:.2} % present)", self.coverage * 100.0),

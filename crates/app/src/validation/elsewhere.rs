@@ -129,11 +129,9 @@ impl ProcessChecks<'_> {
                 Variation::Arguments => around.arguments = (0..=token).map(|_| word("argument")).collect(),
                 Variation::Bot => around.bot = Some(word(["bot", "night", "x", "eur", "second", "a"][token])),
                 Variation::Rivals => {
-                    let others =
-                        ["XAUUSD", "EURJPY", "ABC"].iter().filter_map(|name| name.parse::<Symbol>().ok());
-                    let others: Vec<Symbol> =
-                        others.filter(|symbol| *symbol != self.subject.bot.symbol).collect();
-                    around.rival_symbol = others.get(token % others.len().max(1)).copied();
+                    let all = ["XAUUSD", "EURJPY", "ABC"].iter().filter_map(|it| it.parse::<Symbol>().ok());
+                    let all: Vec<Symbol> = all.filter(|symbol| *symbol != self.subject.bot.symbol).collect();
+                    around.rival_symbol = all.get(token % all.len().max(1)).copied();
                 }
                 // The count starts at 0, so that one process decides with its first instance.
                 Variation::Earlier => around.earlier_instances = token,
@@ -144,8 +142,7 @@ impl ProcessChecks<'_> {
     }
 
     fn check_side_effects(&self, reply: &Reply) -> CheckReport {
-        let left: BTreeSet<String> =
-            self.folders.iter().flat_map(|folder| file_names(folder.path())).collect();
+        let left: BTreeSet<String> = self.folders.iter().flat_map(|one| file_names(one.path())).collect();
         let names_a_file = !named_files(&self.subject.params).is_empty();
         let (finding, words) = match (left.first(), reply.traffic) {
             (Some(file), _) => {

@@ -337,15 +337,14 @@ mod tests {
 
     #[test]
     fn notes_slow_strategies_and_fails_too_slow_ones() {
-        for (nanoseconds, expected) in [
+        for (ns, expected) in [
             (Some(90), Finding::Passed),
             (Some(20_001), Finding::Noted),
             (Some(1_000_001), Finding::Failed),
             (None, Finding::NotRun),
         ] {
-            let speed =
-                Speed { candle: nanoseconds.map(Duration::from_nanos), floor: Duration::from_nanos(2) };
-            assert_eq!(speed.check().finding, expected, "{nanoseconds:?}");
+            let speed = Speed { candle: ns.map(Duration::from_nanos), floor: Duration::from_nanos(2) };
+            assert_eq!(speed.check().finding, expected, "{ns:?}");
         }
     }
 }

@@ -104,8 +104,7 @@ impl PriceBoards {
         let usual = COMMON_INTERVALS.iter().filter_map(|text| text.parse().ok());
         let stored = self.boards.values().flat_map(|board| board.stored.iter().map(CandleSeries::interval));
         let known: BTreeSet<Interval> = usual.chain(stored).collect();
-        let everywhere =
-            |interval: &Interval| self.boards.values().all(|board| board.has_interval(*interval));
+        let everywhere = |interval: &Interval| self.boards.values().all(|one| one.has_interval(*interval));
         known.into_iter().filter(everywhere).collect()
     }
 
@@ -182,8 +181,7 @@ impl PriceBoard {
     ) -> Result<Vec<Candle>, IntervalNotOffered> {
         let CandleWindow { interval, start, end, skip, limit } = window;
         let series = self.find_series(interval)?;
-        let closed =
-            series.as_ref().map_or(&[][..], |series| closed_candles_between(series, start, end, now));
+        let closed = series.as_ref().map_or(&[][..], |own| closed_candles_between(own, start, end, now));
         let asked_for = (start..=end).contains(&now.floor_to(interval.length()));
         let forming = if include_forming && asked_for { self.forming_candle(interval, now) } else { None };
         Ok(closed.iter().copied().chain(forming).skip(skip).take(limit).collect())
@@ -216,8 +214,7 @@ impl PriceBoard {
 fn closed_candles_between(series: &CandleSeries, start: Millis, end: Millis, now: Millis) -> &[Candle] {
     let candles = series.candles();
     let from = candles.partition_point(|candle| candle.time() < start);
-    let to =
-        candles.partition_point(|candle| candle.time() <= end && candle.close_time(series.interval()) <= now);
+    let to = candles.partition_point(|one| one.time() <= end && one.close_time(series.interval()) <= now);
     candles.get(from..to).unwrap_or_default()
 }
 

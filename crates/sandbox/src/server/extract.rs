@@ -50,12 +50,7 @@ impl FromRequestParts<Arc<ServerState>> for KeyCheck {
 
 // The error is large, but only built for failed requests.
 #[allow(clippy::result_large_err)]
-fn check_token(
-    state: &ServerState,
-    headers: &HeaderMap,
-    uri: &Uri,
-    with_timestamp: bool,
-) -> Result<(), Response> {
+fn check_token(state: &ServerState, headers: &HeaderMap, uri: &Uri, is_timed: bool) -> Result<(), Response> {
     let at = state.now();
     let reject = |status, message| Err(failure(status, message, at, uri));
     let message = |message| if has_envelope(uri) { message } else { "Unauthorized" };
@@ -72,7 +67,7 @@ fn check_token(
     if at.get() < state.expired_until.load(Ordering::Relaxed) {
         return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
     }
-    let required = with_timestamp && state.settings.missing_timestamp == MissingTimestamp::Refuse;
+    let required = is_timed && state.settings.missing_timestamp == MissingTimestamp::Refuse;
     if required && headers.get("x-timestamp").is_none_or(axum::http::HeaderValue::is_empty) {
         return reject(StatusCode::BAD_REQUEST, "x-timestamp not provided");
     }

@@ -117,13 +117,9 @@ impl Drop for SeverableStream {
 }
 
 impl AsyncRead for SeverableStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.check_connected()?;
-        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+        let read = Pin::new(&mut this.stream).poll_read(cx, buf);
         if !this.is_idle() {
             return read;
         }
@@ -135,7 +131,7 @@ impl AsyncRead for SeverableStream {
                 Poll::Ready(read)
             }
             // Reports the end of the stream.
-            Poll::Pending if this.has_missed_deadline(context) => Poll::Ready(Ok(())),
+            Poll::Pending if this.has_missed_deadline(cx) => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,
         }
     }

@@ -68,11 +68,8 @@ fn read_text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> 
     fields.get(name).and_then(Value::as_str)
 }
 
-fn read_close_type(
-    fields: &Map<String, Value>,
-    settings: &SandboxSettings,
-) -> Result<CloseType, &'static str> {
-    let close_type = read_text(fields, "closeType").and_then(|text| text.parse().ok());
+fn read_close_type(body: &Map<String, Value>, settings: &SandboxSettings) -> Result<CloseType, &'static str> {
+    let close_type = read_text(body, "closeType").and_then(|text| text.parse().ok());
     let close_type = close_type.ok_or("closeType must be a code of the form mm:ss or h:mm:ss")?;
     if settings.close_types.is_empty() || settings.close_types.contains(&close_type) {
         Ok(close_type)

@@ -73,9 +73,7 @@ pub(super) fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
         }
     }
     match open.first() {
-        Some((number, name)) => {
-            Err(format!("line {number}: BEGIN:{name} has no END; the file is incomplete"))
-        }
+        Some((line, name)) => Err(format!("line {line}: BEGIN:{name} has no END; the file is incomplete")),
         None => Ok(spans),
     }
 }
@@ -109,8 +107,7 @@ fn parse_line(number: usize, text: &str) -> Option<ContentLine> {
     let (head, value) = text.split_at(text.find(separator(':'))?);
     let mut parts = head.split(separator(';'));
     let name = parts.next()?.to_ascii_uppercase();
-    let zone =
-        parts.filter_map(|part| part.split_once('=')).find(|(name, _)| name.eq_ignore_ascii_case("TZID"));
+    let zone = parts.filter_map(|one| one.split_once('=')).find(|(key, _)| key.eq_ignore_ascii_case("TZID"));
     let zone = zone.map(|(_, zone)| zone.trim_matches('"').to_owned());
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     let is_named = !name.is_empty() && name.chars().all(is_name);
@@ -250,8 +247,7 @@ fn sum_units(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
     let mut sum = 0;
     for (unit, each) in units {
         if let Some((count, rest)) = text.split_once(*unit) {
-            let is_count =
-                (1..=7).contains(&count.len()) && count.bytes().all(|digit| digit.is_ascii_digit());
+            let is_count = (1..=7).contains(&count.len()) && count.bytes().all(|byte| byte.is_ascii_digit());
             sum += count.parse::<i64>().ok().filter(|_| is_count)? * each;
             text = rest;
         }

@@ -170,7 +170,6 @@ const MAX_NOTIFY_INTERVAL: Duration = Duration::from_secs(10);
 /// Notifies systemd (`Type=notify`, `WatchdogSec=`). A stalled run sends no watchdog and is restarted.
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 pub(super) async fn notify_systemd(health: Arc<Health>) {
-    // Uses half of systemd's watchdog interval.
     let pace =
         sd_notify::watchdog_enabled().map_or(MAX_NOTIFY_INTERVAL, |span| (span / 2).min(MAX_NOTIFY_INTERVAL));
     let mut pace = tokio::time::interval(pace.max(Duration::from_millis(100)));

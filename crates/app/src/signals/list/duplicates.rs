@@ -101,9 +101,8 @@ impl UtcTimeIndex {
                 if earlier.requests_same_trade(&entry) || !may_coincide(earlier.when, entry.when) {
                     continue;
                 }
-                let are_daily =
-                    matches!((earlier.when, entry.when), (EntryTime::Daily(_), EntryTime::Daily(_)));
-                self.compared += if are_daily { DAILY_COMPARISON_COST } else { 1 };
+                let daily = matches!((earlier.when, entry.when), (EntryTime::Daily(_), EntryTime::Daily(_)));
+                self.compared += if daily { DAILY_COMPARISON_COST } else { 1 };
                 if self.compared > MAX_COMPARISONS {
                     return None;
                 }

@@ -72,8 +72,7 @@ pub(super) struct ListContext {
 
 impl ListContext {
     pub(super) fn from_lines(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
-        let first =
-            |is: &dyn Fn(&CellLine) -> bool| lines.iter().find(|&line| is(line)).map(|line| line.line);
+        let first = |is: &dyn Fn(&CellLine) -> bool| lines.iter().find(|&line| is(line)).map(|one| one.line);
         // Lists each zone once, so that many headings cost no more than one.
         let mut heading_zones: Vec<(u64, Option<Tz>)> = Vec::new();
         for (line, zone) in lines.iter().flat_map(|line| line.zones.iter().map(|zone| (line.line, *zone))) {

@@ -211,8 +211,7 @@ pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<E
     if own.iter().any(|(_, text)| is_left_out(text) || is_like_entry(&find_columns(&normalise(text), bots))) {
         return None;
     }
-    let (texts, plain): (Vec<&str>, Vec<String>) =
-        own.iter().map(|(_, text)| (*text, normalise(text))).unzip();
+    let (texts, plain): (Vec<&str>, Vec<String>) = own.iter().map(|(_, raw)| (*raw, normalise(raw))).unzip();
     let Ok(InferredLine::Entry(cells, columns)) = infer_block(&plain, bots) else { return None };
     let is_whole = BLOCK_COLUMNS.iter().all(|one| one.iter().any(|column| columns.contains(column)));
     let text = texts.join(" ");

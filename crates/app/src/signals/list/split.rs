@@ -146,8 +146,7 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
         let rest = line.get(at + 3..)?;
         let sign = rest.trim_start();
         let digits = sign.strip_prefix(['+', '-'])?.trim_start();
-        let is_spaced =
-            rest.len() > sign.len() || !sign[1..].starts_with(|first: char| first.is_ascii_digit());
+        let is_spaced = rest.len() > sign.len() || !sign[1..].starts_with(|c: char| c.is_ascii_digit());
         (is_spaced && digits.starts_with(|first: char| first.is_ascii_digit())).then_some((sign, digits))
     };
     let lower = line.to_ascii_lowercase();
@@ -208,8 +207,7 @@ fn split_instant(word: &str) -> Option<Vec<String>> {
         let sign = clock.rfind(['+', '-']).filter(|at| date.is_some() || is_hours_and_minutes(&clock[*at..]));
         sign.map_or((clock, None), |at| (&clock[..at], Some(format!("UTC{}", &clock[at..]))))
     };
-    let is_one =
-        time_of_day(time).is_some() && zone.as_deref().is_none_or(|zone| offset_zone(zone).is_some());
+    let is_one = time_of_day(time).is_some() && zone.as_deref().is_none_or(|one| offset_zone(one).is_some());
     let parts = [date.map(str::to_owned), Some(time.to_owned()), zone];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (is_one && parts.len() > 1).then_some(parts)

@@ -84,12 +84,11 @@ fn may_name_a_zone(words: &[&str]) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let says_zone = |(place, word): (usize, &&str)| {
         // `24 horas` is a duration.
-        let is_duration =
-            is_one_of(word, " horas hora hours times ") && place > 0 && is_number(words[place - 1]);
+        let is_span = is_one_of(word, " horas hora hours times ") && place > 0 && is_number(words[place - 1]);
         let is_it = ZONE_LABELS.split(' ').any(|start| word.starts_with(start))
             || *word == "tz"
             || ["time", "times", "zone"].iter().any(|end| word.ends_with(end));
-        is_it && !is_duration && !is_one_of(word, NON_ZONE_WORDS)
+        is_it && !is_span && !is_one_of(word, NON_ZONE_WORDS)
     };
     words.iter().enumerate().any(says_zone)
 }
@@ -176,8 +175,7 @@ fn parse_offset(name: &str, behind: &str, text: &str) -> Option<Tz> {
         return offset_zone(name).filter(|_| is_bare);
     };
     let hours = behind[1..].trim_start();
-    let end =
-        hours.find(|sign: char| !(sign.is_ascii_digit() || ":.,".contains(sign))).unwrap_or(hours.len());
+    let end = hours.find(|c: char| !(c.is_ascii_digit() || ":.,".contains(c))).unwrap_or(hours.len());
     offset_zone(&format!("{name}{sign}{}", hours[..end].trim_end_matches([':', '.', ','])))
 }
 
