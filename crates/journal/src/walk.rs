@@ -33,8 +33,7 @@ impl<'a> Walk<'a> {
         Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 
-    /// Begins a walk after the line `head`, which is trusted provisionally.
-    /// The line is verified once the walk has passed the last line that was verified before.
+    /// Begins a walk after `head`, which counts as verified once the walk passes the line that was verified before.
     async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.lease_head), walk.verified_head].into_iter().flatten() {

@@ -101,8 +101,7 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Returns the bounds of the estimate, or of the newest `Date` header if the header proves a larger skew.
-    /// A leap therefore takes effect immediately, although the estimate follows only after a second answer.
+    /// Prefers a newer `Date` header that proves a larger skew, so that a leap takes effect without a second answer.
     fn effective_bounds(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };

@@ -204,8 +204,7 @@ impl WalletAudit {
         }
     }
 
-    /// Records the free balance after an event that may also have released stakes.
-    /// The release is a separate change, because released stakes never left the wallet.
+    /// Records the free balance after an event. Released stakes are a separate change: they never left the wallet.
     #[inline]
     pub(crate) fn record_event_balance(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {

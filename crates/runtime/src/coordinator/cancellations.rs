@@ -35,8 +35,7 @@ impl Coordinator {
         self.request(VenueRequest::Trade(intent, id), step);
     }
 
-    /// Returns whether the end of a trade may be booked. The venue's list must confirm an unproven end.
-    /// If a complete list does not contain the trade, a second reading of the trade's record suffices.
+    /// Checks an end before booking. The list must confirm an unproven end; if it lacks the trade, a second reading.
     pub(super) fn is_end_proven(
         &mut self,
         intent: IntentId,

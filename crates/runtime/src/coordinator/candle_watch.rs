@@ -130,8 +130,7 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the delay of the latest candle and `true`, or the longer wait for a missing candle and `false`.
-    /// Returns `None` before the first candle is due.
+    /// Returns the latest candle's delay and `true`, or a longer wait for a missing one and `false`. `None` at first.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {

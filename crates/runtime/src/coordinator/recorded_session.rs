@@ -20,8 +20,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use std::collections::BTreeMap;
 
-/// Wrapper through which all events reach the session. Inputs and outputs are recorded and passed to
-/// observers. Approved trades wait until their intents are durable.
+/// Session wrapper that records and publishes all events. Approved trades wait until their intents are durable.
 pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
@@ -192,8 +191,7 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records, journals and logs a halt. The journal note precedes the halt event, so that the last note
-    /// never belongs to an earlier halt, even after a crash between the note and the event.
+    /// Records a halt. The note precedes the event, so that even after a crash the last note names the last halt.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
@@ -341,8 +339,7 @@ impl Reservations {
 const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before the list was requested at `requested`. Keeps intents near an order
-    /// that is in doubt or marked as not opened, because such intents help to identify the order's trade.
+    /// Forgets intents that ended long before `requested`, except those that help to identify an order's trade.
     pub(super) fn forget_old_intents(&mut self, requested: Millis) {
         let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
         let least = min_retention(&self.settings, &self.doubts);

@@ -245,8 +245,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a listed trade that matches rejected orders. A trade that may also belong to an accepted order is
-    /// treated as a duplicate. Otherwise, the rejected orders are in doubt again.
+    /// Puts rejected orders with a listed trade in doubt again, unless it may duplicate an accepted order's trade.
     fn on_listed_refused_order(
         &mut self,
         intents: &[IntentId],

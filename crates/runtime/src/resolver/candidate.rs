@@ -32,8 +32,7 @@ pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Ma
     by_token.min(compare_terms(&doubt.order, report)).min(by_time)
 }
 
-/// Returns whether the trade may be a departure: opened for the order, but with other terms.
-/// Symbol, account and time must match, but amount, direction or expiry differ.
+/// Returns whether symbol, account and time match the order, but amount, direction or expiry differ.
 pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     is_departure_within(doubt, report, doubt.span(uncertainty))
 }

@@ -122,8 +122,7 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Pairs the intents in the given order with the rows in order of request time.
-    /// Returns `None` if there are more rows or intents, or if a pair does not match in every field.
+    /// Pairs intents in order with rows by request time. `None` unless their numbers are equal and every field matches.
     pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,

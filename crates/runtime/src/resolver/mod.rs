@@ -309,8 +309,7 @@ impl Resolver {
         }
     }
 
-    /// Reports trades on this account that were opened with a token but match no request.
-    /// Trades opened manually are not reported. Trades without a time count as old.
+    /// Reports trades opened with a token that match no request. Skips manual trades; a trade without a time is old.
     fn report_unexplained(
         &mut self,
         table: &CandidateTable<'_>,
