@@ -59,8 +59,7 @@ struct SealedHashes {
 }
 
 pub(crate) fn build_seal(first: u64, exchanges: &[LoggedExchange]) -> String {
-    let hashes =
-        (first..).zip(exchanges).map(|(id, exchange)| hash_exchange(id, exchange).to_hex().to_string());
+    let hashes = (first..).zip(exchanges).map(|(id, one)| hash_exchange(id, one).to_hex().to_string());
     let seal = Seal { exchanges: SealedHashes { first, hashes: hashes.collect() } };
     serde_json::to_string(&seal).expect("numbers and strings serialize to JSON")
 }

@@ -237,12 +237,8 @@ impl Reader {
         with_deadline(ANSWER_DEADLINE, &url, rows).await
     }
 
-    pub(crate) async fn fetch_lines(
-        &mut self,
-        text: &'static str,
-        numbers: &[i64],
-    ) -> Result<Vec<StoredLine>> {
-        let rows = self.fetch(text, numbers).await?;
+    pub(crate) async fn fetch_lines(&mut self, sql: &'static str, args: &[i64]) -> Result<Vec<StoredLine>> {
+        let rows = self.fetch(sql, args).await?;
         let line = |row| {
             line_from(row).ok_or_else(|| {
                 let seq = row.try_get::<i64, _>("seq").ok().and_then(|seq| u64::try_from(seq).ok());

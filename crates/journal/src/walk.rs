@@ -298,8 +298,7 @@ impl Reader {
     async fn verified_line(&mut self, seq: u64) -> Result<Option<StoredLine>> {
         let lines = self.lines(seq.saturating_sub(1), 2).await?;
         let Some(line) = lines.iter().find(|line| line.seq == seq) else { return Ok(None) };
-        let before =
-            lines.iter().find(|line| line.seq + 1 == seq).map_or(ChainHash::GENESIS, |line| line.hash);
+        let before = lines.iter().find(|row| row.seq + 1 == seq).map_or(ChainHash::GENESIS, |row| row.hash);
         Ok(Some(line.clone()).filter(|line| before.next(seq, &line.line) == line.hash))
     }
 }

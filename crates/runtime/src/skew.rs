@@ -179,9 +179,7 @@ pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone)
         return None;
     }
     // Fast path: usually all bounds overlap.
-    let common = bounds
-        .clone()
-        .reduce(|one, other| Skew { low: one.low.max(other.low), high: one.high.min(other.high) });
+    let common = bounds.clone().reduce(|a, b| Skew { low: a.low.max(b.low), high: a.high.min(b.high) });
     if let Some(Skew { low, high }) = common.filter(|common| common.low <= common.high) {
         let high = (high != Millis::MAX).then_some(high);
         return Some(ClockEstimate { low, high, agreeing: count, outvoted: 0 });
@@ -404,8 +402,7 @@ mod tests {
 
     fn check_agreement(bounds: &[(i64, i64)], expected: Option<(i64, Option<i64>, usize)>) {
         let skews = bounds.iter().map(|(low, high)| says(ClockSource::Date, *low, *high).bounds);
-        let found =
-            find_majority(skews).map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));
+        let found = find_majority(skews).map(|one| (one.low.get(), one.high.map(Millis::get), one.agreeing));
         assert_eq!(found, expected, "{bounds:?}");
     }
 

@@ -251,8 +251,7 @@ impl WalletAudit {
     fn unseen_change(&self, reading: &Reading<'_>) -> Money {
         let lag = self.lag(reading.lag);
         let since_exact = self.change_since(self.exact.map_or(reading.sent - MAX_LAG, |exact| exact - lag));
-        let since_agreement =
-            self.agreed.map(|agreement| agreement.unseen + self.change_since(agreement.sent));
+        let since_agreement = self.agreed.map(|last| last.unseen + self.change_since(last.sent));
         let moved = since_agreement.map_or(since_exact, |moved| moved.min(since_exact));
         // A confirmed difference may be caused by changes that the wallet does not show yet.
         let is_pending = self.confirmed != Money::ZERO;

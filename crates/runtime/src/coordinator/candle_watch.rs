@@ -84,19 +84,13 @@ pub(crate) struct PollResult {
 }
 
 impl CandleWatch {
-    pub(crate) fn new(
-        interval: Interval,
-        known: Millis,
-        now: Millis,
-        first_ask: Millis,
-        quick_repeats: u32,
-    ) -> Self {
+    pub(crate) fn new(interval: Interval, known: Millis, now: Millis, first: Millis, repeats: u32) -> Self {
         let length = interval.length();
         let due_close = now.floor_to(length) + length;
         Self {
             interval,
-            first_ask,
-            quick_repeats,
+            first_ask: first,
+            quick_repeats: repeats,
             next_open: known,
             due_close,
             repeats: 0,

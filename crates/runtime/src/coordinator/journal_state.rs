@@ -212,19 +212,13 @@ impl Coordinator {
 
 impl RecordedSession {
     /// Records why an order was not sent. If the client tried, later runs still search the venue's list for the trade.
-    pub(crate) fn note_not_sent(
-        &mut self,
-        intent: IntentId,
-        reason: &str,
-        was_tried: bool,
-        step: &mut Step<'_>,
-    ) {
-        step.warn(format!("trade #{intent} was not sent: {reason}"));
-        let mut body = serde_json::json!({ "intent": intent, "not_sent": reason });
+    pub(crate) fn note_not_sent(&mut self, id: IntentId, reason: &str, was_tried: bool, step: &mut Step<'_>) {
+        step.warn(format!("trade #{id} was not sent: {reason}"));
+        let mut body = serde_json::json!({ "intent": id, "not_sent": reason });
         if was_tried {
             body["tried"] = true.into();
         }
-        self.journal.note_about(intent, body.to_string(), step);
+        self.journal.note_about(id, body.to_string(), step);
     }
 }
 

@@ -116,7 +116,7 @@ impl RecordedSession {
         self.journal.record(Entry::Event(&event), step);
         let mut actions = std::mem::take(&mut self.actions);
         let about = kind.intent();
-        let before = about.and_then(|intent| self.book.row(intent)).copied();
+        let before = about.and_then(|id| self.book.row(id)).copied();
         let reservations = Reservations::new(&self.session);
         self.session.handle_recorded(&event, &mut actions);
         self.book.record_event(&event);
@@ -126,8 +126,7 @@ impl RecordedSession {
             self.book.record_action(action);
         }
         let ledger = self.session.ledger();
-        let (funds, intent) =
-            (Funds::from_ledger(ledger), about.and_then(|intent| self.book.row(intent)).copied());
+        let (funds, intent) = (Funds::from_ledger(ledger), about.and_then(|id| self.book.row(id)).copied());
         let mut handled = EventEffects { final_rule: None, free: ledger.free(), released, decision: None };
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
@@ -162,14 +161,9 @@ impl RecordedSession {
         handled
     }
 
-    pub(crate) fn apply_correction(
-        &mut self,
-        before: &BookedResult,
-        after: &BookedResult,
-        step: &mut Step<'_>,
-    ) {
-        self.tallies.correct(before, after);
-        self.publish_evidence(before.bot, step);
+    pub(crate) fn apply_correction(&mut self, old: &BookedResult, new: &BookedResult, step: &mut Step<'_>) {
+        self.tallies.correct(old, new);
+        self.publish_evidence(old.bot, step);
     }
 
     pub(crate) fn latest_departure(&mut self, approved: &ApprovedTrade) -> Millis {
@@ -346,8 +340,7 @@ impl Coordinator {
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
         // Trades since the last agreement may explain a wallet difference, so they are kept.
         let explained_until = self.audits.wallet.explained_until;
-        let may_explain =
-            |row: &IntentRow| explained_until.is_some_and(|moment| has_changed_since(row, moment));
+        let may_explain = |row: &IntentRow| explained_until.is_some_and(|at| has_changed_since(row, at));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
             let is_searched =
                 trades.find(row.approved.intent()).is_some() || doubts.is_near(session, row, slack);

@@ -126,10 +126,7 @@ mod tests {
         check(|_, report| report.symbol = Some("ETHUSDT".into()), Match::Different);
         check(|_, report| report.direction = Some(Reported::Known(Direction::Sell)), Match::Different);
         check(|_, report| report.amount = Some(Decimal::new(1_001, 2)), Match::Different);
-        check(
-            |_, report| report.close_type = Some(Reported::Known("02:00".parse().unwrap())),
-            Match::Different,
-        );
+        check(|_, row| row.close_type = Some(Reported::Known("02:00".parse().unwrap())), Match::Different);
         check(|_, report| report.account = Some(Account::Real), Match::Different);
         check(|_, report| report.from_token = Some(false), Match::Different);
         check(|_, report| report.amount = Some(Decimal::new(10_000, 3)), Match::Same);

@@ -224,8 +224,7 @@ fn find_rivals(
     (refused, uncertainty): (&[Doubt], Millis),
 ) -> Option<(Vec<IntentId>, usize)> {
     let owners = |row: usize| {
-        let owners =
-            refused.iter().filter(move |doubt| may_match_refused(doubt, table.rows[row], uncertainty));
+        let owners = refused.iter().filter(move |one| may_match_refused(one, table.rows[row], uncertainty));
         owners.map(|doubt| doubt.intent)
     };
     let intents: BTreeSet<IntentId> = rows.clone().flat_map(owners).collect();
