@@ -35,7 +35,7 @@ impl Coordinator {
         self.request(VenueRequest::Trade(intent, id), step);
     }
 
-    /// Checks an end before booking. The list must confirm an unproven end, or a second reading if a full list lacks it.
+    /// Checks an end before booking. The list must confirm an unproven end, or a second reading if the list lacks it.
     pub(super) fn is_end_proven(&mut self, id: IntentId, report: &TradeReport, step: &mut Step<'_>) -> bool {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(id) else { return true };
