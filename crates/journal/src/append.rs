@@ -11,8 +11,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 const ENTRY_COLUMNS: usize = 8;
-/// Insert statements for batches of 64, 8, 4, 2 and 1 lines. A new trade waits for a batch of two lines:
-/// its candle and its intent.
+/// Batch inserts of 64, 8, 4, 2 and 1 lines. A new trade waits for two lines: its candle and its intent.
 static INSERTS: LazyLock<[InsertStatement; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(InsertStatement::new));
 
 struct InsertStatement {

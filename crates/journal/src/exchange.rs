@@ -59,8 +59,7 @@ struct SealedHashes {
 }
 
 pub(crate) fn build_seal(first: u64, exchanges: &[LoggedExchange]) -> String {
-    let hashes =
-        (first..).zip(exchanges).map(|(id, exchange)| hash_exchange(id, exchange).to_hex().to_string());
+    let hashes = (first..).zip(exchanges).map(|(id, one)| hash_exchange(id, one).to_hex().to_string());
     let seal = Seal { exchanges: SealedHashes { first, hashes: hashes.collect() } };
     serde_json::to_string(&seal).expect("numbers and strings serialize to JSON")
 }
@@ -75,8 +74,7 @@ pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
     Some(first..first + hashes.len() as u64)
 }
 
-/// Returns the blake3 hash of an exchange's number and fields.
-/// Texts are length-prefixed. A byte before each optional field states whether the field is present.
+/// Hashes an exchange with blake3. Texts are length-prefixed, and a byte marks whether an optional field is present.
 fn hash_exchange(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
     let mut hasher = blake3::Hasher::new();

@@ -28,8 +28,7 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns whether the lease may be taken over. The file lock proves that a holder on the same kernel has
-    /// ended. The lock proves nothing about other hosts, because a network file system may keep locks per host.
+    /// Trusts the file lock only for holders on this kernel, because a network file system may keep locks per host.
     fn may_take(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_exclusive);
         let is_other_namespace = !lease.holder.has_same_pid_namespace(self.holder);
@@ -38,8 +37,7 @@ impl Claim<'_> {
     }
 }
 
-/// Takes the lease, or returns an error that names the holder. The caller's transaction excludes other
-/// openers. The conditions of the UPDATE exclude the holder, which may be writing.
+/// Takes the lease. The caller's transaction excludes other openers; the UPDATE's conditions exclude the holder.
 pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Claim<'_>) -> Result<LeaseToken> {
     let (before, lease) = read_lease(any, url, SCHEMA_VERSION).await?;
     if let Some(lease) = &lease

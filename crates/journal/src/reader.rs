@@ -22,7 +22,6 @@ pub struct Reader {
     /// Schema version of the journal. May be older than the program's version, because only writers migrate.
     pub(crate) schema: i64,
     pub(crate) seals: Seals,
-    /// Whether `seals` may be incomplete.
     has_partial_seals: bool,
 }
 
@@ -238,12 +237,8 @@ impl Reader {
         with_deadline(ANSWER_DEADLINE, &url, rows).await
     }
 
-    pub(crate) async fn fetch_lines(
-        &mut self,
-        text: &'static str,
-        numbers: &[i64],
-    ) -> Result<Vec<StoredLine>> {
-        let rows = self.fetch(text, numbers).await?;
+    pub(crate) async fn fetch_lines(&mut self, sql: &'static str, args: &[i64]) -> Result<Vec<StoredLine>> {
+        let rows = self.fetch(sql, args).await?;
         let line = |row| {
             line_from(row).ok_or_else(|| {
                 let seq = row.try_get::<i64, _>("seq").ok().and_then(|seq| u64::try_from(seq).ok());
@@ -288,8 +283,7 @@ fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
     Ok((row.try_get::<i64, _>("id")?.cast_unsigned(), exchange))
 }
 
-/// Number of lines to search for a run's header. Lines that an operator wrote while no bot was running may
-/// precede the header.
+/// Number of lines to search for a run's header, which lines of an operator may precede while no bot is running.
 const HEADER_SEARCH_LINES: u32 = 500;
 
 impl Reader {

@@ -33,8 +33,7 @@ impl<'a> Walk<'a> {
         Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 
-    /// Begins a walk after the line `head`, which is trusted provisionally.
-    /// The line is verified once the walk has passed the last line that was verified before.
+    /// Begins a walk after `head`, which counts as verified once the walk passes the line that was verified before.
     async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.lease_head), walk.verified_head].into_iter().flatten() {
@@ -299,8 +298,7 @@ impl Reader {
     async fn verified_line(&mut self, seq: u64) -> Result<Option<StoredLine>> {
         let lines = self.lines(seq.saturating_sub(1), 2).await?;
         let Some(line) = lines.iter().find(|line| line.seq == seq) else { return Ok(None) };
-        let before =
-            lines.iter().find(|line| line.seq + 1 == seq).map_or(ChainHash::GENESIS, |line| line.hash);
+        let before = lines.iter().find(|row| row.seq + 1 == seq).map_or(ChainHash::GENESIS, |row| row.hash);
         Ok(Some(line.clone()).filter(|line| before.next(seq, &line.line) == line.hash))
     }
 }

@@ -62,8 +62,7 @@ pub(crate) fn timeout_error() -> BrokerError {
     BrokerError::Unavailable { text: format!("no answer within {} s", REPORT_TIMEOUT.as_secs()) }
 }
 
-/// Returns the report, or an error if the report describes another trade. Accepts missing fields, because
-/// the operator has seen the trade. Accepts differing terms only if `may_differ` returns true.
+/// Rejects a report of another trade. Accepts missing fields, because the operator has seen the trade.
 pub(crate) fn check_adoption(
     order: &OpenOrder,
     venue_id: &str,
@@ -117,7 +116,6 @@ mod tests {
 
     const SENT: Millis = Millis::from_seconds(1_000);
 
-    /// Checks the result; `refusal` is a part of the expected error text.
     async fn check(answer: Result<TradeReport, BrokerError>, refusal: Option<&str>) {
         let mut broker = MockBroker::new();
         broker

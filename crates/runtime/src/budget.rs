@@ -76,11 +76,7 @@ impl RequestDemand {
                 endings: requests_per_ending(settings, risk, bots) * opens,
                 first_ask: Millis::new(i64::from(settings.first_ask_ms)),
                 window: bots.iter().filter_map(|bot| signal_window(risk, bot)).min(),
-                interval: series
-                    .iter()
-                    .map(|series| series.interval.length())
-                    .min()
-                    .unwrap_or(Millis::MINUTE),
+                interval: series.iter().map(|one| one.interval.length()).min().unwrap_or(Millis::MINUTE),
             },
         }
     }

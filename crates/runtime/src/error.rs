@@ -49,7 +49,6 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Returns whether a signal stopped the run. A second signal ends the run immediately.
     pub(crate) const fn is_signal(self) -> bool {
         matches!(self, Self::Interrupted | Self::Terminated)
     }

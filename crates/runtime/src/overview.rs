@@ -163,11 +163,8 @@ impl BotTallies {
 }
 
 impl BotOverview {
-    pub(crate) fn collect<'a>(
-        verdicts: impl Iterator<Item = &'a BotVerdict>,
-        tallies: &BotTallies,
-    ) -> Vec<Self> {
-        let bots = verdicts.zip(&tallies.0).map(|(verdict, tally)| {
+    pub(crate) fn collect<'a>(bots: impl Iterator<Item = &'a BotVerdict>, tallies: &BotTallies) -> Vec<Self> {
+        let bots = bots.zip(&tallies.0).map(|(verdict, tally)| {
             let BotTally { won, lost, returned, profit, needed } = *tally;
             let test = verdict.edge_test();
             let about_more = match test.verdict() {

@@ -101,8 +101,7 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Returns the bounds of the estimate, or of the newest `Date` header if the header proves a larger skew.
-    /// A leap therefore takes effect immediately, although the estimate follows only after a second answer.
+    /// Prefers a newer `Date` header that proves a larger skew, so that a leap takes effect without a second answer.
     fn effective_bounds(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
@@ -180,9 +179,7 @@ pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone)
         return None;
     }
     // Fast path: usually all bounds overlap.
-    let common = bounds
-        .clone()
-        .reduce(|one, other| Skew { low: one.low.max(other.low), high: one.high.min(other.high) });
+    let common = bounds.clone().reduce(|a, b| Skew { low: a.low.max(b.low), high: a.high.min(b.high) });
     if let Some(Skew { low, high }) = common.filter(|common| common.low <= common.high) {
         let high = (high != Millis::MAX).then_some(high);
         return Some(ClockEstimate { low, high, agreeing: count, outvoted: 0 });
@@ -405,8 +402,7 @@ mod tests {
 
     fn check_agreement(bounds: &[(i64, i64)], expected: Option<(i64, Option<i64>, usize)>) {
         let skews = bounds.iter().map(|(low, high)| says(ClockSource::Date, *low, *high).bounds);
-        let found =
-            find_majority(skews).map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));
+        let found = find_majority(skews).map(|one| (one.low.get(), one.high.map(Millis::get), one.agreeing));
         assert_eq!(found, expected, "{bounds:?}");
     }
 

@@ -151,8 +151,7 @@ mod tests {
     #[test]
     fn reports_each_unknown_name_once() {
         let mut audits = Audits::default();
-        let met =
-            |names: &[(&str, u64)]| names.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        let met = |names: &[(&str, u64)]| names.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
         assert_eq!(audits.check_unrecognised(met(&[("Trade.reverted", 1)])).len(), 1);
         assert_eq!(audits.check_unrecognised(met(&[("Trade.reverted", 9)])), []);
         let found = audits.check_unrecognised(met(&[("Trade.reverted", 9), ("User.flag", 1)]));

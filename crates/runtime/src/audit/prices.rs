@@ -23,8 +23,7 @@ impl PriceAudit {
         polled.push_back((time, price));
     }
 
-    /// Compares the prices polled during a closed candle with the range of the candle. Returns the number of
-    /// prices and the findings. Allows a relative deviation of 1e-6, because the venue may round differently.
+    /// Returns the number of prices polled during a candle, and findings beyond a relative rounding tolerance of 1e-6.
     pub(crate) fn check(&self, series: Series, candle: &Candle) -> (usize, Vec<Finding>) {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
         let (low, high) = (candle.low() * (1.0 - 1e-6), candle.high() * (1.0 + 1e-6));

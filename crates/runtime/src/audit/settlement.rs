@@ -107,8 +107,7 @@ impl Settlement {
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    /// Returns the times at which to request the price records of the open and the close.
-    /// A record is a 1 s bar. A close on a full second belongs to the bar that ends at that second.
+    /// Returns the record times of open and close. A close on a full second belongs to the 1 s bar that ends then.
     pub(crate) fn request_times(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };
         (self.open.map(|(at, _)| at), self.close.map(|(at, _)| exit(at)))

@@ -55,10 +55,8 @@ pub(crate) fn check_terms(
         None => TermsCheck::AsOrdered,
     };
     let differences = differences.into_iter().chain(check_duration(asked, report));
-    let finding =
-        |difference| Finding::alarm(Audit::Terms, format!("{}differs: {difference}", trade_label(intent)));
-    let owner =
-        owner.map(|reason| Finding::alarm(Audit::Terms, format!("{}- {reason}", trade_label(intent))));
+    let finding = |what| Finding::alarm(Audit::Terms, format!("{}differs: {what}", trade_label(intent)));
+    let owner = owner.map(|why| Finding::alarm(Audit::Terms, format!("{}- {why}", trade_label(intent))));
     (terms, owner.into_iter().chain(differences.map(finding)).collect())
 }
 
@@ -66,10 +64,8 @@ fn check_owner(intent: IntentId, order: &OpenOrder, report: &TradeReport) -> Opt
     let ordered = order.account;
     if let Some(account) = report.account.filter(|account| *account != ordered) {
         let staked = describe_stake(account, report.amount.or(Some(order.amount)));
-        return Some(format!(
-            "{staked}: trade #{intent} ({}) was ordered for the {ordered} account",
-            report.id
-        ));
+        let id = &report.id;
+        return Some(format!("{staked}: trade #{intent} ({id}) was ordered for the {ordered} account"));
     }
     let user = report.other_user.as_ref()?;
     Some(format!("trade #{intent} ({}) belongs to another user of the venue ({user})", report.id))
@@ -180,8 +176,7 @@ mod tests {
         report.symbol = Some("XRPUSDT".to_owned());
         report.amount = Some(11.into());
         let (terms, _) = check_terms(IntentId::new(7), &as_ordered(), &report);
-        let is_whole =
-            |reason: &str| ["symbol is XRPUSDT", "amount is 11"].iter().all(|part| reason.contains(part));
+        let is_whole = |why: &str| ["symbol is XRPUSDT", "amount is 11"].iter().all(|it| why.contains(it));
         assert!(matches!(&terms, TermsCheck::Other { reason } if is_whole(reason)), "{terms:?}");
     }
 
@@ -189,8 +184,7 @@ mod tests {
     fn names_differing_terms_and_accepts_missing_ones() {
         check(|_| {}, &[], None);
         check(|report| *report = TradeReport::default(), &[], None);
-        let later =
-            |report: &mut TradeReport| report.close_time = report.close_time.map(|at| at + Millis::SECOND);
+        let later = |row: &mut TradeReport| row.close_time = row.close_time.map(|at| at + Millis::SECOND);
         check(later, &["the trade lasts"], None);
         let next_candle = |report: &mut TradeReport| {
             report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));

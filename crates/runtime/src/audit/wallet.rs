@@ -204,8 +204,7 @@ impl WalletAudit {
         }
     }
 
-    /// Records the free balance after an event that may also have released stakes.
-    /// The release is a separate change, because released stakes never left the wallet.
+    /// Records the free balance after an event. Released stakes are a separate change: they never left the wallet.
     #[inline]
     pub(crate) fn record_event_balance(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {
@@ -252,8 +251,7 @@ impl WalletAudit {
     fn unseen_change(&self, reading: &Reading<'_>) -> Money {
         let lag = self.lag(reading.lag);
         let since_exact = self.change_since(self.exact.map_or(reading.sent - MAX_LAG, |exact| exact - lag));
-        let since_agreement =
-            self.agreed.map(|agreement| agreement.unseen + self.change_since(agreement.sent));
+        let since_agreement = self.agreed.map(|last| last.unseen + self.change_since(last.sent));
         let moved = since_agreement.map_or(since_exact, |moved| moved.min(since_exact));
         // A confirmed difference may be caused by changes that the wallet does not show yet.
         let is_pending = self.confirmed != Money::ZERO;

@@ -89,13 +89,10 @@ pub(super) async fn read_line(
     }
 }
 
-pub(super) async fn write_line(
-    writer: &mut (impl AsyncWrite + Unpin),
-    message: &impl Serialize,
-) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
+pub(super) async fn write_line(to: &mut (impl AsyncWrite + Unpin), value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
-    match tokio::time::timeout(LINE_TIMEOUT, writer.write_all(&line)).await {
+    match tokio::time::timeout(LINE_TIMEOUT, to.write_all(&line)).await {
         Ok(written) => written,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }

@@ -189,7 +189,6 @@ mod tests {
         assert!(!file.exists());
         let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
         assert!(missing.create("news").is_err());
-        // A folder or an empty file also halts.
         fs::create_dir(file.path()).unwrap();
         assert!(file.exists() && file.reason().ends_with("is not a regular file"));
         fs::remove_dir(file.path()).unwrap();

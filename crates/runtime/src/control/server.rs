@@ -172,8 +172,7 @@ async fn remove_stale_socket(path: &Path) -> Result<(), ControlError> {
     }
 }
 
-/// Binds the socket in a private folder, restricts the permissions, and then links the socket to `path`.
-/// Other users can therefore never open the socket, whatever the umask is.
+/// Binds in a private folder, then links to `path`: whatever the umask, other users can never open the socket.
 fn bind_privately(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(format!(".{name}.{}", std::process::id()));

@@ -157,11 +157,8 @@ impl SignalTally {
             lines.extend(self.by_source.iter().map(of_source));
         }
         let of_source = |(source, tally): (&String, &SourceTally)| {
-            Some(format!(
-                "last invalid signal ({}): {}",
-                escape_hidden(source),
-                escape_hidden(tally.problem.as_ref()?)
-            ))
+            let problem = escape_hidden(tally.problem.as_ref()?);
+            Some(format!("last invalid signal ({}): {problem}", escape_hidden(source)))
         };
         let problems: Vec<String> = self.by_source.iter().filter_map(of_source).collect();
         // Old journals contain only the last problem across all sources.
@@ -440,8 +437,7 @@ mod tests {
         let two = bots(&[("a", "EUR/USD"), ("b", "EURUSD")]);
         assert_eq!(two.find(None, Some("EURUSD")), Ok(1));
         assert_eq!(two.symbol_of("eur-usd"), None);
-        let many: Vec<(String, String)> =
-            (0..20).map(|number| (format!("bot{number}"), format!("S{number}"))).collect();
+        let many: Vec<(String, String)> = (0..20).map(|n| (format!("bot{n}"), format!("S{n}"))).collect();
         let problem = SignalBots::new(many).find(None, Some("none")).unwrap_err();
         assert!(problem.ends_with("S10, S11 and 8 more"), "{problem}");
     }

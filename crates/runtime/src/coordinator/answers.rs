@@ -235,11 +235,8 @@ impl Coordinator {
                 let again = self.trades.schedule_retry(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
-                return self.warn_request_failed(
-                    &format!("trade #{intent}: the result request failed"),
-                    &error,
-                    step,
-                );
+                let what = format!("trade #{intent}: the result request failed");
+                return self.warn_request_failed(&what, &error, step);
             }
         };
         if report.id == venue_id {
@@ -316,17 +313,12 @@ impl Coordinator {
         self.events.gate.settle_job(Job::Departure(intent));
     }
 
-    fn accept_open(
-        &mut self,
-        intent: IntentId,
-        report: TradeReport,
-        step: &mut Step<'_>,
-    ) -> (Millis, EventKind) {
-        let report = &self.remove_implausible_fields(intent, report, step);
-        self.audit_terms(intent, report, step);
-        self.audit_payout(intent, report.payout, step);
-        self.begin_tracking(intent, report, step.now);
-        (venue_time_or_now(report.request_time, step.now), EventKind::Opened(self.to_opened(intent, report)))
+    fn accept_open(&mut self, id: IntentId, report: TradeReport, step: &mut Step<'_>) -> (Millis, EventKind) {
+        let report = &self.remove_implausible_fields(id, report, step);
+        self.audit_terms(id, report, step);
+        self.audit_payout(id, report.payout, step);
+        self.begin_tracking(id, report, step.now);
+        (venue_time_or_now(report.request_time, step.now), EventKind::Opened(self.to_opened(id, report)))
     }
 
     fn mark_in_doubt(&mut self, intent: IntentId, now: Millis) -> (Millis, EventKind) {

@@ -35,16 +35,10 @@ impl Coordinator {
         self.request(VenueRequest::Trade(intent, id), step);
     }
 
-    /// Returns whether the end of a trade may be booked. The venue's list must confirm an unproven end.
-    /// If a complete list does not contain the trade, a second reading of the trade's record suffices.
-    pub(super) fn is_end_proven(
-        &mut self,
-        intent: IntentId,
-        report: &TradeReport,
-        step: &mut Step<'_>,
-    ) -> bool {
+    /// Checks an end before booking. The list must confirm an unproven end, or a second reading if the list lacks it.
+    pub(super) fn is_end_proven(&mut self, id: IntentId, report: &TradeReport, step: &mut Step<'_>) -> bool {
         let now = step.now;
-        let Some(trade) = self.trades.find_mut(intent) else { return true };
+        let Some(trade) = self.trades.find_mut(id) else { return true };
         let is_unproven = |_: &Outcome| report.is_outcome_from_status || report.is_reverted;
         let Some(outcome) = report.progress.outcome().filter(is_unproven) else {
             trade.watch.unproven_end = None;
@@ -59,7 +53,7 @@ impl Coordinator {
             return true;
         }
         self.agenda.add(now, Job::Trades);
-        self.agenda.add(now + REREAD_DELAY, Job::Trade(intent));
+        self.agenda.add(now + REREAD_DELAY, Job::Trade(id));
         false
     }
 

@@ -84,19 +84,13 @@ pub(crate) struct PollResult {
 }
 
 impl CandleWatch {
-    pub(crate) fn new(
-        interval: Interval,
-        known: Millis,
-        now: Millis,
-        first_ask: Millis,
-        quick_repeats: u32,
-    ) -> Self {
+    pub(crate) fn new(interval: Interval, known: Millis, now: Millis, first: Millis, repeats: u32) -> Self {
         let length = interval.length();
         let due_close = now.floor_to(length) + length;
         Self {
             interval,
-            first_ask,
-            quick_repeats,
+            first_ask: first,
+            quick_repeats: repeats,
             next_open: known,
             due_close,
             repeats: 0,
@@ -130,8 +124,7 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the delay of the latest candle and `true`, or the longer wait for a missing candle and `false`.
-    /// Returns `None` before the first candle is due.
+    /// Returns the latest candle's delay and `true`, or a longer wait for a missing one and `false`. `None` at first.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {

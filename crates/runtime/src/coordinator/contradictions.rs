@@ -215,12 +215,8 @@ impl Coordinator {
             Ruling::ReadAgain { is_first } => {
                 if let Some(pending) = self.contradictions.find(intent).filter(|_| is_first) {
                     let text = format!("{}; the list and the record are read again", self.describe(pending));
-                    self.report_findings(
-                        Audit::Settlement,
-                        0,
-                        vec![Finding::alarm(Audit::Settlement, text)],
-                        step,
-                    );
+                    let alarm = Finding::alarm(Audit::Settlement, text);
+                    self.report_findings(Audit::Settlement, 0, vec![alarm], step);
                 }
                 self.agenda.add(step.now + REREAD_DELAY, Job::Trades);
                 self.agenda.add(step.now + REREAD_DELAY, Job::Trade(intent));

@@ -146,8 +146,7 @@ impl Doubts {
         self.list_every.map(|every| now + every)
     }
 
-    /// Returns whether implausible data is new. New data halts the run, or raises an alarm if already halted.
-    /// The cause of an earlier halt is not new, because the operator has resumed the run since.
+    /// Returns whether data is new. The cause of an earlier halt is not, because the operator has resumed since.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALT_PREFIX}{text}");
         if is_halted {

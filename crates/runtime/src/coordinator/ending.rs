@@ -157,8 +157,7 @@ impl Ending {
         meaning
     }
 
-    /// Returns the reason to stop the run, a reached limit or the end of the data, `None` to continue.
-    /// Events at the last instant still belong to the run, and `is_due` returns whether such events are pending.
+    /// Returns the reason to stop. Events of the last instant still belong to the run: `is_due` checks for any.
     pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<StopReason> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(StopReason::Limit).or_else(|| self.until.filter(reached).map(StopReason::DataEnds))

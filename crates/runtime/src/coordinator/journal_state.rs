@@ -173,8 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the rank of the answer to an order among the events at the same time. On a virtual clock
-    /// without latency, the answer follows all other events, including signals still in transit.
+    /// Ranks an answer. On a virtual clock without latency, it follows all other events, even signals in transit.
     pub(super) fn answer_rank(&self, intent: IntentId, at: Millis) -> EventRank {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {
@@ -196,7 +195,6 @@ impl Coordinator {
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
-    /// Returns the reason not to send a durable order, `None` if sending is allowed.
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
         if self.ending.is_stopping() {
             return Some("the run was stopping".to_owned());
@@ -213,21 +211,14 @@ impl Coordinator {
 }
 
 impl RecordedSession {
-    /// Records why an order was not sent, because the event does not contain the reason.
-    /// If the client tried to send the order, a later run still searches the venue's list for the trade.
-    pub(crate) fn note_not_sent(
-        &mut self,
-        intent: IntentId,
-        reason: &str,
-        was_tried: bool,
-        step: &mut Step<'_>,
-    ) {
-        step.warn(format!("trade #{intent} was not sent: {reason}"));
-        let mut body = serde_json::json!({ "intent": intent, "not_sent": reason });
+    /// Records why an order was not sent. If the client tried, later runs still search the venue's list for the trade.
+    pub(crate) fn note_not_sent(&mut self, id: IntentId, reason: &str, was_tried: bool, step: &mut Step<'_>) {
+        step.warn(format!("trade #{id} was not sent: {reason}"));
+        let mut body = serde_json::json!({ "intent": id, "not_sent": reason });
         if was_tried {
             body["tried"] = true.into();
         }
-        self.journal.note_about(intent, body.to_string(), step);
+        self.journal.note_about(id, body.to_string(), step);
     }
 }
 

@@ -33,22 +33,17 @@ struct SymbolWatch {
 }
 
 impl MarketWatch {
-    pub(crate) fn new(
-        session: &Session,
-        is_wanted: impl Fn(Symbol) -> bool,
-        settings: &RuntimeSettings,
-    ) -> Self {
+    pub(crate) fn new(session: &Session, wants: impl Fn(Symbol) -> bool, settings: &RuntimeSettings) -> Self {
         let mut ranks = vec![0; session.series().len()];
         for (rank, id) in session.series_order().into_iter().enumerate() {
             ranks[id.index()] = rank;
         }
         let series = session.series().iter().zip(ranks);
-        let symbols =
-            session.symbols().iter().filter_map(|symbol| Some((session.symbol_id(*symbol)?, *symbol)));
+        let symbols = session.symbols().iter().filter_map(|one| Some((session.symbol_id(*one)?, *one)));
         Self {
             series: series.map(|(series, rank)| SeriesWatch { series: *series, rank, watch: None }).collect(),
             symbols: symbols
-                .map(|(id, symbol)| SymbolWatch { id, symbol, is_wanted: is_wanted(symbol), stream: None })
+                .map(|(id, symbol)| SymbolWatch { id, symbol, is_wanted: wants(symbol), stream: None })
                 .collect(),
             price_every: Millis::new(i64::from(settings.price_every_ms.max(100))),
             watches_prices: settings.watch_prices,

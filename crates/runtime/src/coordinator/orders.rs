@@ -238,8 +238,7 @@ impl ExternalSignals {
     }
 
     fn mark_problems_fixed(&mut self, source: SignalSource, fixed: &[String]) {
-        let of_source =
-            self.tally.by_source.get_mut(source.as_str()).and_then(|tally| tally.problem.as_mut());
+        let of_source = self.tally.by_source.get_mut(source.as_str()).and_then(|one| one.problem.as_mut());
         for problem in self.tally.problem.as_mut().into_iter().chain(of_source) {
             if fixed.contains(problem) {
                 problem.push_str(FIXED_SUFFIX);
@@ -247,13 +246,9 @@ impl ExternalSignals {
         }
     }
 
-    fn record_signal(
-        &mut self,
-        source: SignalSource,
-        decided: Option<Result<IntentId, Rule>>,
-    ) -> SignalOutcome {
-        self.tally.count(source.as_str(), decided.map(|decided| decided.map(|_| ())));
-        match decided {
+    fn record_signal(&mut self, from: SignalSource, result: Option<Result<IntentId, Rule>>) -> SignalOutcome {
+        self.tally.count(from.as_str(), result.map(|result| result.map(|_| ())));
+        match result {
             Some(Ok(intent)) => SignalOutcome::Approved { intent },
             Some(Err(rule)) => SignalOutcome::Refused { rule: rule.as_str().to_owned() },
             None => SignalOutcome::Duplicate,

@@ -289,14 +289,9 @@ fn format_amount(amount: Decimal, scale: MoneyScale) -> String {
 }
 
 impl Coordinator {
-    pub(super) fn audit_reported_terms(
-        &mut self,
-        intent: IntentId,
-        report: &TradeReport,
-        step: &mut Step<'_>,
-    ) {
-        let Some(terms) = self.session.terms(intent) else { return };
-        let (terms, _) = check_terms(intent, &self.session.ordered_terms(&terms), report);
+    pub(super) fn audit_reported_terms(&mut self, id: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+        let Some(terms) = self.session.terms(id) else { return };
+        let (terms, _) = check_terms(id, &self.session.ordered_terms(&terms), report);
         // The response to the open may already have halted the run for this reason.
         if let TermsCheck::Other { reason } = terms
             && self.session.halted() != Some(&reason)

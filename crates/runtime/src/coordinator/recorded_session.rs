@@ -20,8 +20,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use std::collections::BTreeMap;
 
-/// Wrapper through which all events reach the session. Inputs and outputs are recorded and passed to
-/// observers. Approved trades wait until their intents are durable.
+/// Session wrapper that records and publishes all events. Approved trades wait until their intents are durable.
 pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
@@ -117,7 +116,7 @@ impl RecordedSession {
         self.journal.record(Entry::Event(&event), step);
         let mut actions = std::mem::take(&mut self.actions);
         let about = kind.intent();
-        let before = about.and_then(|intent| self.book.row(intent)).copied();
+        let before = about.and_then(|id| self.book.row(id)).copied();
         let reservations = Reservations::new(&self.session);
         self.session.handle_recorded(&event, &mut actions);
         self.book.record_event(&event);
@@ -127,8 +126,7 @@ impl RecordedSession {
             self.book.record_action(action);
         }
         let ledger = self.session.ledger();
-        let (funds, intent) =
-            (Funds::from_ledger(ledger), about.and_then(|intent| self.book.row(intent)).copied());
+        let (funds, intent) = (Funds::from_ledger(ledger), about.and_then(|id| self.book.row(id)).copied());
         let mut handled = EventEffects { final_rule: None, free: ledger.free(), released, decision: None };
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
@@ -163,14 +161,9 @@ impl RecordedSession {
         handled
     }
 
-    pub(crate) fn apply_correction(
-        &mut self,
-        before: &BookedResult,
-        after: &BookedResult,
-        step: &mut Step<'_>,
-    ) {
-        self.tallies.correct(before, after);
-        self.publish_evidence(before.bot, step);
+    pub(crate) fn apply_correction(&mut self, old: &BookedResult, new: &BookedResult, step: &mut Step<'_>) {
+        self.tallies.correct(old, new);
+        self.publish_evidence(old.bot, step);
     }
 
     pub(crate) fn latest_departure(&mut self, approved: &ApprovedTrade) -> Millis {
@@ -192,8 +185,7 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records, journals and logs a halt. The journal note precedes the halt event, so that the last note
-    /// never belongs to an earlier halt, even after a crash between the note and the event.
+    /// Records a halt. The note precedes the event, so that even after a crash the last note names the last halt.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
@@ -341,16 +333,14 @@ impl Reservations {
 const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before the list was requested at `requested`. Keeps intents near an order
-    /// that is in doubt or marked as not opened, because such intents help to identify the order's trade.
+    /// Forgets intents that ended long before `requested`, except those that help to identify an order's trade.
     pub(super) fn forget_old_intents(&mut self, requested: Millis) {
         let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
         let least = min_retention(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
         // Trades since the last agreement may explain a wallet difference, so they are kept.
         let explained_until = self.audits.wallet.explained_until;
-        let may_explain =
-            |row: &IntentRow| explained_until.is_some_and(|moment| has_changed_since(row, moment));
+        let may_explain = |row: &IntentRow| explained_until.is_some_and(|at| has_changed_since(row, at));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
             let is_searched =
                 trades.find(row.approved.intent()).is_some() || doubts.is_near(session, row, slack);

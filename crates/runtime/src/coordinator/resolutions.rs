@@ -104,11 +104,7 @@ impl Coordinator {
         row
     }
 
-    pub(super) fn on_balances_after_trades(
-        &mut self,
-        balances: Option<&Reply<Balances>>,
-        step: &mut Step<'_>,
-    ) {
+    pub(super) fn on_balances_after_trades(&mut self, reply: Option<&Reply<Balances>>, step: &mut Step<'_>) {
         let Some(listing) = self.doubts.listing.take() else { return };
         let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
@@ -116,7 +112,7 @@ impl Coordinator {
         self.audit_listed_terms(&listing, step);
         self.find_missing_trades(&listing, step);
         self.check_other_accounts(&listing, step);
-        let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
+        let wallet = reply.and_then(|reply| self.wallet_amount(reply, step));
         let opening: Vec<IntentId> = self.requests.unanswered_opens().collect();
         let has_stood = self.audits.wallet.is_ledger_stable(now, self.doubts.resolver.lag.allowance());
         let known = (opening.as_slice(), self.uncertainty(), has_stood);
@@ -136,7 +132,7 @@ impl Coordinator {
         }
         self.foreign_trades.end_search(is_whole);
         self.settle_second_trades(&listing, step);
-        if let Some(reply) = balances {
+        if let Some(reply) = reply {
             self.audit_wallet_after_trades(reply, step);
         }
         if is_whole {
@@ -194,11 +190,8 @@ impl Coordinator {
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);
-        self.events.add(
-            step.now,
-            EventRank::Answer(intent),
-            EventKind::Adopted(self.to_opened(intent, report)),
-        );
+        let kind = EventKind::Adopted(self.to_opened(intent, report));
+        self.events.add(step.now, EventRank::Answer(intent), kind);
     }
 
     pub(super) fn mark_not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {
@@ -245,8 +238,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a listed trade that matches rejected orders. A trade that may also belong to an accepted order is
-    /// treated as a duplicate. Otherwise, the rejected orders are in doubt again.
+    /// Puts rejected orders with a listed trade in doubt again, unless it may duplicate an accepted order's trade.
     fn on_listed_refused_order(
         &mut self,
         intents: &[IntentId],

@@ -141,8 +141,7 @@ impl Coordinator {
         }
         let began = late.iter().filter(|(id, _)| !self.last_reported.late.contains_key(id));
         let ended = self.last_reported.late.iter().filter(|(id, _)| !late.contains_key(id));
-        let notices =
-            began.map(|(_, series)| (*series, true)).chain(ended.map(|(_, series)| (*series, false)));
+        let notices = began.map(|(_, one)| (*one, true)).chain(ended.map(|(_, one)| (*one, false)));
         for (series, is_late) in notices {
             step.commands.push(Command::Notify(Notice::Candles { series, is_late }));
         }

@@ -151,8 +151,7 @@ impl OpenTrade {
         }
     }
 
-    /// Returns the maximum correction of this trade's open time. The correction may be as long as the trade,
-    /// because a trade that opens with the next candle may first be reported with its request time.
+    /// Returns up to the trade's duration, because a trade at the next candle may first report its request time.
     fn max_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         MAX_OPEN_TIME_CORRECTION.max(lasts)
@@ -228,8 +227,7 @@ impl Absence {
 }
 
 impl TradeWatch {
-    /// Records that the venue does not know a trade's id. Returns false before the close of the trade,
-    /// because the venue may still be delayed.
+    /// Records an unknown trade id. Returns false before the trade's close, because the venue may still be delayed.
     fn record_unknown_id(&mut self, intent: IntentId, now: Millis) -> bool {
         let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
         let new = Absence { since: now, last: now, full_list: None, partial_list: None, is_reported: false };
@@ -243,8 +241,7 @@ impl TradeWatch {
         }
     }
 
-    /// Records a trade list and returns the trades that are now considered missing.
-    /// Skips trades that closed less than `lag` before the list, because the list may be delayed.
+    /// Returns the trades now missing. Skips those that closed within `lag` of the list, because it may be delayed.
     fn record_list(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.ended_early.is_none();
         let mut gone = Vec::new();

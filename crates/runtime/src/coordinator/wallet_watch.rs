@@ -82,11 +82,8 @@ impl Coordinator {
                 if let Some(read) = self.read_wallet(&reply, step) {
                     // The final reading is not journaled if the wallet agrees with the ledger.
                     if !is_last {
-                        self.events.add(
-                            step.now,
-                            EventRank::Balance,
-                            EventKind::Balance { amount: read.wallet },
-                        );
+                        let kind = EventKind::Balance { amount: read.wallet };
+                        self.events.add(step.now, EventRank::Balance, kind);
                     }
                     self.audit_wallet(read, 1, step);
                 } else if self.describe_missing_wallet().is_some() && is_last {

@@ -60,8 +60,7 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Handles past candles. Returns `None` if the window is too short and has to be extended: gaps such as
-    /// weekends reduce the number of candles, and a missing candle invalidates the longer candles around it.
+    /// Returns `None` to extend the window: gaps cost candles and invalidate the longer candles around them.
     pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<WarmedSeries> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;

@@ -65,8 +65,7 @@ pub(super) struct EvictionFilter {
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the part that was read last, with whether each intent was evicted.
-    /// The part that is read next may contain earlier states of these intents.
+    /// Intents of the part read last, and whether evicted. The part read next may contain their earlier states.
     last_part: BTreeMap<IntentId, bool>,
     /// Intents that several non-adjacent parts contain, with whether each intent was evicted.
     repeated: BTreeMap<IntentId, bool>,

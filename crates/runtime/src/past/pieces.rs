@@ -75,8 +75,7 @@ impl PreviousSettings {
     ) -> Result<Result<Self, Flaw>> {
         let unknown = |why: &str| Ok(Err(format!("it was written under other settings, and {why}")));
         let headers = reader.run_headers().await?;
-        let numbers: Vec<u64> =
-            headers.iter().map(|header| header.seq).filter(|seq| *seq < last.seq).collect();
+        let numbers: Vec<u64> = headers.iter().map(|line| line.seq).filter(|seq| *seq < last.seq).collect();
         let headers = match reader.lines_numbered(&numbers).await {
             // Falls back to a complete read, which names the first broken line.
             Err(JournalError::BrokenChain { seq, .. }) => {

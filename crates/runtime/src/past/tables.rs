@@ -48,8 +48,7 @@ impl TablesToCheck {
         if stored.head() != tables.up_to {
             return wrong(format!("row {} of the table projection", tables.up_to.seq));
         }
-        let expected: Vec<IntentRecord> =
-            self.last.iter().filter_map(|last| self.record(last, past)).collect();
+        let expected: Vec<IntentRecord> = self.last.iter().filter_map(|one| self.record(one, past)).collect();
         let different = |(expected, found): (&IntentRecord, &IntentRecord)| expected != found;
         if let Some(place) = expected.iter().zip(&tables.intents).position(different) {
             return wrong(format!(

@@ -32,8 +32,7 @@ pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Ma
     by_token.min(compare_terms(&doubt.order, report)).min(by_time)
 }
 
-/// Returns whether the trade may be a departure: opened for the order, but with other terms.
-/// Symbol, account and time must match, but amount, direction or expiry differ.
+/// Returns whether symbol, account and time match the order, but amount, direction or expiry differ.
 pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     is_departure_within(doubt, report, doubt.span(uncertainty))
 }
@@ -127,10 +126,7 @@ mod tests {
         check(|_, report| report.symbol = Some("ETHUSDT".into()), Match::Different);
         check(|_, report| report.direction = Some(Reported::Known(Direction::Sell)), Match::Different);
         check(|_, report| report.amount = Some(Decimal::new(1_001, 2)), Match::Different);
-        check(
-            |_, report| report.close_type = Some(Reported::Known("02:00".parse().unwrap())),
-            Match::Different,
-        );
+        check(|_, row| row.close_type = Some(Reported::Known("02:00".parse().unwrap())), Match::Different);
         check(|_, report| report.account = Some(Account::Real), Match::Different);
         check(|_, report| report.from_token = Some(false), Match::Different);
         check(|_, report| report.amount = Some(Decimal::new(10_000, 3)), Match::Same);

@@ -62,8 +62,7 @@ impl<'a> CandidateTable<'a> {
                 self.awaited.insert(row);
                 continue;
             }
-            let fits =
-                |doubt: Option<&Doubt>| doubt.is_some_and(|doubt| is_departure(doubt, report, uncertainty));
+            let fits = |one: Option<&Doubt>| one.is_some_and(|one| is_departure(one, report, uncertainty));
             for (intent, _) in in_doubt.iter().enumerate().filter(|(_, doubt)| fits(**doubt)) {
                 self.departures[intent].insert(row);
             }
@@ -91,8 +90,7 @@ impl<'a> CandidateTable<'a> {
     }
 
     pub(crate) fn is_certain(&self, group: &Group) -> bool {
-        let is_owned =
-            |row: &usize| group.intents.iter().any(|intent| self.certain.contains(&(*intent, *row)));
+        let is_owned = |row: &usize| group.intents.iter().any(|one| self.certain.contains(&(*one, *row)));
         group.rows.iter().all(is_owned)
     }
 
@@ -122,8 +120,7 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Pairs the intents in the given order with the rows in order of request time.
-    /// Returns `None` if there are more rows or intents, or if a pair does not match in every field.
+    /// Pairs intents in order with rows by request time. `None` unless their numbers are equal and every field matches.
     pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,

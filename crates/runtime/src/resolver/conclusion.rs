@@ -184,8 +184,7 @@ fn escalate_if(is_due: bool, why: EscalationReason) -> Conclusion {
 /// Minimum assumed transit time of a request, because the venue may date its answer too early.
 const MIN_TRANSIT_TIME: Millis = Millis::from_seconds(5);
 
-/// Returns whether the trade may have been opened by a refused request.
-/// A trade without a timestamp never matches. Otherwise every old trade with the same terms would match.
+/// Requires a timestamp, because otherwise every old trade with the same terms would match.
 pub(crate) fn may_match_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     reported_request_time(report).is_some()
         && compare(doubt, report, refusal_window(doubt, uncertainty)) != Match::Different
@@ -225,8 +224,7 @@ fn find_rivals(
     (refused, uncertainty): (&[Doubt], Millis),
 ) -> Option<(Vec<IntentId>, usize)> {
     let owners = |row: usize| {
-        let owners =
-            refused.iter().filter(move |doubt| may_match_refused(doubt, table.rows[row], uncertainty));
+        let owners = refused.iter().filter(move |one| may_match_refused(one, table.rows[row], uncertainty));
         owners.map(|doubt| doubt.intent)
     };
     let intents: BTreeSet<IntentId> = rows.clone().flat_map(owners).collect();
@@ -240,8 +238,7 @@ pub(crate) const MAX_SUBSET_SUMS: usize = 4_096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletView {
     pub(crate) balance: Money,
-    /// Expected balance if every intent in doubt, in flight or reserved had opened a trade.
-    /// Equals the ledger's free balance, from which the stakes of these intents are deducted.
+    /// Balance if every unclear intent had opened a trade: the ledger's free balance, which excludes their stakes.
     pub(crate) explained_without_doubts: Money,
 }
 
@@ -257,8 +254,7 @@ impl WalletView {
         self.balance - self.explained_without_doubts
     }
 
-    /// Returns whether the balance proves that no trade was opened for this stake. The balance must match if no
-    /// trade was opened, and must not match if a trade was opened, whatever happened to the other intents.
+    /// Requires a balance that matches without this trade but not with it, whatever happened to the other intents.
     fn proves_not_opened(&self, stake: Money, others: &ReservedStakes) -> bool {
         let rest = self.surplus() - others.held;
         subset_sums(&others.unknown).is_some_and(|sums| {

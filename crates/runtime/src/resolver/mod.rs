@@ -95,16 +95,11 @@ impl Resolver {
     }
 
     /// Returns whether a trade may be the intent's with other terms. Both list and record must suggest this.
-    pub(crate) fn may_have_other_terms(
-        &self,
-        intent: IntentId,
-        report: &TradeReport,
-        uncertainty: Millis,
-    ) -> bool {
+    pub(crate) fn may_have_other_terms(&self, id: IntentId, row: &TradeReport, uncertainty: Millis) -> bool {
         let is_match = |case: &Case| {
-            case.departures.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
+            case.departures.contains(&row.id) && candidate::is_departure(&case.doubt, row, uncertainty)
         };
-        self.find(intent).is_some_and(|place| is_match(&self.cases[place]))
+        self.find(id).is_some_and(|place| is_match(&self.cases[place]))
     }
 
     pub(crate) fn find_order_on_other_account(
@@ -174,8 +169,7 @@ impl Resolver {
             Evidence { cases: &self.cases, table: &table, listing, known, list_lag, is_alone, now };
         let conclusions: Vec<_> =
             table.groups().into_iter().map(|group| (evidence.conclude(&group), group)).collect();
-        let taken: Vec<usize> =
-            (0..self.cases.len()).filter(|intent| evidence.shows_stake_taken(*intent)).collect();
+        let taken: Vec<usize> = (0..self.cases.len()).filter(|id| evidence.shows_stake_taken(*id)).collect();
         for intent in taken {
             self.cases[intent].is_stake_taken = true;
         }
@@ -309,8 +303,7 @@ impl Resolver {
         }
     }
 
-    /// Reports trades on this account that were opened with a token but match no request.
-    /// Trades opened manually are not reported. Trades without a time count as old.
+    /// Reports trades opened with a token that match no request. Skips manual trades; a trade without a time is old.
     fn report_unexplained(
         &mut self,
         table: &CandidateTable<'_>,

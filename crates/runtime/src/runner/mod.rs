@@ -190,8 +190,7 @@ impl Runner {
         }
     }
 
-    /// Confirms the lease after a suspension, because another process may have taken over the journal.
-    /// Nothing is requested or sent until the lease is confirmed. If the check fails, no trades are opened.
+    /// Confirms the lease before any request: another process may have taken over. Opens no trades without a lease.
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
@@ -386,8 +385,7 @@ async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
     clock.hold()
 }
 
-/// Sleeps until `wake`. Releases the clock only after registering the wake-up time. Otherwise a virtual
-/// clock could jump past that time to the wake-up of another task.
+/// Sleeps until `wake`, registered before the clock is released so that a virtual clock cannot jump past it.
 pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
     let mut sleep = clock.sleep_until(wake);
     let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
@@ -398,8 +396,7 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Maximum gap between two checks. A longer gap means that the process was suspended.
-/// Longer than the lease renewal interval, and well below the lease duration.
+/// Gap that proves a suspension. Longer than the lease renewal interval, and well below the lease duration.
 const MAX_CHECK_GAP: Duration = Duration::from_secs(12);
 
 pub(crate) struct SleepWatch {

@@ -22,8 +22,7 @@ pub(super) struct Suspicion {
 }
 
 impl Suspicion {
-    /// Returns the most plausible candidate. Prefers an amount that two readings showed exactly, with all amounts
-    /// in flight known. Otherwise returns the candidate nearest to the confirmed difference.
+    /// Prefers an amount that two readings showed with all money in flight known, then the nearest to `confirmed`.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), magnitude(*candidate - confirmed));

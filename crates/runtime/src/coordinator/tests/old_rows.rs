@@ -114,8 +114,7 @@ fn doubt_retains_intents_near_it_but_no_later_ones() {
         }
         bench.coordinator.forget_old_intents(at(1_000_000));
         // The trade in doubt may have opened until 1,120.999 s: 30 s, the rest of that second, and a list lag of 120 s.
-        // Intents within twelve minutes of this period are kept: from the fourth, by its end, to the 30th, by its
-        // start.
+        // Intents within twelve minutes are kept: from the fourth, by its end, to the 30th, by its start.
         let expected: Vec<u64> = (4..=30).chain(4_951..=5_000).collect();
         assert_eq!(bench.known(), expected, "not opened: {is_not_opened}");
         assert_eq!(bench.coordinator.doubts.retained_counts(), (77, 77));

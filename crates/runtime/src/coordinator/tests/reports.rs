@@ -365,8 +365,7 @@ fn many_second_trades_are_all_at_stake_and_some_are_named() {
     play(&mut bench, OPENED, honest());
     let free = bench.free();
     let mut look = |progress: &Progress| {
-        let second =
-            |number: u32| TradeReport { id: format!("01K{number}"), progress: progress.clone(), ..running() };
+        let second = |n: u32| TradeReport { id: format!("01K{n}"), progress: progress.clone(), ..running() };
         let commands = look_at(&mut bench, (0..30).map(second).collect(), 100);
         (commands, bench.free())
     };

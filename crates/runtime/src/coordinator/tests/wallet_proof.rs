@@ -6,8 +6,7 @@ use candlewick_broker::Progress;
 use candlewick_engine::IntentState;
 use candlewick_sdk::Outcome;
 
-/// The first open is answered. The answer to the second, a minute later, is lost. Complete lists at
-/// 211 s and 221 s prove that the second order has no trade.
+/// The first open is answered, the second is not. Complete lists at 211 s and 221 s prove that it has no trade.
 const FIRST: IntentId = IntentId::new(1);
 const SECOND: IntentId = IntentId::new(2);
 const SECOND_CLOSES: i64 = 180_999;

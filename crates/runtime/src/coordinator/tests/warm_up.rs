@@ -20,8 +20,7 @@ impl Strategy for Longer {
 
 /// Returns the candles in these minutes before `START`, except those that `is_missing` excludes.
 fn before(minutes: Range<i64>, is_missing: impl Fn(i64) -> bool) -> Candles {
-    let closes =
-        minutes.rev().filter(|minute| !is_missing(*minute)).map(|minute| START - Millis::MINUTE * minute);
+    let closes = minutes.rev().filter(|at| !is_missing(*at)).map(|at| START - Millis::MINUTE * at);
     Candles { candles: closes.map(candle).collect(), ..Candles::default() }
 }
 

@@ -10,8 +10,7 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
-/// The order is sent at 100 s, and the request ends at 110 s. The deadline is 140.999 s + 120 s. The
-/// operator is asked 120 s later.
+/// Sent at 100 s; the request ends at 110 s. Deadline at 140.999 s + 120 s, escalation 120 s later.
 struct Scenario {
     resolver: Resolver,
     claimed: ClaimedTrades,
