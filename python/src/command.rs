@@ -123,8 +123,7 @@ fn wait(
             (receiver, received)
         });
         receiver = back;
-        let shown = py.check_signals().and_then(|()| report_progress(py, host, progress));
-        if let Err(error) = shown {
+        if let Err(error) = py.check_signals().and_then(|()| report_progress(py, host, progress)) {
             host.stop();
             interrupted.get_or_insert(error);
         }

@@ -51,8 +51,7 @@ pub(crate) fn classify_rejection(status: StatusCode, code: Option<&str>, text: &
         return *reason;
     }
     // The patterns also match codes such as SYMBOL_NOT_ACTIVE.
-    let by_words = [Some(text), code].into_iter().flatten().find_map(match_patterns);
-    match by_words {
+    match [Some(text), code].into_iter().flatten().find_map(match_patterns) {
         None if status == StatusCode::FORBIDDEN => RejectionReason::Credentials,
         found => found.unwrap_or(RejectionReason::Other),
     }

@@ -294,8 +294,7 @@ impl Drill<'_> {
 
     async fn scrape(&self) -> reqwest::Result<String> {
         let url = format!("http://{}/metrics", self.metrics);
-        let answer = reqwest::Client::new().get(url).timeout(HTTP_TIMEOUT).send().await?;
-        answer.error_for_status()?.text().await
+        reqwest::Client::new().get(url).timeout(HTTP_TIMEOUT).send().await?.error_for_status()?.text().await
     }
 
     async fn order(&self, order: &ControlOrder) -> anyhow::Result<RunState> {
