@@ -35,7 +35,6 @@ pub(crate) struct Answer {
     trades: Option<Py<Table>>,
 }
 
-/// Result of the command's thread: the answer, or the payload of a panic.
 type ThreadResult = Result<HostedAnswer, Box<dyn Any + Send>>;
 
 /// Runs a command with the built-in strategies and the strategies in `definitions`.

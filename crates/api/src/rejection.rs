@@ -1,7 +1,6 @@
 //! Classification of rejected opens by HTTP status, error code and message.
 //!
-//! The contract specifies no messages (contract 7), so tolerant patterns match the text.
-//! A text without a match is [`RejectionReason::Other`].
+//! The contract specifies no messages (contract 7). Tolerant patterns match, else [`RejectionReason::Other`] applies.
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;

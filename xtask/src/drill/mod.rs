@@ -274,7 +274,6 @@ impl Drill<'_> {
         Ok(None)
     }
 
-    /// Returns the bot's status and unusual metrics.
     async fn observe(&self) -> Value {
         let status = self.order(&ControlOrder::Status).await.map_or_else(
             |_| "no answer".to_owned(),
@@ -309,7 +308,6 @@ impl Drill<'_> {
         state.is_ok_and(|state| state.open + state.in_flight + state.in_doubt.len() == 0)
     }
 
-    /// Returns whether the event arrived before the timeout.
     async fn wait_for(&mut self, name: &str) -> bool {
         let wait = async {
             while let Some(event) = self.next_event().await {

@@ -351,8 +351,7 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn opens_never_reuse_a_connection() {
-        // The venue promises to keep connections alive but closes them. A client that reused one would find it
-        // closed and might resend the request.
+        // The venue closes connections that it promised to keep alive. A client that reuses one might resend a request.
         let closing = Act::ReplyThenClose(answer("200 OK", REPLY));
         for (act, count) in [(closing, 50), (reply("200 OK", REPLY), 5)] {
             let script = Script::start(vec![act]).await;
