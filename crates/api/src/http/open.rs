@@ -102,7 +102,8 @@ impl HttpBroker {
                 return Err(not_sent(format!("the venue asked to pause for another {seconds} s")));
             }
         }
-        let Some(permit) = self.connections.acquire_open(longest.saturating_sub(began.elapsed())).await else {
+        let left = longest.saturating_sub(began.elapsed());
+        let Some(permit) = self.connections.acquire_open(left).await else {
             let most = self.settings.max_connections;
             return Err(not_sent(format!("all connections are in use (broker.max_connections = {most})")));
         };

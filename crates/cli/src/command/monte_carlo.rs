@@ -115,7 +115,8 @@ impl MonteCarloOptions {
         let Self { resample: resampling, block, seed, threads, .. } = *self;
         let (paths, candles) = (self.paths.get(), self.candles.to_candle_choice());
         let terms = MonteCarloTerms { resampling, paths, block, seed, threads, candles };
-        let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
+        let progress = StderrBars(context.global);
+        let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))
     }
 }

@@ -86,7 +86,8 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
 impl SensitivityOptions {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedSensitivity<'a>, ResultFolder), Failure> {
         let terms = SensitivityTerms { threads: self.threads, candles: self.candles.to_candle_choice() };
-        let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
+        let progress = StderrBars(context.global);
+        let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))
     }
 }

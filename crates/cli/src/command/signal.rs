@@ -71,7 +71,8 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     let (loaded, _) = arguments.journal.load_running(context)?;
     if let Some(path) = &arguments.check {
         let skips = loaded.config.signals.skip_unknown;
-        return print_check(&check_list(&loaded, path, SystemClock::new().now())?, context.global.json, skips);
+        let checked = check_list(&loaded, path, SystemClock::new().now())?;
+        return print_check(&checked, context.global.json, skips);
     }
     let paths = control_paths(&loaded)?;
     let order = build_order(arguments)?;
