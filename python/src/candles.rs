@@ -48,8 +48,7 @@ pub(crate) fn candles_from_table(table: &Bound<'_, PyAny>, interval: Interval) -
 
 fn append_batch(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candle>) -> PyResult<()> {
     let column = |name: &str| {
-        let schema = batch.schema();
-        let place = schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name));
+        let place = batch.schema().fields().iter().position(|field| field.name().eq_ignore_ascii_case(name));
         place.map(|place| batch.column(place).clone())
     };
     let missing = |name: &str| {
@@ -63,8 +62,7 @@ fn append_batch(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candl
     let times = read_times(&*times)?;
     let mut numbers = Vec::with_capacity(5);
     for name in ["open", "high", "low", "close"] {
-        let array = column(name).ok_or_else(|| missing(name))?;
-        numbers.push(read_numbers(&*array, name)?);
+        numbers.push(read_numbers(&*column(name).ok_or_else(|| missing(name))?, name)?);
     }
     numbers.push(match column("volume") {
         Some(array) => read_numbers(&*array, "volume")?,
@@ -132,8 +130,7 @@ pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyRe
 /// Checks a table of candles and converts it to [`Table`].
 #[pyfunction]
 pub(crate) fn candles_of(table: &Bound<'_, PyAny>, series: &str) -> PyResult<Table> {
-    let candles = check_table(table, series)?;
-    candles_to_batch(candles.candles()).map(Table).map_err(value_error)
+    candles_to_batch(check_table(table, series)?.candles()).map(Table).map_err(value_error)
 }
 
 /// Writes a table of candles to a `.csv` or `.parquet` file that every command can read.
@@ -148,8 +145,7 @@ pub(crate) fn write_candles(
     let format = CandleFormat::from_path(&path).ok_or_else(|| {
         PyValueError::new_err(format!("{}: use a file name that ends with .csv or .parquet", path.display()))
     })?;
-    let written = py.detach(|| format.write_file(&candles, &path));
-    written.map_err(|error| PyOSError::new_err(error.to_string()))
+    py.detach(|| format.write_file(&candles, &path)).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
 fn check_table(table: &Bound<'_, PyAny>, series: &str) -> PyResult<CandleSeries> {
@@ -161,6 +157,5 @@ fn check_table(table: &Bound<'_, PyAny>, series: &str) -> PyResult<CandleSeries>
     let (symbol, interval) = series.rsplit_once('@').ok_or_else(problem)?;
     let symbol = symbol.parse().map_err(|_| problem())?;
     let interval: Interval = interval.parse().map_err(|_| problem())?;
-    let candles = candles_from_table(table, interval)?;
-    CandleSeries::new(Series { symbol, interval }, candles).map_err(value_error)
+    CandleSeries::new(Series { symbol, interval }, candles_from_table(table, interval)?).map_err(value_error)
 }

@@ -35,7 +35,6 @@ pub(crate) struct Answer {
     trades: Option<Py<Table>>,
 }
 
-/// Result of the command's thread: the answer, or the payload of a panic.
 type ThreadResult = Result<HostedAnswer, Box<dyn Any + Send>>;
 
 /// Runs a command with the built-in strategies and the strategies in `definitions`.
@@ -123,8 +122,7 @@ fn wait(
             (receiver, received)
         });
         receiver = back;
-        let shown = py.check_signals().and_then(|()| report_progress(py, host, progress));
-        if let Err(error) = shown {
+        if let Err(error) = py.check_signals().and_then(|()| report_progress(py, host, progress)) {
             host.stop();
             interrupted.get_or_insert(error);
         }

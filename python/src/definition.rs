@@ -85,7 +85,6 @@ pub(crate) fn read_warmup(object: &Bound<'_, PyAny>) -> PyResult<usize> {
     })
 }
 
-/// Returns the `repr` of an object, truncated if long.
 pub(crate) fn short_repr(object: &Bound<'_, PyAny>) -> String {
     const MAX_LENGTH: usize = 80;
     let text = object.repr().map_or_else(|_| "an object without repr".to_owned(), |text| text.to_string());

@@ -102,8 +102,7 @@ fn check_truncations(
         // At uneven distances, so that a periodic function cannot hide look-ahead.
         let end = candles.len() * place / (count + 1) + place % 7;
         let end = end.clamp(1, candles.len());
-        let shorter = compute_column(signals, &candles[..end])?;
-        check_same(&shorter, column, &candles[..end])?;
+        check_same(&compute_column(signals, &candles[..end])?, column, &candles[..end])?;
     }
     Ok(())
 }
@@ -217,8 +216,7 @@ impl SignalSource {
                 let found = found.ok().filter(|place| candles.candles()[*place] == *candle);
                 let place = found.ok_or_else(|| {
                     let time = utc(candle.time());
-                    let problem = format!("no signal was computed for the candle of {time}");
-                    PyRuntimeError::new_err(problem)
+                    PyRuntimeError::new_err(format!("no signal was computed for the candle of {time}"))
                 })?;
                 *next = place + 1;
                 Ok(column[place])

@@ -134,7 +134,6 @@ fn parse_list<T: FromStr<Err: Display>>(object: &Bound<'_, PyAny>, name: &str) -
     texts.iter().map(|text| text.parse().map_err(invalid)).collect()
 }
 
-/// Adds a line below the traceback of an error.
 pub(crate) fn with_note(error: PyErr, note: &str) -> PyErr {
     Python::attach(|py| drop(error.value(py).call_method1("add_note", (note,))));
     error

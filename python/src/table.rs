@@ -101,8 +101,7 @@ struct NumberBuffer {
 }
 
 fn primitive_buffer<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<NumberBuffer> {
-    let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
-    let values = array.values();
+    let values = array.as_any().downcast_ref::<PrimitiveArray<T>>()?.values();
     Some(NumberBuffer { data: values.as_ptr().cast(), len: values.len(), format })
 }
 
@@ -152,8 +151,7 @@ impl Column {
             isize::try_from(len * size_of::<f64>()).map_err(|_| PyBufferError::new_err("too long"))?;
         // SAFETY: the caller provides `view`. The column is frozen and owns its memory, and the view owns the column.
         unsafe {
-            let filled = ffi::PyBuffer_FillInfo(view, slf.as_ptr(), data.cast_mut(), bytes, 1, flags);
-            if filled != 0 {
+            if ffi::PyBuffer_FillInfo(view, slf.as_ptr(), data.cast_mut(), bytes, 1, flags) != 0 {
                 return Err(PyErr::fetch(slf.py()));
             }
             (*view).itemsize = 8;
@@ -192,8 +190,7 @@ pub(crate) fn read_batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch
     if let Ok(table) = table.cast::<Table>() {
         return Ok(vec![table.get().0.clone()]);
     }
-    let reader = open_stream(table)?;
-    reader.collect::<Result<_, _>>().map_err(|error| arrow_error(&error))
+    open_stream(table)?.collect::<Result<_, _>>().map_err(|error| arrow_error(&error))
 }
 
 #[allow(unsafe_code, reason = "the interface uses pointers")]
@@ -227,15 +224,13 @@ pub(crate) fn read_arrays(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Arra
             let array = FFI_ArrowArray::from_raw(array.as_ptr());
             arrow_array::ffi::from_ffi(array, schema.as_ref())
         };
-        let data = data.map_err(|error| arrow_error(&error))?;
-        return Ok(Some(vec![arrow_array::make_array(data)]));
+        return Ok(Some(vec![arrow_array::make_array(data.map_err(|error| arrow_error(&error))?)]));
     }
     let Ok(method) = column.getattr("__arrow_c_stream__") else { return Ok(None) };
     let capsule = method.call0()?;
     // SAFETY: a capsule of this name contains such a stream, which is taken once.
     let reader = unsafe { arrow_array::ffi_stream::ArrayStreamReader::from_raw(stream_pointer(&capsule)?) };
-    let arrays = reader.and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    arrays.map(Some).map_err(|error| arrow_error(&error))
+    reader.and_then(Iterator::collect::<Result<Vec<_>, _>>).map(Some).map_err(|error| arrow_error(&error))
 }
 
 /// Converts an Arrow time to ms. `None` if the time is not a whole number of ms.
@@ -280,8 +275,7 @@ fn parse_column(cells: &[String]) -> ArrayRef {
     if let Some(numbers) = parse_cells::<f64>(cells) {
         return Arc::new(Float64Array::from(numbers));
     }
-    let texts = cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str()));
-    Arc::new(texts.collect::<StringArray>())
+    Arc::new(cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str())).collect::<StringArray>())
 }
 
 /// Returns the numbers of an array, with NaN for missing values. `None` for other types.

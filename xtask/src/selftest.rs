@@ -137,8 +137,7 @@ impl TestMarket {
         let bots: String = (0..self.bots).map(bot).collect();
         let settings = backtest_settings(&format!("{SETTINGS}{bots}"))?;
         let trade = |path| self.trade_path(seed.wrapping_add(path), &settings, plan);
-        let counts = (0..paths).into_par_iter().map(trade);
-        counts.try_reduce(Counts::default, |one, other| Ok(one.plus(other)))
+        (0..paths).into_par_iter().map(trade).try_reduce(Counts::default, |one, other| Ok(one.plus(other)))
     }
 
     fn trade_path(

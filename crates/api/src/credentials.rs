@@ -178,8 +178,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
 /// Returns the first byte, unescaped, and its escaped length. The byte is 0 if no credential can contain it.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
-        let text = std::str::from_utf8(digits).ok()?;
-        let number = u32::from_str_radix(text, 16).ok()?;
+        let number = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
         Some(u8::try_from(number).ok().filter(u8::is_ascii).unwrap_or(0))
     };
     let escaped = match bytes {

@@ -1,7 +1,6 @@
 //! Classification of rejected opens by HTTP status, error code and message.
 //!
-//! The contract specifies no messages (contract 7), so tolerant patterns match the text.
-//! A text without a match is [`RejectionReason::Other`].
+//! The contract specifies no messages (contract 7). Tolerant patterns match, else [`RejectionReason::Other`] applies.
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;
@@ -51,8 +50,7 @@ pub(crate) fn classify_rejection(status: StatusCode, code: Option<&str>, text: &
         return *reason;
     }
     // The patterns also match codes such as SYMBOL_NOT_ACTIVE.
-    let by_words = [Some(text), code].into_iter().flatten().find_map(match_patterns);
-    match by_words {
+    match [Some(text), code].into_iter().flatten().find_map(match_patterns) {
         None if status == StatusCode::FORBIDDEN => RejectionReason::Credentials,
         found => found.unwrap_or(RejectionReason::Other),
     }

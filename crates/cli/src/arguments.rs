@@ -62,8 +62,7 @@ pub(crate) fn parse_journal(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn parse_short_duration(text: &str) -> Result<Millis, String> {
-    let span = text.parse().map(Interval::length);
-    span.map_err(|_| {
+    text.parse().map(Interval::length).map_err(|_| {
         "use a whole number and a unit s, m, h or d, such as 90s or 10m (at most 31d)".to_owned()
     })
 }
@@ -151,8 +150,7 @@ pub(crate) fn parse_requested_time(text: &str) -> Result<RequestedTime, String> 
     if parse_in_year(2_024, text).is_some() {
         return Ok(RequestedTime::WithoutYear(text.to_owned()));
     }
-    let moment = parse_moment(text).map(RequestedTime::Moment);
-    moment.map_err(|problem| {
+    parse_moment(text).map(RequestedTime::Moment).map_err(|problem| {
         format!("{problem}; times printed by `live` are also valid, such as 17:08 or \"01-05 17:08:30\"")
     })
 }

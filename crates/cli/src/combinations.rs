@@ -43,14 +43,12 @@ pub(crate) fn count_bot_conditions(
 ) -> Result<Vec<ConditionLine>, Failure> {
     let mut lines = Vec::new();
     for bot in &loaded.config.bots {
-        let own = series.iter().find(|candles| candles.series() == bot.series());
-        let Some(candles) = own else { continue };
+        let Some(candles) = series.iter().find(|candles| candles.series() == bot.series()) else { continue };
         let terms = bot.context(Some(loaded.config.data.longer_share_percent));
         let counted =
             count_conditions(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
         let refused = |source| {
-            let error = EngineError::Strategy { bot: bot.name.clone(), source };
-            locate_backtest_error(error.into(), loaded)
+            locate_backtest_error(EngineError::Strategy { bot: bot.name.clone(), source }.into(), loaded)
         };
         lines.extend(counted.map_err(refused)?);
     }

@@ -53,8 +53,7 @@ fn write_line(text: &str) -> Result<bool, Failure> {
 }
 
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(document);
-    write_text(&escape_json(&text.map_err(Failure::unexpected)?))
+    write_text(&escape_json(&serde_json::to_string_pretty(document).map_err(Failure::unexpected)?))
 }
 
 pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments) -> Result<Ending, Failure> {
@@ -79,8 +78,7 @@ pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
 }
 
 pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(document);
-    write_text(&escape_json(&text.map_err(Failure::unexpected)?))
+    write_text(&escape_json(&serde_json::to_string(document).map_err(Failure::unexpected)?))
 }
 
 pub(crate) fn write_trades(

@@ -176,8 +176,7 @@ impl LineProgress {
 
 impl app::ProgressBar for LineProgress {
     fn update(&mut self, done: u64, total: u64) {
-        let elapsed = self.watch.elapsed();
-        if let Some(line) = self.next_line(elapsed, (done, total)) {
+        if let Some(line) = self.next_line(self.watch.elapsed(), (done, total)) {
             tracing::warn!("{line}");
         }
     }

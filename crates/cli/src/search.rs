@@ -139,10 +139,8 @@ impl PlannedArguments {
             let problem = "--config cannot be used, because the plan contains its configuration";
             return Err(Failure::configuration(problem).hint("omit --config, or create another plan"));
         }
-        let default_path = || PathBuf::from(command.as_str()).join(PLAN_FILE);
-        let path = self.plan.clone().unwrap_or_else(default_path);
-        let parent = || path.parent().map(PathBuf::from).unwrap_or_default();
-        let folder = self.out.clone().unwrap_or_else(parent);
+        let path = self.plan.clone().unwrap_or_else(|| PathBuf::from(command.as_str()).join(PLAN_FILE));
+        let folder = self.out.clone().unwrap_or_else(|| path.parent().map(PathBuf::from).unwrap_or_default());
         let others = if self.allow_other_program { OtherProgram::Allowed } else { OtherProgram::Refused };
         Ok((path, folder, others))
     }

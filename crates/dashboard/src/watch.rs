@@ -76,8 +76,7 @@ impl SharedState {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.0 != version {
             let state: State = build_state(&mut self.known(), self);
-            let json = serde_json::to_string(&state).unwrap_or_else(|_| "null".to_owned());
-            *told = (version, Arc::from(json));
+            *told = (version, Arc::from(serde_json::to_string(&state).unwrap_or_else(|_| "null".to_owned())));
         }
         Arc::clone(&told.1)
     }
@@ -89,8 +88,7 @@ impl SharedState {
             at + Millis::new(passed as i64)
         });
         let heard = known.bot.as_ref().and_then(|bot| bot.heard);
-        let seq = known.model.as_ref().map_or(0, Model::seq);
-        Clock { now, speed: known.speed, heard, seq }
+        Clock { now, speed: known.speed, heard, seq: known.model.as_ref().map_or(0, Model::seq) }
     }
 
     pub(crate) fn lines_after(&self, sent: Option<u64>, limit: usize) -> Option<NewLines> {

@@ -103,8 +103,7 @@ impl Message {
         if self.dropped > 0 {
             let _ = write!(end, "\n{} earlier alerts were dropped because the queue was full.", self.dropped);
         }
-        let left = most.saturating_sub(end.chars().map(&length).sum());
-        truncate(&text, left, length) + &end
+        truncate(&text, most.saturating_sub(end.chars().map(&length).sum()), length) + &end
     }
 
     pub(crate) fn chat_text(&self, most: usize, length: fn(char) -> usize) -> String {

@@ -206,8 +206,7 @@ fn build_webhook_request(
 }
 
 fn sign_webhook(key: &hmac::Key, id: &str, seconds: i64, body: &str) -> String {
-    let tag = hmac::sign(key, format!("{id}.{seconds}.{body}").as_bytes());
-    format!("v1,{}", STANDARD.encode(tag))
+    format!("v1,{}", STANDARD.encode(hmac::sign(key, format!("{id}.{seconds}.{body}").as_bytes())))
 }
 
 /// Splits the channel's URL into the URL of the ntfy server and the topic (the last path segment).

@@ -262,8 +262,7 @@ impl Conversation {
     fn confirm_halt(&mut self, who: ChatSender, code: &str, now: Instant) -> Response {
         let issued = self.codes.remove(&who);
         if issued.is_some_and(|(issued, expires_at)| issued == code && now < expires_at) {
-            let by = format!("chat {}, sender {}", who.0, who.1);
-            return Response::Forward(ChatRequest::Halt { by });
+            return Response::Forward(ChatRequest::Halt { by: format!("chat {}, sender {}", who.0, who.1) });
         }
         Response::Reply("Invalid or expired code: nothing was halted. Send /halt for a new code.".to_owned())
     }

@@ -74,8 +74,7 @@ impl Secret {
     /// Trims white space. Returns `None` if the result is empty or contains control characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
-        let is_sound = !text.is_empty() && !text.chars().any(char::is_control);
-        is_sound.then(|| Self(SecretString::from(text)))
+        (!text.is_empty() && !text.chars().any(char::is_control)).then(|| Self(SecretString::from(text)))
     }
 
     pub(crate) fn expose(&self) -> &str {

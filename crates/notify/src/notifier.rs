@@ -51,8 +51,7 @@ impl Notifier {
         for (name, rules, delivery) in channels {
             let queue = Arc::new(Queue::new(&name, pace.queue));
             routes.push((rules, Arc::clone(&queue)));
-            let worker = Worker { name, sender: sender.to_owned(), queue, delivery, pace };
-            workers.spawn(worker.work());
+            workers.spawn(Worker { name, sender: sender.to_owned(), queue, delivery, pace }.work());
         }
         Self { routes, repeats: Mutex::new(RepeatFilter::new(pace.quiet)), workers }
     }

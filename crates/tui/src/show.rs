@@ -88,8 +88,7 @@ fn send_command(command: KeyCommand, controls: &RunControls, ui: &mut Ui) -> Opt
         KeyCommand::Redraw => return None,
     };
     let (sender, answer) = oneshot::channel();
-    let request = ControlRequest::new(control, sender);
-    if controls.orders.try_send(request).is_err() {
+    if controls.orders.try_send(ControlRequest::new(control, sender)).is_err() {
         ui.show_message(format!("{name}: the run does not accept orders now"));
         return None;
     }

@@ -292,8 +292,7 @@ fn action_line(action: &Action, received: Millis, facts: &RunFacts) -> Option<Lo
         Action::Refuse(refused) => {
             let lateness = Lateness::new((refused.decision_time, received), Millis::MAX, None);
             let rule = refused.rule.with_lateness(refused.rule.describe(), lateness);
-            let bot = bot(refused.bot.index());
-            let text = format!("{bot} {} rejected: {rule}", refused.direction);
+            let text = format!("{} {} rejected: {rule}", bot(refused.bot.index()), refused.direction);
             Some(LogLine::new(refused.decision_time, Tone::Dim, &text))
         }
         Action::Verdict(judgement) => {

@@ -274,7 +274,6 @@ impl Drill<'_> {
         Ok(None)
     }
 
-    /// Returns the bot's status and unusual metrics.
     async fn observe(&self) -> Value {
         let status = self.order(&ControlOrder::Status).await.map_or_else(
             |_| "no answer".to_owned(),
@@ -294,8 +293,7 @@ impl Drill<'_> {
 
     async fn scrape(&self) -> reqwest::Result<String> {
         let url = format!("http://{}/metrics", self.metrics);
-        let answer = reqwest::Client::new().get(url).timeout(HTTP_TIMEOUT).send().await?;
-        answer.error_for_status()?.text().await
+        reqwest::Client::new().get(url).timeout(HTTP_TIMEOUT).send().await?.error_for_status()?.text().await
     }
 
     async fn order(&self, order: &ControlOrder) -> anyhow::Result<RunState> {
@@ -310,7 +308,6 @@ impl Drill<'_> {
         state.is_ok_and(|state| state.open + state.in_flight + state.in_doubt.len() == 0)
     }
 
-    /// Returns whether the event arrived before the timeout.
     async fn wait_for(&mut self, name: &str) -> bool {
         let wait = async {
             while let Some(event) = self.next_event().await {

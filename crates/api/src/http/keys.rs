@@ -97,8 +97,7 @@ impl CredentialStore {
         if held.generation != generation {
             return;
         }
-        let was_reported = held.rejecting.remove(endpoint) == Some(true);
-        if was_reported {
+        if held.rejecting.remove(endpoint) == Some(true) {
             tracing::warn!("the venue accepts the token for {endpoint} again");
         }
         let by = held.refused_by.filter(|by| *by != endpoint);
@@ -122,8 +121,7 @@ impl CredentialStore {
         if held.refused != Some(TokenUse::Opening) || self.state.rejection().is_none() {
             (held.refused, held.refused_by) = (Some(what), Some(endpoint));
         }
-        let is_alone = what == TokenUse::Reading && held.rejecting.contains_key(endpoint);
-        if is_alone {
+        if what == TokenUse::Reading && held.rejecting.contains_key(endpoint) {
             held.rejecting.insert(endpoint, true);
             self.state.record_rejection(describe_rejection(endpoint, text));
         } else {
@@ -273,8 +271,7 @@ impl HttpBroker {
     }
 
     pub(super) async fn is_accepted_elsewhere(&self, endpoint: &'static str) -> bool {
-        let is_refused = self.credentials.token_state().rejection().is_some();
-        !is_refused
+        self.credentials.token_state().rejection().is_none()
             && (self.credentials.is_rejected_at(endpoint)
                 || self.fetch_user_with(self.credentials.current()).await.is_ok())
     }
@@ -292,8 +289,7 @@ impl HttpBroker {
         let answer = self.exchange(Api::Trading, (Purpose::Read, request)).await;
         let answer = answer
             .map_err(|(TransportError::NotConnected(text) | TransportError::Lost(text))| unavailable(text))?;
-        let user = self.parse_user(self.check_status(Api::Trading, answer, &path)?)?;
-        Ok(user.value.id)
+        Ok(self.parse_user(self.check_status(Api::Trading, answer, &path)?)?.value.id)
     }
 }
 
@@ -371,8 +367,7 @@ mod tests {
         let refused = reply("401 Unauthorized", r#"{"message": "Invalid token"}"#);
         let user = reply("200 OK", r#"{"id": "u1"}"#);
         let wallets = reply("200 OK", "[]");
-        let acts = vec![refused.clone(), user.clone(), refused, user, wallets];
-        let script = Script::start(acts).await;
+        let script = Script::start(vec![refused.clone(), user.clone(), refused, user, wallets]).await;
         let broker = script.broker(unlimited());
         let said = || broker.token_state().rejection();
         assert!(broker.balances().await.is_err());

@@ -63,8 +63,7 @@ impl HttpBroker {
     ) -> Result<(Reply<Candles>, Vec<CandleQuery>), BrokerError> {
         let reply = self.fetch_candles(window).await?;
         let page = to_candles(&reply, window)?;
-        let rows = (reply.value.0.len() + reply.value.1) as u64;
-        let is_full = rows >= MAX_CANDLES_PER_REQUEST;
+        let is_full = (reply.value.0.len() + reply.value.1) as u64 >= MAX_CANDLES_PER_REQUEST;
         let rest = if is_full { uncovered_ends(&page, window, reply.received) } else { Vec::new() };
         Ok((reply.map(|_| page), rest))
     }

@@ -71,8 +71,7 @@ impl HttpBroker {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, BrokerError> {
         settings.check()?;
-        let network = Arc::new(Network::new(&settings)?);
-        Self::with_transport(network, settings, credentials, clock)
+        Self::with_transport(Arc::new(Network::new(&settings)?), settings, credentials, clock)
     }
 
     /// Validates settings like [`HttpBroker::new`], but needs no root certificates on this machine.
@@ -296,8 +295,7 @@ mod tests {
             assert!(message.starts_with(&format!("broker.{key} = \"http://venue.example\"")), "{message}");
             assert_eq!(problem(far(key), Credentials::default()), None);
         }
-        let only_token = Credentials { api_key: None, ..credentials() };
-        assert_eq!(problem(far("price_url"), only_token), None);
+        assert_eq!(problem(far("price_url"), Credentials { api_key: None, ..credentials() }), None);
     }
 
     #[test]

@@ -72,8 +72,7 @@ impl PageMerger {
         self.bytes += page.bytes;
         self.check_list_length(&page);
         if let (1, Some((_, length))) = (self.read, self.length) {
-            let length = usize::try_from(length).unwrap_or(usize::MAX);
-            self.trades.reserve_exact(length.min(self.limits.rows));
+            self.trades.reserve_exact(usize::try_from(length).unwrap_or(usize::MAX).min(self.limits.rows));
         }
         // The venue may cap the page size, so that a full page is shorter than requested.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
@@ -106,8 +105,7 @@ impl PageMerger {
     }
 
     fn has_all_trades(&self) -> bool {
-        let distinct = self.trades.len() as u64;
-        self.length.is_some_and(|(_, length)| self.keeps_length && distinct == length)
+        self.length.is_some_and(|(_, length)| self.keeps_length && self.trades.len() as u64 == length)
     }
 
     fn describe_reached_limit(&self) -> Option<String> {
@@ -169,8 +167,7 @@ mod tests {
     }
 
     fn rows(ids: &[&str], total: Option<u64>, count: Option<u64>) -> TradePage {
-        let data = ids.iter().map(|id| trade(id)).collect();
-        TradePage { total, count, data, ..TradePage::default() }
+        TradePage { total, count, data: ids.iter().map(|id| trade(id)).collect(), ..TradePage::default() }
     }
 
     fn check<const PAGES: usize>(of: [TradePage; PAGES], (is_complete, ids): (bool, &str)) {
@@ -202,8 +199,7 @@ mod tests {
         check([rows(first, Some(5), Some(3)), rows(second, Some(5), Some(2))], (true, "bcdef"));
         check([rows(first, Some(3), Some(5)), rows(second, Some(2), Some(5))], (true, "bcdef"));
         check([rows(first, Some(5), None), rows(second, Some(5), None)], (true, "bcdef"));
-        let overlapping = &["d", "c", "b"];
-        check([rows(first, Some(5), Some(3)), rows(overlapping, Some(5), Some(3))], (true, "bcdef"));
+        check([rows(first, Some(5), Some(3)), rows(&["d", "c", "b"], Some(5), Some(3))], (true, "bcdef"));
         check([rows(first, Some(5), Some(3)), rows(&["d", "c"], Some(6), Some(2))], (false, "cdef"));
         check([rows(first, Some(6), Some(3)), rows(second, Some(6), Some(2))], (false, "bcdef"));
         check([rows(first, Some(5), Some(3)), rows(second, None, Some(2))], (false, "bcdef"));
@@ -233,8 +229,7 @@ mod tests {
         let first = (page - 1) * PAGE_SIZE;
         let ids = (first..first + PAGE_SIZE).map(|number| format!("trade-{number}"));
         let data = ids.map(|id| trade(&id)).collect();
-        let total = Some(last * PAGE_SIZE);
-        TradePage { total, last_page: Some(last), data, ..TradePage::default() }
+        TradePage { total: Some(last * PAGE_SIZE), last_page: Some(last), data, ..TradePage::default() }
     }
 
     #[test]

@@ -232,24 +232,21 @@ impl HttpBroker {
     pub(super) async fn fetch_page(&self, query: &TradeQuery) -> Result<Reply<TradePage>, BrokerError> {
         let mut pairs = vec![("page", query.page.to_string()), ("pageSize", query.page_size.to_string())];
         pairs.extend(query.user_id.iter().map(|id| ("userId", id.clone())));
-        let url = self.url(Api::Trading, ["token", "trades"], &pairs)?;
-        let answer = self.read(Api::Trading, url).await?;
+        let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "trades"], &pairs)?).await?;
         let bytes = answer.body.bytes().len();
         let page = self.parse(&answer, |json| read_record::<TradePage>(json, &self.unrecognised))?;
         Ok(page.map(|page| TradePage { bytes, ..page }))
     }
 
     pub(super) async fn fetch_trade(&self, id: &str) -> Result<Reply<TradeRecord>, BrokerError> {
-        let url = self.url(Api::Trading, ["token", "trades", id], &[])?;
-        let answer = self.read(Api::Trading, url).await?;
+        let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "trades", id], &[])?).await?;
         self.parse(&answer, |json| read_record(json, &self.unrecognised))
     }
 
     /// Requests the token's user. The user id is not redacted, because requests for the trade list contain it.
     pub(super) async fn fetch_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
-        let answer = self.read(Api::Trading, url).await?;
-        self.parse_user(answer)
+        self.parse_user(self.read(Api::Trading, url).await?)
     }
 
     pub(super) fn parse_user(&self, answer: Answer) -> Result<Reply<User>, BrokerError> {
@@ -452,8 +449,7 @@ mod tests {
     #[tokio::test]
     async fn token_cleared_by_the_operator_recovers_with_a_read() {
         let refused = reply("403 Forbidden", r#"{"message": "no right"}"#);
-        let acts = vec![refused.clone(), refused, reply("200 OK", WALLETS)];
-        let script = Script::start(acts).await;
+        let script = Script::start(vec![refused.clone(), refused, reply("200 OK", WALLETS)]).await;
         let broker = script.broker(patient());
         open(&broker, Millis::MAX).await;
         broker.token_state().clear_rejection();
@@ -476,8 +472,7 @@ mod tests {
     }
 
     async fn script(body: &str) -> (Script, HttpBroker) {
-        let dated = "200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT";
-        let script = Script::start(vec![reply(dated, body)]).await;
+        let script = Script::start(vec![reply("200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT", body)]).await;
         let broker = script.broker(unlimited());
         (script, broker)
     }

@@ -72,8 +72,7 @@ impl Network {
 
     pub(super) fn without_certificates(settings: &Settings) -> Result<Self, BrokerError> {
         let client = client::build_client_without_certificates(settings)?;
-        let is_direct = settings.proxy.is_none();
-        Ok(Self { read_client: client.clone(), open_client: client, is_direct })
+        Ok(Self { read_client: client.clone(), open_client: client, is_direct: settings.proxy.is_none() })
     }
 }
 
@@ -115,8 +114,7 @@ async fn append_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
 async fn accepts_connections(url: &Url) -> bool {
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    let connected = tokio::time::timeout(PROBE_TIMEOUT, TcpStream::connect((host, port)));
-    matches!(connected.await, Ok(Ok(_)))
+    matches!(tokio::time::timeout(PROBE_TIMEOUT, TcpStream::connect((host, port))).await, Ok(Ok(_)))
 }
 
 async fn read_body(mut response: Response, limit_bytes: usize) -> Body {
@@ -213,8 +211,7 @@ fn parse_date(headers: &HeaderMap, name: &HeaderName) -> Option<Millis> {
 }
 
 fn parse_retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
-    let milliseconds = match text.trim().parse::<u64>() {
+    let milliseconds = match headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse::<u64>() {
         Ok(seconds) => return Some(Duration::from_secs(seconds)),
         Err(_) => (parse_date(headers, &RETRY_AFTER)? - now).get(),
     };

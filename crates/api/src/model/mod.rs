@@ -427,8 +427,7 @@ mod tests {
 
     fn noted<R: Record>(json: Value) -> (R, String) {
         let drift = UnrecognisedData::new();
-        let record = read_record(json, &drift).unwrap();
-        (record, drift.snapshot().into_keys().collect::<Vec<_>>().join(", "))
+        (read_record(json, &drift).unwrap(), drift.snapshot().into_keys().collect::<Vec<_>>().join(", "))
     }
 
     fn read(json: Value) -> TradeRecord {
@@ -503,8 +502,7 @@ mod tests {
         for absent in ["botSynced", "status", "openPriceTime"] {
             json.as_object_mut().unwrap().remove(absent);
         }
-        let expected = TradeRecord { status: None, open_price_time: None, ..read(full_json()) };
-        assert_eq!(read(json), expected);
+        assert_eq!(read(json), TradeRecord { status: None, open_price_time: None, ..read(full_json()) });
     }
 
     #[test]

@@ -78,8 +78,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
     report_candles(&prepared.candles.series);
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
-    let book = &run.finished.book;
-    let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
+    let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, &run.finished.book)?;
     let sensitivity = arguments.sensitivity.then(|| test_sensitivity(&prepared, context)).transpose()?;
     if arguments.no_cache {
         tracing::warn!("--no-cache has no effect: results are no longer cached");
@@ -102,8 +101,7 @@ fn read_latency(journal: &str, seed: u64) -> Result<LatencyOptions, Failure> {
 
 fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
     if !prepared.signals.is_empty() {
-        let problem = "--sensitivity does not support signals.list: omit one of them";
-        return Err(Failure::configuration(problem));
+        return Err(Failure::configuration("--sensitivity does not support signals.list: omit one of them"));
     }
     let repeated = with_spinner("Testing sensitivity", context.global, || {
         prepared.with_repeat(context.registry, None, Sensitivity::from_repeat)

@@ -204,6 +204,5 @@ pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -
         };
         format!("Trade #{intent} {what}. {next}")
     };
-    let document = json!({ "resolved": intent, "bot_runs": state.is_some(), "state": state });
-    show_as(&document, text, context.global)
+    show_as(&json!({ "resolved": intent, "bot_runs": state.is_some(), "state": state }), text, context.global)
 }

@@ -44,8 +44,7 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
     let tls_proxy = arguments.tls_proxy.clone();
     let settings = DashboardSettings { listen, read_only, tls_proxy, allow_unencrypted_network };
     let runtime = start_workers()?;
-    let found = runtime.block_on(Reader::open(&watched.journal));
-    match found {
+    match runtime.block_on(Reader::open(&watched.journal)) {
         Err(error @ JournalError::NotFound { .. }) if !loaded.is_set("journal.url") => {
             return Err(AppError::from(error).into());
         }

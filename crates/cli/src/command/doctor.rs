@@ -69,8 +69,7 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
         Ok::<_, Failure>(send_test_messages(&loaded, arguments.channel.as_deref()).await?)
     })?;
     let failed = tested.iter().filter(|tested| tested.problem.is_some()).count();
-    let document = json!({ "failed": failed, "channels": tested });
-    show_as(&document, || channel_table(&tested), context.global)?;
+    show_as(&json!({ "failed": failed, "channels": tested }), || channel_table(&tested), context.global)?;
     if failed == 0 {
         return Ok(Ending::Done);
     }

@@ -303,8 +303,7 @@ fn serialize_lines(lines: &[&TradeLine], format: ExportFormat) -> Result<String,
     }
     let mut text = String::new();
     for line in lines {
-        let line = serde_json::to_string(line).map_err(Failure::unexpected)?;
-        text.push_str(&line);
+        text.push_str(&serde_json::to_string(line).map_err(Failure::unexpected)?);
         text.push('\n');
     }
     Ok(text)

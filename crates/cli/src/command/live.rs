@@ -89,8 +89,7 @@ pub(crate) struct LiveArguments {
 pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     if arguments.tui {
         if context.global.json || context.global.quiet {
-            let problem = "--tui cannot be combined with --json or --quiet";
-            return Err(Failure::configuration(problem));
+            return Err(Failure::configuration("--tui cannot be combined with --json or --quiet"));
         }
         if arguments.signals.as_deref() == Some("-") {
             let problem = "--tui reads keys from standard input and cannot be combined with --signals -";
@@ -129,8 +128,7 @@ fn describe_next_commands(
     context: &Context<'_>,
 ) -> Result<String, Failure> {
     if arguments.sandbox && arguments.journal.is_none() {
-        let text = "this run was not recorded; add --journal run.db to record and inspect a run";
-        return Ok(text.to_owned());
+        return Ok("this run was not recorded; add --journal run.db to record and inspect a run".to_owned());
     }
     let url = journal_url(loaded).map_err(Problems::from)?;
     let named = live::journal_arguments(arguments.journal.as_ref().map(|_| &url), &context.global.config);

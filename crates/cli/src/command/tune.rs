@@ -226,8 +226,7 @@ impl TuneRun<'_> {
 
     fn prepare_walk(&self, hold_out_use: HoldOutUse) -> Result<WalkRun<'_>, Failure> {
         let TunePlan { terms, prepared, layout, .. } = &self.plan;
-        let folder = self.trials.join("walk-forward");
-        Ok(WalkRun::prepare(terms, layout, prepared, (&folder, hold_out_use))?)
+        Ok(WalkRun::prepare(terms, layout, prepared, (&self.trials.join("walk-forward"), hold_out_use))?)
     }
 
     fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<WalkResult, Ending>, Failure> {

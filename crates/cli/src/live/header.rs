@@ -388,8 +388,7 @@ mod tests {
     #[test]
     fn address_omits_credentials_path_and_query() {
         assert_eq!(describe_address("http://127.0.0.1:7701/api?x=1"), "http://127.0.0.1:7701 (this machine)");
-        let remote = describe_address("https://ann:hush@venue.example/v1");
-        assert_eq!(remote, "https://venue.example");
+        assert_eq!(describe_address("https://ann:hush@venue.example/v1"), "https://venue.example");
         assert_eq!(describe_address("http://[::1]:7701"), "http://[::1]:7701 (this machine)");
     }
 

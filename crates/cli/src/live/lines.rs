@@ -38,8 +38,7 @@ fn insert_reason_values(reason: &Reason) -> String {
     let text = reason.text();
     let place_of = |name: &str| -> Option<usize> {
         let is_part = |letter: char| letter.is_alphanumeric() || "_.@[(".contains(letter);
-        let found = text.match_indices(name).map(|(at, _)| (at, at + name.len()));
-        let whole = found.filter(|(at, end)| {
+        let whole = text.match_indices(name).map(|(at, _)| (at, at + name.len())).filter(|(at, end)| {
             let before = text[..*at].chars().next_back();
             !text[*end..].starts_with(is_part) && !before.is_some_and(|one| one != '(' && is_part(one))
         });

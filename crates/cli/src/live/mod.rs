@@ -73,8 +73,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let watcher = tokio::spawn(watch_stop_requests(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
     let printed = (global.json && !global.quiet).then(|| EventPrinter::start(&control.events()));
-    let logs_decisions = log.form.is_json() && !global.quiet;
-    let logged = logs_decisions.then(|| stream::log_events(&control.events(), log));
+    let logged = (log.form.is_json() && !global.quiet).then(|| stream::log_events(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
         full_screen::start(screen, &DisplayContext { loaded, bots, connection, control, stop: sender, log })

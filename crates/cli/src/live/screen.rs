@@ -174,8 +174,7 @@ impl Screen {
             }
             EventKind::Skew { offset } => {
                 let limit = self.risk.as_ref().map(|risk| i64::from(risk.max_clock_skew_ms));
-                let limit = limit.filter(|limit| *limit > 0).map(Millis::new);
-                (NOTE, "clock", describe_skew(*offset, limit))
+                (NOTE, "clock", describe_skew(*offset, limit.filter(|limit| *limit > 0).map(Millis::new)))
             }
             EventKind::SecondTrade(trade) => {
                 let (id, stake) = (trade.venue_id.as_str(), self.scale.format(trade.stake));
@@ -290,8 +289,7 @@ impl Screen {
             Notice::Handled { event, actions, funds, intent, .. } => {
                 self.latest = self.latest.max(event.received);
                 // Candles with the same close share a line, printed before the decisions on them.
-                let is_candle = matches!(event.kind, EventKind::Candle { .. });
-                if !is_candle {
+                if !matches!(event.kind, EventKind::Candle { .. }) {
                     self.print_closes();
                 }
                 self.show_event(&event, funds, intent.as_ref());

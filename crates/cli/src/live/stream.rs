@@ -53,8 +53,7 @@ impl EventPrinter {
                 }
                 if leaves.load(Ordering::Relaxed) {
                     let count = follower.leave();
-                    let dropped = serde_json::to_string(&RunEvent::Dropped { count }).unwrap_or_default();
-                    let _ = print(&dropped);
+                    let _ = print(&serde_json::to_string(&RunEvent::Dropped { count }).unwrap_or_default());
                     break;
                 }
             }

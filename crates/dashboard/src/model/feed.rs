@@ -52,8 +52,7 @@ impl CandleFeed {
     pub(crate) fn delay_percentile(&self, percent: usize) -> Option<Millis> {
         let mut sorted: Vec<Millis> = self.delays.iter().copied().collect();
         sorted.sort_unstable();
-        let rank = (sorted.len() * percent).div_ceil(100).max(1) - 1;
-        sorted.get(rank).copied()
+        sorted.get((sorted.len() * percent).div_ceil(100).max(1) - 1).copied()
     }
 
     pub(crate) fn price_decimals(&self) -> usize {

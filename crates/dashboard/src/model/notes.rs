@@ -136,8 +136,7 @@ impl JournalTail {
         let new = self.count - sent.unwrap_or(0);
         let shown = self.last.len().min(limit).min(usize::try_from(new).unwrap_or(usize::MAX));
         let lines = self.last.iter().skip(self.last.len() - shown).cloned().collect();
-        let missed = sent.map_or(0, |_| new - shown as u64);
-        NewLines { missed, lines, total: self.count }
+        NewLines { missed: sent.map_or(0, |_| new - shown as u64), lines, total: self.count }
     }
 }
 

@@ -133,8 +133,7 @@ impl SnapshotFold {
     }
 
     fn bot_name(&self, run: u64, place: usize) -> Option<String> {
-        let run = self.runs.iter().find(|known| known.number == run)?;
-        Some(run.settings.bots.get(place)?.name.clone())
+        Some(self.runs.iter().find(|known| known.number == run)?.settings.bots.get(place)?.name.clone())
     }
 
     fn intent_origin(&self, row: &IntentRow) -> Option<IntentOrigin> {

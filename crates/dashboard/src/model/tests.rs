@@ -38,8 +38,7 @@ fn line((run, seq): (u64, u64), kind: LineKind, at: Millis, body: &Value) -> Sto
 impl Written {
     fn new() -> Self {
         let first = header((1, 1), Millis::ZERO, &settings());
-        let run = RecordedRun::from_stored(&first).unwrap();
-        let mut model = Model::new(run).unwrap();
+        let mut model = Model::new(RecordedRun::from_stored(&first).unwrap()).unwrap();
         model.apply_line(first).unwrap();
         Self { model, seq: 1, at: Millis::ZERO }
     }
@@ -139,8 +138,7 @@ fn assigns_candles_to_their_series_if_bots_are_reordered() {
         header((number, number * 10), Millis::ZERO, &session)
     };
     let last = of_symbols(2, &["AAA", "BBB"]);
-    let run = RecordedRun::from_stored(&last).unwrap();
-    let mut model = Model::new(run).unwrap();
+    let mut model = Model::new(RecordedRun::from_stored(&last).unwrap()).unwrap();
     let candle = |model: &mut Model, at: (u64, u64), series: usize| {
         let candle = json!({"time": 0, "open": 1.0, "high": 1.0, "low": 1.0, "close": 1.0, "volume": 0.0});
         let event = json!({"at": 60_000, "received": 60_000, "event": "candle", "series": series, "candle": candle, "origin": "live"});

@@ -67,8 +67,7 @@ impl RetainedTrades {
         // Some recent trades may exist only in the journal.
         let first = first.max(IntentId::new(self.first_intent));
         self.book.retain_rows(|row| row.approved.intent() >= first || !row.is_finished());
-        let book = &self.book;
-        self.origins.retain(|intent, _| book.row(*intent).is_some());
+        self.origins.retain(|intent, _| self.book.row(*intent).is_some());
         self.first_intent = first.number();
         let rows = self.book.rows().len();
         self.next_rows = rows + rows / 4;

@@ -202,8 +202,7 @@ mod tests {
     }
 
     async fn asks(stream: &mut TcpStream, path: &str) -> bool {
-        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
-        drop(stream.write_all(request.as_bytes()).await);
+        drop(stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes()).await);
         let mut bytes = [0; 1_024];
         let read = tokio::time::timeout(PATIENCE, stream.read(&mut bytes)).await;
         read.expect("an answer or an end").is_ok_and(|length| length > 0)
@@ -245,7 +244,6 @@ mod tests {
         written.unwrap();
         assert!(ours.stalled.is_none());
         ours.patience = Duration::from_millis(1);
-        let written = ours.write_all(&[7; 10_000]).await;
-        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(ours.write_all(&[7; 10_000]).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -43,10 +43,7 @@ pub(crate) async fn events(
     let lines = last.and_then(|id| parse_event_id(id, &shared.generation));
     let changes = shared.version.subscribe();
     let told = EventFeed { shared, changes, lines, waiting: VecDeque::new(), is_first: true };
-    Sse::new(unfold(told, |mut told| async move {
-        let event = told.next_event().await;
-        Some((Ok(event), told))
-    }))
+    Sse::new(unfold(told, |mut told| async move { Some((Ok(told.next_event().await), told)) }))
 }
 
 /// Parses the line count in an event id. `None` if the id is from an earlier start of the server.
@@ -65,8 +62,7 @@ impl EventFeed {
                 true
             } else {
                 tokio::time::sleep(MIN_EVENT_DELAY).await;
-                let news = tokio::time::timeout(CLOCK_INTERVAL, self.changes.changed()).await;
-                matches!(news, Ok(Ok(())))
+                matches!(tokio::time::timeout(CLOCK_INTERVAL, self.changes.changed()).await, Ok(Ok(())))
             };
             self.queue_events(has_changed);
         }

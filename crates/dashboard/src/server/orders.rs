@@ -102,8 +102,7 @@ async fn run_to_end(
         let problem = "this dashboard is read-only: restart it without --read-only to send orders";
         return Err(Failure::new(StatusCode::FORBIDDEN, problem));
     }
-    let ended = tokio::spawn(order).await;
-    ended.unwrap_or_else(|error| Err(Failure::internal(&error)))
+    tokio::spawn(order).await.unwrap_or_else(|error| Err(Failure::internal(&error)))
 }
 
 fn join_lines(error: &AppError) -> String {

@@ -62,13 +62,11 @@ impl Served {
     }
 
     fn token(&self) -> String {
-        let url = self.dashboard.sign_in_links.borrow().url.clone();
-        url.split_once("#token=").unwrap().1.to_owned()
+        self.dashboard.sign_in_links.borrow().url.split_once("#token=").unwrap().1.to_owned()
     }
 
     async fn ask(&self, line: &str, headers: &str, body: &str) -> Answer {
-        let host = format!("host: {}\r\n", self.address());
-        self.send(line, &format!("{host}{headers}"), body).await
+        self.send(line, &format!("host: {}\r\n{headers}", self.address()), body).await
     }
 
     async fn send(&self, line: &str, headers: &str, body: &str) -> Answer {
@@ -254,8 +252,7 @@ async fn rejects_path_traversal_and_long_requests() {
     let claimed =
         served.ask("POST /api/halt", &format!("{cookie}transfer-encoding: chunked\r\n"), "zz").await;
     assert!([0, 400].contains(&claimed.status), "{}", claimed.status);
-    let head = format!("x-long: {}\r\n{cookie}", "x".repeat(100_000));
-    let status = served.state_status(&head).await;
+    let status = served.state_status(&format!("x-long: {}\r\n{cookie}", "x".repeat(100_000))).await;
     assert!([0, 431].contains(&status), "{status}");
     assert_eq!(served.state_status(&cookie).await, 200, "the session stays valid");
 }

@@ -194,8 +194,7 @@ impl Mark {
     }
 }
 
-/// Returns a page of the trades in memory, and the upper bound of trades to read from the journal.
-/// `None` if the bot is unknown.
+/// Returns a page of trades in memory and the upper bound of those in the journal; `None` for an unknown bot.
 pub(crate) fn build_trades(
     model: &Model,
     before: u64,

@@ -27,10 +27,7 @@ pub(crate) async fn follow_journal(shared: Arc<SharedState>) {
             Err(error) => Some(error.to_string()),
         };
         let rest = if problem.is_some() { RETRY_DELAY } else { Duration::ZERO };
-        shared.update(|known| {
-            let before = std::mem::replace(&mut known.problem, problem);
-            before != known.problem
-        });
+        shared.update(|known| std::mem::replace(&mut known.problem, problem) != known.problem);
         tokio::time::sleep(rest).await;
     }
 }
@@ -53,8 +50,7 @@ async fn follow_run(shared: &SharedState) -> Result<(), RecordsError> {
         let page = reader.lines(seq + 1, PAGE_LINES).await?;
         let is_full = page.len() >= PAGE_LINES as usize;
         let total = if is_full { reader.head().await?.seq } else { 0 };
-        let recent = old.as_mut().map(|old| &mut old.recent);
-        if apply_page(shared, page, total, recent)? {
+        if apply_page(shared, page, total, old.as_mut().map(|old| &mut old.recent))? {
             news = Instant::now();
             shared.notify_changed();
         } else if news.elapsed() >= REOPEN_DELAY {
@@ -103,8 +99,7 @@ async fn discard_other_journal(shared: &SharedState, reader: &mut Reader) -> Res
         known.model.as_ref().and_then(|model| model.last_line.as_ref()).map(|last| (last.seq, last.hash))
     };
     let Some((seq, hash)) = last else { return Ok(()) };
-    let there = reader.lines(seq, 1).await?;
-    if !there.first().is_some_and(|line| (line.seq, line.hash) == (seq, hash)) {
+    if !reader.lines(seq, 1).await?.first().is_some_and(|line| (line.seq, line.hash) == (seq, hash)) {
         shared.known().model = None;
         shared.notify_changed();
     }
@@ -192,8 +187,7 @@ async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError>
     let around = reader.lines(low, NEARBY_LINES).await?;
     let header =
         around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == last);
-    let header = header.ok_or(RecordsError::NoRun)?;
-    RecordedRun::from_stored(&header)
+    RecordedRun::from_stored(&header.ok_or(RecordsError::NoRun)?)
 }
 
 struct OldLineFold {

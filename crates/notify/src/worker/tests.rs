@@ -199,8 +199,7 @@ async fn critical_alerts_do_not_wait_for_a_flood() {
 #[tokio::test(start_paused = true)]
 async fn rejected_or_unanswered_message_does_not_block_others() {
     let refused = || Answer::Fail(Failure::Permanent { reason: "400".to_owned() });
-    let never = || Answer::Never;
-    let answers: [fn() -> Answer; 2] = [refused, never];
+    let answers: [fn() -> Answer; 2] = [refused, || Answer::Never];
     for (answer, expected) in answers.into_iter().zip([(1, 1, 2), (0, 2, 3)]) {
         let (receiver, notifier) = Receiver::start(PACE, first(answer));
         send_each(&notifier, 1..3, Duration::ZERO).await;

@@ -21,8 +21,7 @@ use std::cmp::Ordering;
 pub(super) const HEADER_HEIGHT: u16 = 3;
 
 pub(super) fn draw_header(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
-    let lines = vec![phase_line(scene), money_line(scene), status_line(scene)];
-    frame.render_widget(Paragraph::new(lines), area);
+    frame.render_widget(Paragraph::new(vec![phase_line(scene), money_line(scene), status_line(scene)]), area);
     let time = format!("{} UTC ", clock_time(scene.now));
     let width = (time.len() as u16).min(area.width);
     let right = Rect { x: area.right() - width, width, height: 1, ..area };
@@ -357,8 +356,7 @@ pub(super) fn draw_equity(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
         scale.format(low),
         scale.format(high)
     );
-    let columns = usize::from(area.width.saturating_sub(2));
-    let bars = equity_bars(&view.equity, low, columns);
+    let bars = equity_bars(&view.equity, low, usize::from(area.width.saturating_sub(2)));
     let style = palette.accent();
     frame.render_widget(Sparkline::default().data(&bars).style(style).block(bordered_block(title)), area);
 }

@@ -118,10 +118,8 @@ impl Link {
 }
 
 fn build_request(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, BrokerError> {
-    let path = venue.settings.stream_path.trim_matches('/');
-    let mut url = venue.prices.join(path.split('/'))?;
-    let with_slash = format!("{}/", url.path());
-    url.set_path(&with_slash);
+    let mut url = venue.prices.join(venue.settings.stream_path.trim_matches('/').split('/'))?;
+    url.set_path(&format!("{}/", url.path()));
     url.set_query(Some("EIO=4&transport=websocket"));
     let encrypted = url.scheme() == "https";
     let refused = |problem: &str| BrokerError::settings("price_url", &venue.settings.price_url, problem);

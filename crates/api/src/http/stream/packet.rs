@@ -1,5 +1,4 @@
-//! Parses Engine.IO 4 and Socket.IO 4 text packets, and the prices in these packets
-//! (`observed: prices and candles`).
+//! Parses Engine.IO 4 and Socket.IO 4 text packets, and the prices in them (`observed: prices and candles`).
 
 use crate::model::{PriceRecord, one_line, read_record};
 use candlewick_broker::{PriceTick, UnrecognisedData};

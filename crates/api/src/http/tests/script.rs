@@ -99,7 +99,6 @@ impl Script {
         HttpBroker::new(settings, credentials, Arc::new(SystemClock::new())).unwrap()
     }
 
-    /// Builds a client that reloads its token from a simulated file.
     pub(super) fn broker_with_file(&self, first: &'static str) -> (HttpBroker, Arc<Mutex<&'static str>>) {
         let file = Arc::new(Mutex::new(first));
         let read = Arc::clone(&file);

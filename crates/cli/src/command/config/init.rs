@@ -156,8 +156,7 @@ impl RuleChoice {
     fn expiry(&self) -> Option<String> {
         let Self::File(path) = self else { return None };
         let rule: toml_edit::DocumentMut = fs::read_to_string(path).ok()?.parse().ok()?;
-        let own = rule.get("expiry")?.as_str()?;
-        own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
+        rule.get("expiry")?.as_str()?.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
     /// Returns a `tune` command for a rule, because a backtest on all candles would use up the hold-out.
@@ -282,8 +281,7 @@ fn file_name(path: &Path) -> String {
 }
 
 fn render_tick_section(symbol: &str) -> String {
-    let known = symbol.parse().ok().and_then(known_market);
-    known.map_or_else(String::new, |market| {
+    symbol.parse().ok().and_then(known_market).map_or_else(String::new, |market| {
         format!(
             "\n# Tick size: prices inside a candle are rounded to a multiple of this size.\n[simulation.ticks]\n{symbol:?} = {}\n",
             market.tick
@@ -292,8 +290,7 @@ fn render_tick_section(symbol: &str) -> String {
 }
 
 fn write_failure(file: &Path, error: io::Error) -> Failure {
-    let failure = Failure::new(FailureKind::Configuration, error);
-    failure.context(format!("cannot write {}", file.display()))
+    Failure::new(FailureKind::Configuration, error).context(format!("cannot write {}", file.display()))
 }
 
 fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
@@ -473,8 +470,7 @@ mod tests {
     fn typed(text: &str) -> (Option<String>, String) {
         let (mut from, mut to) = (text.as_bytes(), Vec::new());
         let mut dialogue = Dialogue::new(Some((&mut from, &mut to)));
-        let answer = dialogue.answer(QUESTION, None, number).ok();
-        (answer, String::from_utf8(to).unwrap())
+        (dialogue.answer(QUESTION, None, number).ok(), String::from_utf8(to).unwrap())
     }
 
     #[test]

@@ -76,8 +76,7 @@ fn import_to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Resu
 
 fn import_to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Result<Value, Failure> {
     let [file] = &arguments.files[..] else {
-        let problem = "--out supports a single input file";
-        return Err(Failure::configuration(problem)
+        return Err(Failure::configuration("--out supports a single input file")
             .hint("import the files into the catalog and run `candlewick data export`"));
     };
     let out = OutputFile::new(out, existing_file_rule(arguments.force))?;

@@ -221,8 +221,7 @@ fn to_money(amount: Decimal, key: &str, loaded: &LoadedConfig) -> Result<Money, 
 }
 
 fn to_minor_units(amount: Decimal, key: &str, loaded: &LoadedConfig) -> Result<u64, Failure> {
-    let money = to_money(amount, key, loaded)?;
-    u64::try_from(money.minor()).map_err(|_| {
+    u64::try_from(to_money(amount, key, loaded)?.minor()).map_err(|_| {
         Failure::configuration(format!("{key}: {amount} is negative")).hint("use an amount such as 10")
     })
 }

@@ -53,8 +53,7 @@ pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -
     let samples = match (arguments.won.zip(arguments.lost), &arguments.trades) {
         (Some((won, lost)), _) => {
             let assumed = load(context)?.config.simulation.payout_percent.to_fraction();
-            let draw = arguments.draws.unwrap_or_default();
-            let counts = Counts { won, lost, draw, ..Counts::default() };
+            let counts = Counts { won, lost, draw: arguments.draws.unwrap_or_default(), ..Counts::default() };
             vec![Sample::from_counts(counts, arguments.payout.unwrap_or(assumed))?]
         }
         (None, Some(path)) => {
@@ -74,8 +73,7 @@ pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -
     };
     let mut samples = samples.into_iter();
     let Some(all) = samples.next() else { return Ok(Ending::Done) };
-    let report = VerdictReport::new(plan, all, samples.collect()).with_findings(findings, notices);
-    show(&report, context.global)
+    show(&VerdictReport::new(plan, all, samples.collect()).with_findings(findings, notices), context.global)
 }
 
 struct JournalVerdict {

@@ -107,8 +107,7 @@ impl CheckArguments {
                 None => Ok(None),
             };
         }
-        let loaded = LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?;
-        let mut bots = loaded.config.bots;
+        let mut bots = LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?.config.bots;
         bots.retain(|bot| bot.strategy == self.name);
         let names: Vec<String> = bots.iter().map(|bot| bot.name.clone()).collect();
         let Some(wanted) = &self.bot else {
@@ -118,8 +117,7 @@ impl CheckArguments {
             }
             return Ok(bots.pop());
         };
-        let found = bots.into_iter().find(|bot| bot.name == *wanted).map(Some);
-        found.ok_or_else(|| {
+        bots.into_iter().find(|bot| bot.name == *wanted).map(Some).ok_or_else(|| {
             let problem = format!("no bot \"{wanted}\" uses the strategy {}", self.name);
             Failure::configuration(problem).hint(suggest(wanted, names.iter().map(String::as_str)))
         })
@@ -133,8 +131,7 @@ impl CheckArguments {
             let interval = self.interval.or(own.map(|own| own.interval)).unwrap_or(Interval::MINUTE);
             Series { symbol, interval }
         };
-        let series = self.data.as_ref().map_or_else(made, DataName::series);
-        let Series { symbol, interval } = series;
+        let Series { symbol, interval } = self.data.as_ref().map_or_else(made, DataName::series);
         // A trade lasts at most a day.
         let longest = || CloseType::new(interval.length().min(candlewick_sdk::Millis::DAY)).ok();
         let of_bot = || configured.map(|bot| bot.expiry().close_type);
@@ -213,8 +210,7 @@ pub(in crate::command) fn check_command(
     let mut words = vec![format!("candlewick strategy check {}", entry.name)];
     words.extend(files.iter().map(|file| format!("--config {}", word(&file.display().to_string()))));
     if files.is_empty() {
-        let given = params.as_object().into_iter().flatten();
-        words.extend(given.map(|(key, value)| {
+        words.extend(params.as_object().into_iter().flatten().map(|(key, value)| {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             format!("--param {}", word(&format!("{key}={value}")))
         }));
@@ -264,8 +260,7 @@ mod tests {
         };
         let subject = Subject { entry, params, bot };
         let data = vec!["GBPUSD_1m.csv".to_owned(), "data/BTCUSDT_1m.csv".to_owned()];
-        let candles = CandleChoice { data, ..CandleChoice::default() };
-        let command = check_command(&subject, &[], &candles);
+        let command = check_command(&subject, &[], &CandleChoice { data, ..CandleChoice::default() });
         let expected = "candlewick strategy check rules --param 'file=my rule.toml' --param period=7 --data data/BTCUSDT_1m.csv";
         assert_eq!(command, expected);
         let command = check_command(&subject, &["my.toml".into()], &CandleChoice::default());

@@ -105,8 +105,7 @@ fn find_strategy<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyE
     registry.find(name).ok_or_else(|| {
         let problem = format!("unknown strategy \"{name}\"");
         let path = Path::new(name);
-        let is_file = path.is_file() || path.extension().is_some_and(|ending| ending == "toml");
-        let help = if is_file {
+        let help = if path.is_file() || path.extension().is_some_and(|ending| ending == "toml") {
             FileKind::read(path).unwrap_or(FileKind::Rule).usage_hint(path)
         } else {
             suggest_strategy(name, registry)

@@ -57,8 +57,7 @@ impl Written {
         let url = JournalUrl::from_path(&folder.path().join("run.db"));
         let strategies = settings().bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>).collect();
         let session = Session::new(&settings(), strategies).unwrap();
-        let fold = JournalFold::new(&settings(), EVERY).unwrap();
-        let journal = open(&url, 1, fold).await;
+        let journal = open(&url, 1, JournalFold::new(&settings(), EVERY).unwrap()).await;
         let mut written = Self { folder, journal, session, minute: 0 };
         written.header();
         written
@@ -163,8 +162,7 @@ async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
 async fn whole(written: &Written) -> Model {
     let mut reader = Reader::open(&written.url()).await.unwrap();
     let lines = reader.lines(1, 100_000).await.unwrap();
-    let run = RecordedRun::read_all(&lines).unwrap().pop().unwrap();
-    let mut model = Model::new(run).unwrap();
+    let mut model = Model::new(RecordedRun::read_all(&lines).unwrap().pop().unwrap()).unwrap();
     for line in lines {
         assert_eq!(model.apply_line(line).unwrap(), LineEffect::Applied);
     }
