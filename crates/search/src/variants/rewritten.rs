@@ -108,10 +108,9 @@ fn rerun_sets(
 impl LedgerSummary {
     /// Returns the time ranges of a variant's first and last run before its candles grew.
     ///
-    /// The trades closed by the end of a time range
-    /// ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal those of the run on this range, unless
-    /// something changed that the name does not cover. The first range compares all versions. The last range
-    /// detects versions that differ late.
+    /// The trades closed by the end of a time range ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal
+    /// those of the run on this range, unless something changed that the name does not cover. The first range compares
+    /// all versions. The last range detects versions that differ late.
     pub fn spans_before_growth(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&KnownVariant| {
             let is_this = (&one.variant, &one.root) == (&note.tried.name, &self.root) && one.trades.is_some();
