@@ -131,8 +131,7 @@ fn check_terms(
             Some(value.as_str()?.parse() == Ok(expiry.close_type))
         }),
         compare("expirationType", records, &kind, text(kind.clone())),
-        is_demo
-            .and_then(|wanted| compare("isDemo", records, &wanted, |value| Some(value.as_bool()? == wanted))),
+        is_demo.and_then(|wanted| compare("isDemo", records, &wanted, |one| Some(one.as_bool()? == wanted))),
         close_time.and_then(|wanted| {
             compare("closeTime", records, &wanted, |value| {
                 value.as_i64().filter(|value| *value != 0).map(|value| value == wanted)
@@ -165,8 +164,7 @@ fn compare(
     wanted: &dyn Display,
     is_it: impl Fn(&Value) -> Option<bool>,
 ) -> Option<AuditCheck> {
-    let values =
-        || records.iter().map(|record| &record[what]).filter_map(|value| Some((value, is_it(value)?)));
+    let values = || records.iter().map(|entry| &entry[what]).filter_map(|value| Some((value, is_it(value)?)));
     let (value, agrees) = values().find(|(_, agrees)| !agrees).or_else(|| values().last())?;
     let detail = format!("{value} at the venue, {wanted} in the journal");
     Some(AuditCheck { what, by: CheckSource::Venue, agrees, detail })

@@ -34,8 +34,7 @@ pub(super) async fn read_trade_lists(
             EventKind::NotOpened { .. } => (MIN_MISSING_LIST_DELAY, false),
             _ => continue,
         };
-        let by_person =
-            lines.iter().chain(notes.iter().copied()).any(|note| is_manual_resolution(note, ended));
+        let by_person = lines.iter().chain(notes.iter().copied()).any(|one| is_manual_resolution(one, ended));
         let Some(began) = began.filter(|_| !by_person) else { continue };
         let exchanges = reader.exchanges_between(began, ended, MAX_EXCHANGES).await?;
         let lists: Vec<LoggedExchange> =

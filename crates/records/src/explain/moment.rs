@@ -34,7 +34,6 @@ pub struct MomentQuery {
 pub struct MomentRequest<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
-    /// Whether to compute the conditions even if this requires a long replay.
     pub allows_long_replay: bool,
 }
 
@@ -344,12 +343,9 @@ impl Display for MomentReport {
     }
 }
 
-/// Returns the length of the moment: a minute, second or millisecond, depending on the precision of `time`.
-fn moment_length(time: Millis) -> Millis {
-    [Millis::MINUTE, Millis::SECOND]
-        .into_iter()
-        .find(|unit| time.is_aligned_to(*unit))
-        .unwrap_or(Millis::new(1))
+/// Returns the length of the moment: a minute, second or millisecond, depending on the precision of `at`.
+fn moment_length(at: Millis) -> Millis {
+    [Millis::MINUTE, Millis::SECOND].into_iter().find(|one| at.is_aligned_to(*one)).unwrap_or(Millis::new(1))
 }
 
 #[derive(Debug, Serialize)]

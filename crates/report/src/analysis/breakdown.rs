@@ -149,7 +149,6 @@ pub enum Dimension {
 
 /// Exclusive upper bounds of the entry delay cells, in milliseconds.
 const DELAY_BOUNDS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
-/// Width of a payout band, in percentage points.
 const BAND_POINTS: usize = 5;
 pub(crate) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 

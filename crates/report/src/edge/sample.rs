@@ -124,8 +124,7 @@ impl Sample {
         } else if since.is_some() {
             verdict = NO_LONGER_HELD;
         }
-        let trade_number =
-            |since: Millis| trades.iter().filter(|trade| trade.decided <= since).count() as u64;
+        let trade_number = |since: Millis| trades.iter().filter(|one| one.decided <= since).count() as u64;
         Ok(Self {
             bot: bot.map(str::to_owned),
             counts: Counts::from_trades(trades),

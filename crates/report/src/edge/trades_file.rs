@@ -213,7 +213,6 @@ impl Columns {
         (!names.is_empty()).then(|| format!("ignored columns: {}", names.join(", ")))
     }
 
-    /// Returns whether the file has columns that only `backtest --trades` writes.
     fn has_run_columns(&self) -> bool {
         self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }

@@ -256,8 +256,7 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
     if settled.is_empty() {
         return text + "<p class=\"none\">No trade has settled.</p></section>";
     }
-    let returns: Vec<f64> =
-        settled.iter().filter_map(|row| unit_return(row)).map(|part| part * 100.0).collect();
+    let returns: Vec<_> = settled.iter().filter_map(|row| unit_return(row)).map(|one| one * 100.0).collect();
     let mut days: BTreeMap<i64, Money> = BTreeMap::new();
     for row in &settled {
         let day = row.settled_at.map_or(0, |at| at.get().div_euclid(Millis::DAY.get()));

@@ -156,9 +156,7 @@ impl VariantLedger {
         let other_ledgers: BTreeSet<PathBuf> =
             strategies().flat_map(|strategy| others.ledgers_with(strategy)).collect();
         let mut lost: Vec<String> = contents.lost.iter().cloned().collect();
-        lost.extend(
-            strategies().flat_map(|strategy| others.losses(strategy, contents)).collect::<BTreeSet<_>>(),
-        );
+        lost.extend(strategies().flat_map(|name| others.losses(name, contents)).collect::<BTreeSet<_>>());
         LedgerSummary {
             under_way: under_way.collect(),
             other_ledgers: other_ledgers.into_iter().collect(),

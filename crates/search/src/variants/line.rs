@@ -188,10 +188,7 @@ impl TriedLine {
         match candles.0.get(&self.candles) {
             Some(line) => line.sample.part(&self.seen, &span),
             None => CandleSample(
-                self.symbols
-                    .iter()
-                    .map(|symbol| SeriesSample::unsampled(symbol, &self.interval, &span))
-                    .collect(),
+                self.symbols.iter().map(|one| SeriesSample::unsampled(one, &self.interval, &span)).collect(),
             ),
         }
     }

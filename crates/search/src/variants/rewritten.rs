@@ -49,8 +49,7 @@ fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
 
 const MAX_SPOT_CHECKS: usize = 8;
 
-/// Runs the sets at these indices over the candles that close by a given time. Returns one trades hash
-/// per set; `None` for a rejected set.
+/// Runs the sets at these indices on the candles closed by a time. Returns trades hashes; `None` for rejected sets.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
@@ -193,8 +192,7 @@ mod tests {
     fn a_sweep_whose_strategy_is_rewritten_while_candles_grow_tries_as_many_sets_again() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
         let ledger = fixture.ledger();
-        let look =
-            |count: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..count])) };
+        let look = |end: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..end])) };
         let trades =
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
         // The last of 21 sets ran on only a part of the candles.
