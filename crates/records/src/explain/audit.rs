@@ -101,10 +101,7 @@ fn check_duration(row: &IntentRow) -> Option<AuditCheck> {
 fn venue_records<'a>(id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
     let Some(id) = id else { return Vec::new() };
     let mut records: Vec<Value> = Vec::new();
-    for text in exchanges
-        .filter(|exchange| exchange.status == Some(200))
-        .filter_map(|exchange| exchange.response.as_deref())
-    {
+    for text in exchanges.filter(|one| one.status == Some(200)).filter_map(|one| one.response.as_deref()) {
         records.extend(parse_rows(text));
         records.extend(serde_json::from_str::<Value>(text));
     }

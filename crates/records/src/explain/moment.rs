@@ -108,8 +108,7 @@ pub async fn read_moment(
     let refusals =
         found.iter_mut().filter_map(|bot| Some((bot.refusal_entry?, bot.rule?, bot.refusal.as_mut()?)));
     add_limit_figures(refusals.collect(), reader, (contents, run), request.allows_long_replay).await?;
-    let ended = describe_end_before(contents, time);
-    Ok(MomentReport { time, run: Some(run.number), bots: found, ended })
+    Ok(MomentReport { time, run: Some(run.number), bots: found, ended: describe_end_before(contents, time) })
 }
 
 fn describe_end_before(contents: &JournalContents, time: Millis) -> Option<String> {
@@ -385,8 +384,7 @@ impl SignalMoment {
                 refusal: None,
                 intent: None,
             };
-            let actions = lines[place + 1..].iter();
-            for action in actions.take_while(|next| next.line.kind == LineKind::Action) {
+            for action in lines[place + 1..].iter().take_while(|next| next.line.kind == LineKind::Action) {
                 match parse_refusal(action)? {
                     Some(RefusedSignal { rule, .. }) => {
                         moment.rule = Some(rule);

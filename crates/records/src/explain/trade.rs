@@ -205,8 +205,7 @@ impl Explanation {
             lines.push(format!("Gate after: {}", escape_hidden(now)));
             lines.extend(moved.as_ref().map(|moved| format!("Gate {}", describe_gate_move(moved))));
         }
-        let missing = self.indicators_missing.as_ref();
-        lines.extend(missing.map(|why| format!("Indicators not available: {why}")));
+        lines.extend(self.indicators_missing.as_ref().map(|why| format!("Indicators not available: {why}")));
         if let [first, .., last] = self.passed_rules[..] {
             let count = self.passed_rules.len();
             lines.push(format!("Risk: all {count} rules passed, from {first} to {last}"));

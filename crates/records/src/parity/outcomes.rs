@@ -315,8 +315,7 @@ impl RecordedCandles {
         }
         let market = |series: &Series| {
             let candles: Vec<Candle> = self.by_series.get(series)?.values().copied().collect();
-            let prices = CandleSeries::new(*series, candles).ok()?;
-            Some(Market { prices, detail: Vec::new() })
+            Some(Market { prices: CandleSeries::new(*series, candles).ok()?, detail: Vec::new() })
         };
         finest.values().filter_map(market).collect()
     }

@@ -80,8 +80,7 @@ pub(crate) fn hours_of_week(
     scale: MoneyScale,
     settled: &[&IntentRow],
 ) -> Vec<Option<Cell>> {
-    let [mut weekdays, mut hours] =
-        [Dimension::Weekday, Dimension::Hour].map(|dimension| CellMap::new(dimension, bots));
+    let [mut weekdays, mut hours] = [Dimension::Weekday, Dimension::Hour].map(|by| CellMap::new(by, bots));
     let mut tallies = vec![Tally::default(); 7 * 24];
     for row in settled {
         let index = weekdays.cell_index(row).zip(hours.cell_index(row)).map(|(day, hour)| day * 24 + hour);

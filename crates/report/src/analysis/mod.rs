@@ -217,8 +217,7 @@ impl EquityPoint {
         for (number, row) in (1..).zip(settled) {
             now += row.profit;
             if number % step == 0 || number == settled.len() {
-                let at = row.settled_at.unwrap_or(span.end);
-                curve.push(Self { at, balance: scale.to_f64(now) });
+                curve.push(Self { at: row.settled_at.unwrap_or(span.end), balance: scale.to_f64(now) });
             }
         }
         curve

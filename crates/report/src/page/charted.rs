@@ -73,8 +73,7 @@ fn panes(page: &RunPage<'_>, balances: &[Balance], charts: &mut Charts) -> io::R
     let times = balances.iter().map(|one| one.at.get()).collect();
     let money =
         |read: &dyn Fn(&Balance) -> Money| (balances.iter().map(|one| read(one).minor()).collect(), unit);
-    let below = money(&|one| one.amount - one.peak);
-    charts.pack("equity", &[(times, 1.0), money(&|one| one.amount), below])?;
+    charts.pack("equity", &[(times, 1.0), money(&|one| one.amount), money(&|one| one.amount - one.peak)])?;
     let stepped = |name: &str, colour, column, is_filled| {
         let line = Line::new(name, colour, packed("equity", 0), packed("equity", column));
         Layer::Line(Line { is_stepped: true, is_filled, ..line })

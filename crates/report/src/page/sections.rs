@@ -241,8 +241,7 @@ pub(super) fn settings(page: &RunPage<'_>) -> String {
         String::from("<section id=\"settings\"><h2>Parameters and settings</h2><div class=\"tables\">");
     let groups = page.settings.as_object().into_iter().flatten();
     for (name, group) in groups {
-        let rows: Vec<Vec<String>> =
-            flatten_document(group).into_iter().map(|(key, value)| vec![key, value]).collect();
+        let rows: Vec<_> = flatten_document(group).into_iter().map(|(key, value)| vec![key, value]).collect();
         if rows.is_empty() {
             continue;
         }

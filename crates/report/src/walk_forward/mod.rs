@@ -158,10 +158,7 @@ impl WalkForwardReport {
             caveats.count_gaps(&all.book);
         }
         let edge = EdgeLine::new(&judge(rows, test_plan(steps)), rows, &caveats);
-        let span = steps
-            .first()
-            .zip(steps.last())
-            .map(|(first, last)| first.window.test.start..last.window.test.end);
+        let span = steps.first().zip(steps.last()).map(|(a, b)| a.window.test.start..b.window.test.end);
         let out_of_sample = all
             .as_ref()
             .zip(span)

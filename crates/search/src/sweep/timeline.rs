@@ -190,8 +190,7 @@ mod tests {
             // This settlement becomes known after the last candle.
             (119, 130, Outcome::Lost),
         ]);
-        let parts: Vec<(usize, (u32, u32))> =
-            found.parts().enumerate().filter(|(_, counts)| *counts != (0, 0)).collect();
+        let parts: Vec<_> = found.parts().enumerate().filter(|(_, counts)| *counts != (0, 0)).collect();
         assert_eq!(parts, [(0, (1, 0)), (1, (1, 1)), (118, (0, 1)), (119, (1, 1))]);
         assert_eq!(found.longest_parts(), 115);
     }

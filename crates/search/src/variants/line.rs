@@ -67,8 +67,7 @@ impl SampledPart {
     }
 
     pub(super) fn sample(&self, candles: &KnownCandles) -> Option<CandleSample> {
-        let line = candles.0.get(&self.candles)?;
-        Some(line.sample.part(&self.seen, &(self.from..self.to)))
+        Some(candles.0.get(&self.candles)?.sample.part(&self.seen, &(self.from..self.to)))
     }
 }
 
