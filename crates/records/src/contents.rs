@@ -162,8 +162,7 @@ impl JournalContents {
     pub fn limit_reached(&self) -> Option<LimitReached> {
         self.notes_newest_first(Some(self.last_run().number)).find_map(|stored| {
             let note: Value = serde_json::from_str(&stored.line.body).ok()?;
-            let rule = note["limit_reached"].as_str()?.to_owned();
-            Some(LimitReached { rule, at: stored.line.at })
+            Some(LimitReached { rule: note["limit_reached"].as_str()?.to_owned(), at: stored.line.at })
         })
     }
 

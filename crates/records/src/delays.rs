@@ -147,8 +147,7 @@ impl Delays {
     }
 
     pub fn arrival_delays(&self) -> BTreeMap<Symbol, Vec<Millis>> {
-        let samples =
-            self.symbols.iter().map(|(symbol, samples)| (*symbol, samples.decide_to_arrival.clone()));
+        let samples = self.symbols.iter().map(|(symbol, delays)| (*symbol, delays.decide_to_arrival.clone()));
         samples.filter(|(_, samples)| !samples.is_empty()).collect()
     }
 

@@ -11,7 +11,6 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const LINES_PER_PAGE: u32 = 5_000;
-/// JSON fragment that marks a candle fetched after its close.
 const BACKFILL_FRAGMENT: &str = "\"origin\":\"backfill\"";
 
 #[derive(Default)]
@@ -138,15 +137,12 @@ pub(crate) fn build_decoder(
     decoder.map_err(|error| RecordsError::unreadable(header, error))
 }
 
-pub(crate) fn decode(
-    decoder: &mut JournalDecoder,
-    stored: &StoredLine,
-) -> Result<RecordedEntry, RecordsError> {
-    let recorded = match stored.line.kind {
-        LineKind::Action => decoder.read_action(&stored.line.body),
-        LineKind::Event | LineKind::Run | LineKind::Note => decoder.read_event(&stored.line.body),
+pub(crate) fn decode(decoder: &mut JournalDecoder, row: &StoredLine) -> Result<RecordedEntry, RecordsError> {
+    let recorded = match row.line.kind {
+        LineKind::Action => decoder.read_action(&row.line.body),
+        LineKind::Event | LineKind::Run | LineKind::Note => decoder.read_event(&row.line.body),
     };
-    recorded.map_err(|error| RecordsError::unreadable(stored, error))
+    recorded.map_err(|error| RecordsError::unreadable(row, error))
 }
 
 /// Parses a refusal, but not the text of its reason. Returns `None` for other lines.

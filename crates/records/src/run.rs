@@ -245,8 +245,7 @@ impl RecordedRuns {
         let end = contents.lines.iter().rposition(|stored| stored.line.run == run.number);
         for (place, stored) in contents.lines.iter().enumerate() {
             let is_own = stored.line.run == run.number;
-            let is_header = stored.line.kind == LineKind::Run;
-            if is_own && is_header {
+            if is_own && stored.line.kind == LineKind::Run {
                 balance = Some(fold.session.ledger().equity());
             }
             let recorded = fold.apply_line(stored)?;

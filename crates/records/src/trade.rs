@@ -17,7 +17,6 @@ use std::fmt;
 const MAX_SCANNED_PER_PAGE: u64 = 500;
 /// Maximum number of trades that are read individually, each from its own lines.
 const MAX_LAST_TRADES: usize = 100;
-/// Maximum number of intents to scan for the last trades.
 const MAX_SCANNED_INTENTS: u64 = 1_000;
 const LINES_PER_PAGE: u32 = 5_000;
 

@@ -52,7 +52,6 @@ pub struct Comparison {
 struct ComparedRun {
     name: String,
     verdict: String,
-    /// Reasons to withhold the verdict *edge shown* despite the evidence.
     withheld: Vec<String>,
     data_hash: Option<String>,
     journal_hash: Option<String>,
@@ -124,8 +123,7 @@ impl FigureLine {
 }
 
 fn compare_parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
-    let [mut a, mut b] =
-        settings.map(|settings| flatten_document(settings).into_iter().collect::<BTreeMap<_, _>>());
+    let [mut a, mut b] = settings.map(|one| flatten_document(one).into_iter().collect::<BTreeMap<_, _>>());
     a.retain(|key, value| {
         let is_same = b.get(key) == Some(value);
         if is_same {
@@ -143,9 +141,7 @@ fn compare_parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
 
 fn parse_curve(document: &Value) -> Vec<(Millis, f64)> {
     let points = document["equity"].as_array().into_iter().flatten();
-    points
-        .filter_map(|point| Some((Millis::new(point["at"].as_i64()?), point["balance"].as_f64()?)))
-        .collect()
+    points.filter_map(|one| Some((Millis::new(one["at"].as_i64()?), one["balance"].as_f64()?))).collect()
 }
 
 /// Trades of two runs, matched by decision time and, if there are several bots, by bot.
@@ -165,8 +161,7 @@ struct TradePair {
 
 impl TradeMatching {
     fn new(a: &[ParsedTrade], b: &[ParsedTrade]) -> Self {
-        let bots =
-            |trades: &[ParsedTrade]| trades.iter().map(|trade| trade.bot.clone()).collect::<BTreeSet<_>>();
+        let bots = |trades: &[ParsedTrade]| trades.iter().map(|one| one.bot.clone()).collect::<BTreeSet<_>>();
         let are_named = bots(a).len() > 1 || bots(b).len() > 1;
         let key = |trade: &ParsedTrade| {
             let bot = if are_named { trade.bot.clone() } else { String::new() };
@@ -200,8 +195,7 @@ impl fmt::Display for Comparison {
             writeln!(f, "{side}: {}\n   verdict: {}", run.name, run.describe())?;
         }
         for (side, points) in ["A", "B"].iter().zip(&self.curves) {
-            let points: Vec<EquityPoint> =
-                points.iter().map(|&(at, balance)| EquityPoint { at, balance }).collect();
+            let points: Vec<_> = points.iter().map(|&(at, balance)| EquityPoint { at, balance }).collect();
             if let Some(line) = sparkline(&points) {
                 writeln!(f, "equity curve of {side}: {line}")?;
             }

@@ -257,20 +257,17 @@ mod tests {
     #[test]
     fn reports_overlaps_of_buy_and_sell_above_one_percent() {
         let sell = |beside_buy| ConditionLine { side: "sell", beside_buy, ..line(0, "y", 900, 0) };
-        let lines = [line(0, "x", 900, 0), sell(401)];
-        let found = ConditionLine::describe_overlaps(&lines);
+        let found = ConditionLine::describe_overlaps(&[line(0, "x", 900, 0), sell(401)]);
         assert!(found.len() == 1 && found[0].contains("401 of 40000 candles"), "{found:?}");
         assert_eq!(ConditionLine::describe_overlaps(&[line(0, "x", 900, 0), sell(400)]), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..sell(900) };
         assert!(ConditionLine::describe_overlaps(&[inside])[0].starts_with("a, part outer.dip: "));
-        let none = ConditionLine { candles: 0, ..sell(0) };
-        assert_eq!(ConditionLine::describe_overlaps(&[none]), [""; 0]);
+        assert_eq!(ConditionLine::describe_overlaps(&[ConditionLine { candles: 0, ..sell(0) }]), [""; 0]);
     }
 
     #[test]
     fn names_condition_that_was_never_true_down_to_the_part() {
-        let held = [line(0, "x", 1, 0), line(0, "y", 1, 0)];
-        assert_eq!(ConditionLine::describe_never_true(&held), [""; 0]);
+        assert_eq!(ConditionLine::describe_never_true(&[line(0, "x", 1, 0), line(0, "y", 1, 0)]), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "x", 0, 0) };
         let expected = "a, part outer.dip: buy was never true on 40000 candles: `x` was never true";
         assert_eq!(ConditionLine::describe_never_true(&[inside]), [expected]);

@@ -127,8 +127,7 @@ impl SensitivityAnalysis<'_> {
             let point = watcher().then(|| self.run_case(case))?;
             Some(point.map(|point| SensitivityRow { run: *run, rung: 0, setting: case.setting, point }))
         };
-        let rows: Result<Vec<SensitivityRow>, BacktestError> =
-            pool.install(|| cases.par_iter().filter_map(row).collect());
+        let rows: Result<Vec<_>, BacktestError> = pool.install(|| cases.par_iter().filter_map(row).collect());
         Ok(rows?)
     }
 
@@ -280,8 +279,7 @@ mod tests {
 
     #[test]
     fn every_curve_includes_the_run_itself() {
-        let latency_ms = Millis::new(700);
-        let own = SimulationSettings { latency_ms, ..SimulationSettings::default() };
+        let own = SimulationSettings { latency_ms: Millis::new(700), ..SimulationSettings::default() };
         for cases in [latency_cases(&own), payout_cases(&own), path_cases(&own), stress_cases(&own)] {
             assert_eq!(cases.iter().filter(|case| case.simulation == own).count(), 1);
         }

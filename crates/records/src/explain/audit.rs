@@ -101,10 +101,7 @@ fn check_duration(row: &IntentRow) -> Option<AuditCheck> {
 fn venue_records<'a>(id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
     let Some(id) = id else { return Vec::new() };
     let mut records: Vec<Value> = Vec::new();
-    for text in exchanges
-        .filter(|exchange| exchange.status == Some(200))
-        .filter_map(|exchange| exchange.response.as_deref())
-    {
+    for text in exchanges.filter(|one| one.status == Some(200)).filter_map(|one| one.response.as_deref()) {
         records.extend(parse_rows(text));
         records.extend(serde_json::from_str::<Value>(text));
     }
@@ -131,8 +128,7 @@ fn check_terms(
             Some(value.as_str()?.parse() == Ok(expiry.close_type))
         }),
         compare("expirationType", records, &kind, text(kind.clone())),
-        is_demo
-            .and_then(|wanted| compare("isDemo", records, &wanted, |value| Some(value.as_bool()? == wanted))),
+        is_demo.and_then(|wanted| compare("isDemo", records, &wanted, |one| Some(one.as_bool()? == wanted))),
         close_time.and_then(|wanted| {
             compare("closeTime", records, &wanted, |value| {
                 value.as_i64().filter(|value| *value != 0).map(|value| value == wanted)
@@ -165,8 +161,7 @@ fn compare(
     wanted: &dyn Display,
     is_it: impl Fn(&Value) -> Option<bool>,
 ) -> Option<AuditCheck> {
-    let values =
-        || records.iter().map(|record| &record[what]).filter_map(|value| Some((value, is_it(value)?)));
+    let values = || records.iter().map(|entry| &entry[what]).filter_map(|value| Some((value, is_it(value)?)));
     let (value, agrees) = values().find(|(_, agrees)| !agrees).or_else(|| values().last())?;
     let detail = format!("{value} at the venue, {wanted} in the journal");
     Some(AuditCheck { what, by: CheckSource::Venue, agrees, detail })

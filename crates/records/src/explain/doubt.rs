@@ -34,12 +34,10 @@ pub(super) async fn read_trade_lists(
             EventKind::NotOpened { .. } => (MIN_MISSING_LIST_DELAY, false),
             _ => continue,
         };
-        let by_person =
-            lines.iter().chain(notes.iter().copied()).any(|note| is_manual_resolution(note, ended));
+        let by_person = lines.iter().chain(notes.iter().copied()).any(|one| is_manual_resolution(one, ended));
         let Some(began) = began.filter(|_| !by_person) else { continue };
         let exchanges = reader.exchanges_between(began, ended, MAX_EXCHANGES).await?;
-        let lists: Vec<LoggedExchange> =
-            exchanges.iter().filter(|exchange| is_trade_list(exchange)).cloned().collect();
+        let lists: Vec<_> = exchanges.iter().filter(|exchange| is_trade_list(exchange)).cloned().collect();
         let Some((last, before)) = last_two_lists(&lists, apart) else { continue };
         read.extend(before.iter().chain(last).cloned());
         let mut later = exchanges.iter().filter(|exchange| exchange.sent >= last[0].sent);

@@ -69,8 +69,7 @@ pub async fn read_last_decisions(
     let lines = reader.lines_numbered(&numbers).await?;
     let decisions = lines.iter().filter_map(|stored| Decision::new(stored, contents).transpose());
     let mut decisions: Vec<Decision> = decisions.collect::<Result<_, _>>()?;
-    let last = decisions.last().map(|decision| decision.run);
-    if let Some(run) = last.and_then(|run| contents.run(run)) {
+    if let Some(run) = decisions.last().and_then(|last| contents.run(last.run)) {
         let place = |name: &str| run.settings.bots.iter().position(|bot| bot.name == name);
         let of_run = decisions.iter_mut().filter(|decision| decision.run == run.number);
         let refusals = of_run.filter_map(|decision| {

@@ -34,7 +34,6 @@ pub struct MomentQuery {
 pub struct MomentRequest<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
-    /// Whether to compute the conditions even if this requires a long replay.
     pub allows_long_replay: bool,
 }
 
@@ -109,8 +108,7 @@ pub async fn read_moment(
     let refusals =
         found.iter_mut().filter_map(|bot| Some((bot.refusal_entry?, bot.rule?, bot.refusal.as_mut()?)));
     add_limit_figures(refusals.collect(), reader, (contents, run), request.allows_long_replay).await?;
-    let ended = describe_end_before(contents, time);
-    Ok(MomentReport { time, run: Some(run.number), bots: found, ended })
+    Ok(MomentReport { time, run: Some(run.number), bots: found, ended: describe_end_before(contents, time) })
 }
 
 fn describe_end_before(contents: &JournalContents, time: Millis) -> Option<String> {
@@ -344,12 +342,9 @@ impl Display for MomentReport {
     }
 }
 
-/// Returns the length of the moment: a minute, second or millisecond, depending on the precision of `time`.
-fn moment_length(time: Millis) -> Millis {
-    [Millis::MINUTE, Millis::SECOND]
-        .into_iter()
-        .find(|unit| time.is_aligned_to(*unit))
-        .unwrap_or(Millis::new(1))
+/// Returns the length of the moment: a minute, second or millisecond, depending on the precision of `at`.
+fn moment_length(at: Millis) -> Millis {
+    [Millis::MINUTE, Millis::SECOND].into_iter().find(|one| at.is_aligned_to(*one)).unwrap_or(Millis::new(1))
 }
 
 #[derive(Debug, Serialize)]
@@ -389,8 +384,7 @@ impl SignalMoment {
                 refusal: None,
                 intent: None,
             };
-            let actions = lines[place + 1..].iter();
-            for action in actions.take_while(|next| next.line.kind == LineKind::Action) {
+            for action in lines[place + 1..].iter().take_while(|next| next.line.kind == LineKind::Action) {
                 match parse_refusal(action)? {
                     Some(RefusedSignal { rule, .. }) => {
                         moment.rule = Some(rule);

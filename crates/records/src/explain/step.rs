@@ -22,8 +22,7 @@ pub(super) struct Step {
 impl Step {
     pub(super) fn from_line(stored: &StoredLine, decided: Millis) -> Self {
         let line = &stored.line;
-        let detail: Value =
-            serde_json::from_str(&line.body).unwrap_or_else(|_| Value::String(line.body.clone()));
+        let detail = serde_json::from_str(&line.body).unwrap_or_else(|_| Value::String(line.body.clone()));
         let what = match line.kind {
             LineKind::Action => "decision",
             LineKind::Event => detail.get("event").and_then(Value::as_str).unwrap_or("event"),
@@ -111,7 +110,6 @@ const LABELS: [(&str, &str); 29] = [
     ("tradeId", "trade"),
     ("venue_id", "trade"),
 ];
-/// Fields of journal entries whose amounts are in the wallet's minor units.
 const MINOR_UNIT_FIELDS: [&str; 4] = ["stake", "profit", "amount", "fee"];
 const OMITTED_FIELDS: [&str; 8] =
     ["at", "received", "event", "action", "intent", "bot", "decision_time", "reason"];

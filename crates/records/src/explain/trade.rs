@@ -50,7 +50,6 @@ pub struct Explanation {
 pub struct TradeRequest<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
-    /// Whether to compute the indicators even if this requires a long replay.
     pub allows_long_replay: bool,
 }
 
@@ -68,8 +67,7 @@ pub async fn read_trade(
     reader.read_seals(origin.seq..end).await?;
     let exchanges = reader.exchanges_of_intent(intent.number()).await?;
     let exchanges_outside = reader.count_unsealed_exchanges(intent.number()).await?;
-    let notes: Vec<&StoredLine> =
-        contents.lines.iter().filter(|stored| is_trade_note(stored, intent)).collect();
+    let notes: Vec<_> = contents.lines.iter().filter(|stored| is_trade_note(stored, intent)).collect();
     let entries = lines.iter().chain(notes.iter().copied());
     let mut timeline: Vec<Step> = entries.map(|stored| Step::from_line(stored, decided)).collect();
     timeline.extend(exchanges.iter().flat_map(|exchange| Step::from_exchange(exchange, decided)));
@@ -183,9 +181,7 @@ impl Explanation {
         let mut lines = vec![format!(
             "Trade #{intent_id} of {bot}: {direction} {amount} on {symbol}, {close_type} {expiration_type}"
         )];
-        lines.extend(
-            ordered.map(|ordered| format!("Ordered: {ordered}, but the venue opened a different trade")),
-        );
+        lines.extend(ordered.map(|one| format!("Ordered: {one}, but the venue opened a different trade")));
         lines.push(state);
         lines.extend(self.stake_reason.as_ref().map(|reason| format!("Stake: {amount}, {reason}")));
         lines
@@ -209,8 +205,7 @@ impl Explanation {
             lines.push(format!("Gate after: {}", escape_hidden(now)));
             lines.extend(moved.as_ref().map(|moved| format!("Gate {}", describe_gate_move(moved))));
         }
-        let missing = self.indicators_missing.as_ref();
-        lines.extend(missing.map(|why| format!("Indicators not available: {why}")));
+        lines.extend(self.indicators_missing.as_ref().map(|why| format!("Indicators not available: {why}")));
         if let [first, .., last] = self.passed_rules[..] {
             let count = self.passed_rules.len();
             lines.push(format!("Risk: all {count} rules passed, from {first} to {last}"));

@@ -177,8 +177,7 @@ impl Replay {
         let event: Event = match serde_json::from_str(&stored.line.body) {
             Ok(event) => event,
             Err(error) => {
-                let problem = format!("cannot read the event: {error}");
-                return Some(Difference::from_line(stored, problem));
+                return Some(Difference::from_line(stored, format!("cannot read the event: {error}")));
             }
         };
         if stored.line.run == BETWEEN_RUNS {

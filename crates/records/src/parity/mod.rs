@@ -39,8 +39,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     let decisions = Decisions::compare(&lines, &runs, registry)?;
     // A changed journal yields no figures.
     let outcomes = if decisions.difference.is_none() && chain.is_whole() {
-        let contents = JournalContents::read(reader).await?;
-        Some(Outcomes::compare(&contents, &lines)?)
+        Some(Outcomes::compare(&JournalContents::read(reader).await?, &lines)?)
     } else {
         None
     };

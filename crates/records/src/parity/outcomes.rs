@@ -315,8 +315,7 @@ impl RecordedCandles {
         }
         let market = |series: &Series| {
             let candles: Vec<Candle> = self.by_series.get(series)?.values().copied().collect();
-            let prices = CandleSeries::new(*series, candles).ok()?;
-            Some(Market { prices, detail: Vec::new() })
+            Some(Market { prices: CandleSeries::new(*series, candles).ok()?, detail: Vec::new() })
         };
         finest.values().filter_map(market).collect()
     }
@@ -340,8 +339,7 @@ impl RecordedCandles {
         let (length, candles) = self.finest_candles(symbol)?;
         let first = (at - TIMESTAMP_SLACK).floor_to(length);
         let around = candles.range(first - length..=at + TIMESTAMP_SLACK);
-        let near =
-            around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - TIMESTAMP_SLACK);
+        let near = around.map(|(_, one)| one).filter(|one| one.time() + length >= at - TIMESTAMP_SLACK);
         near.map(|candle| (candle.low(), candle.high()))
             .reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))
     }

@@ -80,8 +80,7 @@ pub(crate) fn hours_of_week(
     scale: MoneyScale,
     settled: &[&IntentRow],
 ) -> Vec<Option<Cell>> {
-    let [mut weekdays, mut hours] =
-        [Dimension::Weekday, Dimension::Hour].map(|dimension| CellMap::new(dimension, bots));
+    let [mut weekdays, mut hours] = [Dimension::Weekday, Dimension::Hour].map(|by| CellMap::new(by, bots));
     let mut tallies = vec![Tally::default(); 7 * 24];
     for row in settled {
         let index = weekdays.cell_index(row).zip(hours.cell_index(row)).map(|(day, hour)| day * 24 + hour);
@@ -149,7 +148,6 @@ pub enum Dimension {
 
 /// Exclusive upper bounds of the entry delay cells, in milliseconds.
 const DELAY_BOUNDS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
-/// Width of a payout band, in percentage points.
 const BAND_POINTS: usize = 5;
 pub(crate) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 

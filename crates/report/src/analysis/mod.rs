@@ -34,7 +34,6 @@ pub struct Trades<'a> {
     pub bots: &'a [BotSettings],
     pub scale: MoneyScale,
     pub balance: Money,
-    /// Time range of a backtest's candles or of a live run.
     pub span: &'a Range<Millis>,
     pub prices: Prices,
 }
@@ -125,8 +124,7 @@ impl Analysis {
 
 /// Returns settled trades in the order in which their results became known.
 pub(crate) fn settled_rows(book: &TradeBook) -> Vec<&IntentRow> {
-    let mut settled: Vec<&IntentRow> =
-        book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
+    let mut settled: Vec<_> = book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
     settled.sort_by_key(|row| (row.settled_at, row.close_time, row.approved.intent()));
     settled
 }
@@ -219,8 +217,7 @@ impl EquityPoint {
         for (number, row) in (1..).zip(settled) {
             now += row.profit;
             if number % step == 0 || number == settled.len() {
-                let at = row.settled_at.unwrap_or(span.end);
-                curve.push(Self { at, balance: scale.to_f64(now) });
+                curve.push(Self { at: row.settled_at.unwrap_or(span.end), balance: scale.to_f64(now) });
             }
         }
         curve

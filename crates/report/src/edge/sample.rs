@@ -124,8 +124,7 @@ impl Sample {
         } else if since.is_some() {
             verdict = NO_LONGER_HELD;
         }
-        let trade_number =
-            |since: Millis| trades.iter().filter(|trade| trade.decided <= since).count() as u64;
+        let trade_number = |since: Millis| trades.iter().filter(|one| one.decided <= since).count() as u64;
         Ok(Self {
             bot: bot.map(str::to_owned),
             counts: Counts::from_trades(trades),
@@ -243,8 +242,7 @@ impl IndependentFigures {
         let won = decided.iter().filter(|(_, is_won, _)| *is_won).count() as u64;
         let rate = WinRate::new(won, decided.len() as u64 - won).ok();
         let mut figures = Self::from_rate(rate)?;
-        let payouts: Option<Vec<f64>> =
-            decided.iter().map(|(.., payout)| payout.map(Payout::to_fraction)).collect();
+        let payouts: Option<Vec<_>> = decided.iter().map(|(.., one)| one.map(Payout::to_fraction)).collect();
         if let (Some(payouts), Some(rate)) = (payouts, rate) {
             let mut needed = MeanBreakEven::default();
             payouts.iter().try_for_each(|payout| needed.add(*payout))?;

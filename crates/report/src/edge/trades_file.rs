@@ -213,7 +213,6 @@ impl Columns {
         (!names.is_empty()).then(|| format!("ignored columns: {}", names.join(", ")))
     }
 
-    /// Returns whether the file has columns that only `backtest --trades` writes.
     fn has_run_columns(&self) -> bool {
         self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }
@@ -367,8 +366,7 @@ mod tests {
     #[test]
     fn takes_rows_without_times_as_consecutive_trades() {
         let trades = read_text("result\nwon\nLost\n", Some(85)).unwrap().trades;
-        let first_ended = trades[0].trade.ended.unwrap().0;
-        assert!(first_ended < trades[1].trade.decided);
+        assert!(trades[0].trade.ended.unwrap().0 < trades[1].trade.decided);
         assert_eq!(trades[1].trade.ended.unwrap().1, Outcome::Lost);
     }
 

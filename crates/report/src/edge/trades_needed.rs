@@ -49,7 +49,6 @@ pub struct EdgeRequirement {
 #[derive(Debug, Serialize)]
 pub struct VerdictTrades {
     pub half: Option<u64>,
-    /// Number of trades after which the edge is shown with the required power.
     pub trades: Option<u64>,
     /// `trades` minus one standard error.
     pub low: Option<u64>,

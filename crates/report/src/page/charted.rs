@@ -73,8 +73,7 @@ fn panes(page: &RunPage<'_>, balances: &[Balance], charts: &mut Charts) -> io::R
     let times = balances.iter().map(|one| one.at.get()).collect();
     let money =
         |read: &dyn Fn(&Balance) -> Money| (balances.iter().map(|one| read(one).minor()).collect(), unit);
-    let below = money(&|one| one.amount - one.peak);
-    charts.pack("equity", &[(times, 1.0), money(&|one| one.amount), below])?;
+    charts.pack("equity", &[(times, 1.0), money(&|one| one.amount), money(&|one| one.amount - one.peak)])?;
     let stepped = |name: &str, colour, column, is_filled| {
         let line = Line::new(name, colour, packed("equity", 0), packed("equity", column));
         Layer::Line(Line { is_stepped: true, is_filled, ..line })
@@ -256,8 +255,7 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
     if settled.is_empty() {
         return text + "<p class=\"none\">No trade has settled.</p></section>";
     }
-    let returns: Vec<f64> =
-        settled.iter().filter_map(|row| unit_return(row)).map(|part| part * 100.0).collect();
+    let returns: Vec<_> = settled.iter().filter_map(|row| unit_return(row)).map(|one| one * 100.0).collect();
     let mut days: BTreeMap<i64, Money> = BTreeMap::new();
     for row in &settled {
         let day = row.settled_at.map_or(0, |at| at.get().div_euclid(Millis::DAY.get()));

@@ -36,7 +36,7 @@ pub(super) struct Document<'a> {
 }
 
 impl Document<'_> {
-    pub(super) fn write(&self, mut writer: impl Write) -> io::Result<()> {
+    pub(super) fn write(&self, mut out: impl Write) -> io::Result<()> {
         let policy = format!(
             "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
             csp_hash(SCRIPT),
@@ -44,7 +44,7 @@ impl Document<'_> {
         );
         let title = escaped(self.title);
         write!(
-            writer,
+            out,
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\"><title>{title}</title>\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
@@ -54,28 +54,24 @@ impl Document<'_> {
             escaped(&self.subtitle)
         )?;
         for (id, name) in self.links {
-            write!(writer, "<a href=\"#{id}\">{name}</a>")?;
+            write!(out, "<a href=\"#{id}\">{name}</a>")?;
         }
         write!(
-            writer,
+            out,
             "</nav><noscript><p class=\"none\">The charts and the list of trades need JavaScript; the rest works without it.</p></noscript>\
              <main>"
         )?;
         for section in self.sections {
-            writer.write_all(section.as_bytes())?;
+            out.write_all(section.as_bytes())?;
         }
-        writer.write_all(b"</main>")?;
+        out.write_all(b"</main>")?;
         for (id, value) in self.data {
-            write!(
-                writer,
-                "<script type=\"application/json\" id=\"{id}\">{}</script>",
-                json_in_script(value)
-            )?;
+            write!(out, "<script type=\"application/json\" id=\"{id}\">{}</script>", json_in_script(value))?;
         }
         for (id, letters) in self.packed {
-            write!(writer, "<script type=\"text/plain\" id=\"{id}\">{letters}</script>")?;
+            write!(out, "<script type=\"text/plain\" id=\"{id}\">{letters}</script>")?;
         }
-        write!(writer, "<script>{SCRIPT}</script></body></html>")
+        write!(out, "<script>{SCRIPT}</script></body></html>")
     }
 }
 
@@ -135,8 +131,7 @@ impl DataTable {
     }
 
     fn is_numeric_column(&self, place: usize) -> bool {
-        let numbers =
-            self.rows.iter().filter_map(|row| row.get(place)).filter(|cell| is_number(cell)).count();
+        let numbers = self.rows.iter().filter_map(|row| row.get(place)).filter(|one| is_number(one)).count();
         place > 0 && numbers * 2 > self.rows.len()
     }
 }

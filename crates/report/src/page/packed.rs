@@ -159,8 +159,7 @@ impl PackedRun {
             let decimals = price_decimals(&levels[0]);
             let packed = levels.par_iter().map(|level| pack_numbers(level, decimals).to_base64());
             let packed = packed.collect::<io::Result<Vec<String>>>()?;
-            let names: Vec<String> =
-                (0..levels.len()).map(|level| format!("candles-{number}-{level}")).collect();
+            let names: Vec<_> = (0..levels.len()).map(|level| format!("candles-{number}-{level}")).collect();
             let levels_of = levels.iter().zip(&names);
             let levels_of = levels_of.map(
                 |(level, name)| json!({ "id": name, "length": level.length_ms, "count": level.bars.len() }),
@@ -191,8 +190,7 @@ impl PackedRun {
 /// Packs trades by column. Decision times are relative to the previous trade, other times to the same trade.
 pub(super) fn pack_columns(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
-    let column =
-        |read: &dyn Fn(&IntentRow) -> Value| rows.iter().map(|row| read(row)).collect::<Vec<Value>>();
+    let column = |read: &dyn Fn(&IntentRow) -> Value| rows.iter().map(|row| read(row)).collect::<Vec<_>>();
     let mut before = 0;
     let decided: Vec<i64> = rows
         .iter()

@@ -141,8 +141,7 @@ fn breakdown_table(breakdown: &Breakdown, scale: MoneyScale) -> String {
 
 fn cell_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
     let (class, mark) = if cell.is_small { (" class=\"small\"", " †") } else { ("", "") };
-    let number =
-        |name: &str, value: String| format!("<td class=\"number\" data-name=\"{name}\">{value}</td>");
+    let number = |name: &str, text: String| format!("<td class=\"number\" data-name=\"{name}\">{text}</td>");
     let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escaped(&cell.label));
     text.push_str(&number("trades", cell.trades.to_string()));
     text.push_str(&number("win rate", or_dash(cell.win_rate, percent)));
@@ -242,8 +241,7 @@ pub(super) fn settings(page: &RunPage<'_>) -> String {
         String::from("<section id=\"settings\"><h2>Parameters and settings</h2><div class=\"tables\">");
     let groups = page.settings.as_object().into_iter().flatten();
     for (name, group) in groups {
-        let rows: Vec<Vec<String>> =
-            flatten_document(group).into_iter().map(|(key, value)| vec![key, value]).collect();
+        let rows: Vec<_> = flatten_document(group).into_iter().map(|(key, value)| vec![key, value]).collect();
         if rows.is_empty() {
             continue;
         }

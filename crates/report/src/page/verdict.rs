@@ -147,10 +147,7 @@ fn tiles(page: &RunPage<'_>) -> String {
         ("win rate", or_dash(win_rate.as_ref(), |rates| percent(rates.rate))),
         ("break-even", or_dash(win_rate.as_ref().and_then(|rates| rates.break_even), percent)),
         ("profit and loss", signed_money(page.pnl, scale)),
-        (
-            "expectancy, % of stake",
-            or_dash(expectancy.as_ref(), |found| signed_percent(found.return_per_unit)),
-        ),
+        ("expectancy, % of stake", or_dash(expectancy.as_ref(), |one| signed_percent(one.return_per_unit))),
         (
             "max drawdown",
             or_dash(drawdown.as_ref(), |found| group_thousands(&format!("{:.decimals$}", found.amount))),

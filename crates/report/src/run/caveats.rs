@@ -165,16 +165,12 @@ impl Caveats {
 }
 
 /// Returns a reason to withhold an edge if the evidence is too weak for this many variants (Bonferroni correction).
-fn best_of_many(
-    test: &EdgeTest,
-    variants: u64,
-    judge_again: impl FnOnce(EdgeTest) -> EdgeTest,
-) -> Option<String> {
+fn best_of_many(test: &EdgeTest, variants: u64, judge: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
     if variants < 2 {
         return None;
     }
     let corrected = EdgeTest::new(test.plan()).with_weight(test.weight() / variants as f64);
-    (judge_again(corrected).verdict() != Verdict::EdgeShown)
+    (judge(corrected).verdict() != Verdict::EdgeShown)
         .then(|| format!("the best of {variants} variants may do this well by luck"))
 }
 

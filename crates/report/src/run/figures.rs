@@ -158,8 +158,7 @@ impl RunReport {
         let curves = self.analysis.sensitivity.iter().flat_map(|sensitivity| &sensitivity.curves);
         let text = |curve: &SensitivityCurve| {
             let point = |point: &SensitivityPoint| {
-                let mean =
-                    point.return_per_unit.map_or("-".to_owned(), |mean| format!("{:+.1}", mean * 100.0));
+                let mean = point.return_per_unit.map_or("-".to_owned(), |one| format!("{:+.1}", one * 100.0));
                 format!("{} {mean}", point.label)
             };
             let name = match curve.setting {

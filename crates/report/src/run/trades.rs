@@ -161,8 +161,7 @@ impl RunFacts {
         &self,
         lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,
     ) -> Option<Vec<EventSequence>> {
-        let mut hashed: Vec<(LineHash, usize)> =
-            lines.enumerate().map(|(place, cells)| (hash_line(cells), place)).collect();
+        let mut hashed: Vec<_> = lines.enumerate().map(|(place, cells)| (hash_line(cells), place)).collect();
         hashed.sort_unstable();
         if hash_lines(hashed.iter().map(|(hash, _)| hash)) != self.lines || hashed.len() != self.order.len() {
             return None;

@@ -179,8 +179,7 @@ impl SweepReport {
 
     fn stopped_text(&self) -> Option<String> {
         let all: usize = self.stopped.values().sum();
-        let rules: Vec<String> =
-            self.stopped.iter().map(|(rule, count)| format!("{rule}: {count}")).collect();
+        let rules: Vec<_> = self.stopped.iter().map(|(rule, count)| format!("{rule}: {count}")).collect();
         (all > 0).then(|| {
             format!(
                 "{all} of {} stopped trading early ({}), so their figures cover only the time before the stop",
@@ -283,8 +282,7 @@ impl SweepReport {
             return format!("{sets}: no set has enough trades to be chosen");
         };
         let BestLine { score, p_value_corrected, figures, .. } = best;
-        let chance =
-            p_value_corrected.map_or(String::new(), |p_value| format!(", corrected p-value {p_value:.4}"));
+        let chance = p_value_corrected.map_or(String::new(), |p| format!(", corrected p-value {p:.4}"));
         format!(
             "{sets}. Best: {} ({} {}, {} trades, win rate {}, break-even {}{chance})",
             self.parameters_text(best),

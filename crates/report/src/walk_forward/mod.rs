@@ -98,7 +98,6 @@ pub struct WalkForwardSummary<'a> {
 pub(super) struct AllTests {
     /// Confidence interval of the win rate with at least 95 % coverage under its assumptions.
     pub(super) win_rate_interval: Option<IntervalLine>,
-    /// Narrower interval of the win rate with approximately 95 % coverage.
     win_rate_wilson: Option<IntervalLine>,
     #[serde(flatten)]
     pub(super) figures: Figures,
@@ -159,10 +158,7 @@ impl WalkForwardReport {
             caveats.count_gaps(&all.book);
         }
         let edge = EdgeLine::new(&judge(rows, test_plan(steps)), rows, &caveats);
-        let span = steps
-            .first()
-            .zip(steps.last())
-            .map(|(first, last)| first.window.test.start..last.window.test.end);
+        let span = steps.first().zip(steps.last()).map(|(a, b)| a.window.test.start..b.window.test.end);
         let out_of_sample = all
             .as_ref()
             .zip(span)
@@ -254,21 +250,14 @@ impl RobustnessLine {
 }
 
 impl WindowLine {
-    pub(super) fn new(
-        step: &WindowResult,
-        window: Option<usize>,
-        space: &Space,
-        objective: Objective,
-    ) -> Self {
+    pub(super) fn new(step: &WindowResult, window: Option<usize>, space: &Space, goal: Objective) -> Self {
         let Window { training, test } = &step.window;
         let chosen = step.chosen.as_ref().map(|chosen| {
             let parameters = space.axes().iter().zip(chosen.candidate.iter());
             ChosenLine {
-                parameters: parameters
-                    .map(|(axis, value)| (axis.name().to_owned(), value.to_json()))
-                    .collect(),
+                parameters: parameters.map(|(axis, one)| (axis.name().to_owned(), one.to_json())).collect(),
                 score: chosen.score,
-                out_of_sample_score: objective.score(&chosen.out_of_sample, 0),
+                out_of_sample_score: goal.score(&chosen.out_of_sample, 0),
                 efficiency: chosen.efficiency(),
                 robustness: RobustnessLine::new(chosen.robustness),
                 in_sample: chosen.in_sample.without_timeline(),

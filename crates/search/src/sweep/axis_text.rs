@@ -68,21 +68,17 @@ fn parse_values(text: &str, parameter: &Parameter) -> Result<(AxisValues, AxisSc
     }
 }
 
-fn parse_numbers(
-    text: &str,
-    parameter: &Parameter,
-    kind: NumberKind,
-) -> Result<(AxisValues, AxisScale), String> {
+fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(AxisValues, AxisScale), String> {
     let Some((low, rest)) = split_range(text) else {
         let items = split_items(text)?.into_iter();
-        let settings = items.map(|item| checked_setting(parse_decimal(item)?, parameter, kind));
+        let settings = items.map(|item| checked_setting(parse_decimal(item)?, param, kind));
         return check_unique(as_list(settings.collect::<Result<_, _>>()?));
     };
     let (high, spread) = rest.split_once(':').map_or((rest, ""), |(high, spread)| (high, spread.trim()));
-    let low = parse_bound(low, parameter.minimum, "low", kind)?;
-    let high = parse_bound(high, parameter.maximum, "high", kind)?;
-    checked_setting(low, parameter, kind)?;
-    checked_setting(high, parameter, kind)?;
+    let low = parse_bound(low, param.minimum, "low", kind)?;
+    let high = parse_bound(high, param.maximum, "high", kind)?;
+    checked_setting(low, param, kind)?;
+    checked_setting(high, param, kind)?;
     if low >= high {
         return Err(format!("the low end {low} of the range must be below the high end {high}"));
     }

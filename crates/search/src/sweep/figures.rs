@@ -24,8 +24,7 @@ pub struct Figures {
     /// Fraction of won and lost trades that won: `won / (won + lost)`.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
-    /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`, where `lower` is
-    /// the lower end of the 95 % Wilson interval of the win rate.
+    /// Lower bound of the edge per unit of stake: `lower / break_even - 1`, with the 95 % Wilson bound of the win rate.
     pub edge_lower: Option<f64>,
     /// Probability of at least this many wins without an edge, assuming independent trades.
     pub p_value: Option<f64>,

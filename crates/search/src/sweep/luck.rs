@@ -56,8 +56,7 @@ impl SelectionBias {
         let longest = all.timelines.iter().map(|timeline| timeline.longest_parts()).max()?.max(1);
         let best = rank_rows(rows).into_iter().find(|row| row.score.is_some());
         // Without trades, all sets are equal.
-        let has_trades =
-            to_the_end.timelines.iter().any(|timeline| timeline.parts().any(|part| part != (0, 0)));
+        let has_trades = to_the_end.timelines.iter().any(|one| one.parts().any(|part| part != (0, 0)));
         let overfitting = count_blocks(longest).filter(|_| has_trades).and_then(|blocks| {
             probability_of_overfitting(&to_the_end, Split { blocks, purged_periods: longest }).ok()
         });
@@ -122,8 +121,7 @@ impl<'a> Returns<'a> {
             self.fill(timeline, &mut returns);
             SharpeSample::from_returns(&returns).ok().flatten()
         };
-        let ratios: Vec<f64> =
-            self.timelines.iter().filter_map(|timeline| Some(sample(timeline)?.sharpe)).collect();
+        let ratios: Vec<f64> = self.timelines.iter().filter_map(|one| Some(sample(one)?.sharpe)).collect();
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
         let squares: f64 = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum();
         let variance = squares / ratios.len().saturating_sub(1).max(1) as f64;
@@ -244,8 +242,7 @@ mod tests {
             [1, 9, 10, 12, 13].map(longest),
             [(true, true), (true, true), (false, true), (false, true), (false, false)]
         );
-        let refused = tests::row(0, None, None);
-        assert_eq!(SelectionBias::new(&[refused], PAYOUT, 1), None);
+        assert_eq!(SelectionBias::new(&[tests::row(0, None, None)], PAYOUT, 1), None);
         let idle = SelectionBias::new(&[row(0, 0, std::iter::empty())], PAYOUT, 1).unwrap();
         assert_eq!((idle.p_value, idle.deflated_sharpe), (None, None));
         assert!(idle.interpretation().contains("too little"));

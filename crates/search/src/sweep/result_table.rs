@@ -100,8 +100,7 @@ impl ColumnData {
                 column.typed::<DoubleType>().write_batch(&values, Some(&definition_levels(cells)), None)?;
             }
             Self::Text(cells) => {
-                let values: Vec<ByteArray> =
-                    cells.iter().flatten().map(|text| text.as_str().into()).collect();
+                let values: Vec<ByteArray> = cells.iter().flatten().map(|one| one.as_str().into()).collect();
                 column.typed::<ByteArrayType>().write_batch(
                     &values,
                     Some(&definition_levels(cells)),
@@ -277,8 +276,7 @@ mod tests {
                     (name.clone(), text)
                 })
                 .collect();
-            let expected: Vec<(String, String)> =
-                names.iter().cloned().zip(line.iter().map(str::to_owned)).collect();
+            let expected: Vec<_> = names.iter().cloned().zip(line.iter().map(str::to_owned)).collect();
             assert_eq!(cells, expected);
             count += 1;
         }

@@ -248,8 +248,7 @@ impl Sweep<'_> {
         };
         pool.install(|| lock(tracker).journal.read_back(begin, take))?;
         rows.sort_unstable_by_key(|row| row.trial);
-        let is_complete = rows.len() == jobs.len();
-        Ok(JobResults { rows, is_complete })
+        Ok(JobResults { is_complete: rows.len() == jobs.len(), rows })
     }
 
     fn run_pending_jobs(

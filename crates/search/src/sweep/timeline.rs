@@ -15,8 +15,7 @@ pub struct Timeline {
     longest_parts: u32,
     /// Header and counts. The header is the number of counts, the bits per count and a 4-byte minimum.
     ///
-    /// Counts alternate between won and lost. They are stored minus the minimum, least significant bits first,
-    /// without trailing zeros.
+    /// Won and lost counts alternate. Stored minus the minimum, least significant bits first, without trailing zeros.
     packed: Box<[u8]>,
 }
 
@@ -191,8 +190,7 @@ mod tests {
             // This settlement becomes known after the last candle.
             (119, 130, Outcome::Lost),
         ]);
-        let parts: Vec<(usize, (u32, u32))> =
-            found.parts().enumerate().filter(|(_, counts)| *counts != (0, 0)).collect();
+        let parts: Vec<_> = found.parts().enumerate().filter(|(_, counts)| *counts != (0, 0)).collect();
         assert_eq!(parts, [(0, (1, 0)), (1, (1, 1)), (118, (0, 1)), (119, (1, 1))]);
         assert_eq!(found.longest_parts(), 115);
     }
@@ -202,8 +200,7 @@ mod tests {
         for (least, width, bytes) in [(0, 0, 0), (7, 0, 0), (1, 1, 30), (100, 6, 180), (1_000, 9, 270)] {
             let count = |place: u32| least + place.wrapping_mul(2_654_435_761) % (1 << width);
             let timeline = Timeline::pack(1, &(0..240).map(count).collect::<Vec<_>>());
-            let expected: Vec<(u32, u32)> =
-                (0..120).map(|part| (count(2 * part), count(2 * part + 1))).collect();
+            let expected: Vec<_> = (0..120).map(|part| (count(2 * part), count(2 * part + 1))).collect();
             assert_eq!(timeline.parts().collect::<Vec<_>>(), expected);
             assert_eq!(timeline.packed.len(), if least == 0 { 0 } else { HEADER_BYTES + bytes });
             assert_eq!(timeline.is_empty(), least == 0);

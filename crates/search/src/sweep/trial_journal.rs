@@ -226,8 +226,7 @@ fn describe_difference(line: &[u8], identity: &Value) -> String {
     let (Some(theirs), Some(ours)) = (parse_identity(line), identity.as_object()) else {
         return "this file is not a sweep journal".to_owned();
     };
-    let keys =
-        ours.iter().filter(|(key, value)| theirs.get(*key) != Some(value)).map(|(key, _)| key.as_str());
+    let keys = ours.iter().filter(|(key, own)| theirs.get(*key) != Some(own)).map(|(key, _)| key.as_str());
     format!("the journal belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
 }
 

@@ -13,10 +13,7 @@ use std::ops::Range;
 
 /// Runs trials. Trials may share work, but the trades must be the same as in a [`Backtest`].
 pub trait TrialRunner: Sync {
-    /// Runs one parameter set over the candles that close by `until`.
-    ///
-    /// # Errors
-    /// Failures that affect every trial, such as missing candles.
+    /// Runs one set over the candles that close by `until`. Errors affect every trial, such as missing candles.
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError>;
 
     /// Returns the time from the open of the bot's first candle to the close of its last candle.

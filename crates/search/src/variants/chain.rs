@@ -128,8 +128,7 @@ impl Receipt {
             }
             let written = serde_json::from_slice::<ReceiptJson>(&read(&path)?).ok();
             let named = written.filter(|written| !written.ledger.as_os_str().is_empty());
-            let other =
-                named.map(|written| OtherLedger { path: written.ledger, strategies: written.strategies });
+            let other = named.map(|one| OtherLedger { path: one.ledger, strategies: one.strategies });
             others.push(other.ok_or(path));
         }
         others.sort_unstable();

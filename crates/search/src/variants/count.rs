@@ -176,8 +176,7 @@ impl VariantNote {
 
 fn unseen_share(noted: &LedgerSummary, own: &[VariantNote], look: &Look) -> Option<f64> {
     let is_other = |one: &&KnownVariant| !own.iter().any(|note| note.matches(one));
-    let others: Vec<&KnownVariant> =
-        noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();
+    let others: Vec<_> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();
     if others.is_empty() {
         return None;
     }

@@ -153,12 +153,9 @@ impl VariantLedger {
             let runs = others.unfinished_runs(strategy, (contents, own));
             (strategy.to_owned(), runs.iter().map(|(line, _)| line.sets).sum())
         });
-        let other_ledgers: BTreeSet<PathBuf> =
-            strategies().flat_map(|strategy| others.ledgers_with(strategy)).collect();
+        let other_ledgers: BTreeSet<_> = strategies().flat_map(|name| others.ledgers_with(name)).collect();
         let mut lost: Vec<String> = contents.lost.iter().cloned().collect();
-        lost.extend(
-            strategies().flat_map(|strategy| others.losses(strategy, contents)).collect::<BTreeSet<_>>(),
-        );
+        lost.extend(strategies().flat_map(|name| others.losses(name, contents)).collect::<BTreeSet<_>>());
         LedgerSummary {
             under_way: under_way.collect(),
             other_ledgers: other_ledgers.into_iter().collect(),
@@ -231,8 +228,7 @@ fn unrecorded<'a>(
     span: &Range<Millis>,
 ) -> Vec<&'a VariantNote> {
     let here = known.iter().filter(|one| one.root == root && one.span == *span);
-    let mut seen: HashSet<(&str, Option<&str>)> =
-        here.map(|one| (one.variant.as_str(), one.trades.as_deref())).collect();
+    let mut seen: HashSet<_> = here.map(|one| (one.variant.as_str(), one.trades.as_deref())).collect();
     let mut new = Vec::new();
     for note in notes {
         if seen.insert((&note.tried.name, note.trades.as_deref())) {
@@ -383,8 +379,7 @@ mod tests {
             let fixture = Fixture::new();
             assert_eq!(lost(&fixture), None);
             let receipt = receipt(&fixture);
-            let text = fs::read(&receipt).unwrap();
-            fs::write(&receipt, &text[..cut]).unwrap();
+            fs::write(&receipt, &fs::read(&receipt).unwrap()[..cut]).unwrap();
             let looks = fixture.ledger().earlier_looks("rsi", &look(0).candles, "").unwrap();
             assert!(looks.lost.len() == 1 && looks.lost[0].contains("cannot be read"), "{looks:?}");
             let said = lost(&fixture).unwrap();

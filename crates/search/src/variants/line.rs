@@ -67,8 +67,7 @@ impl SampledPart {
     }
 
     pub(super) fn sample(&self, candles: &KnownCandles) -> Option<CandleSample> {
-        let line = candles.0.get(&self.candles)?;
-        Some(line.sample.part(&self.seen, &(self.from..self.to)))
+        Some(candles.0.get(&self.candles)?.sample.part(&self.seen, &(self.from..self.to)))
     }
 }
 
@@ -188,10 +187,7 @@ impl TriedLine {
         match candles.0.get(&self.candles) {
             Some(line) => line.sample.part(&self.seen, &span),
             None => CandleSample(
-                self.symbols
-                    .iter()
-                    .map(|symbol| SeriesSample::unsampled(symbol, &self.interval, &span))
-                    .collect(),
+                self.symbols.iter().map(|one| SeriesSample::unsampled(one, &self.interval, &span)).collect(),
             ),
         }
     }

@@ -100,8 +100,7 @@ impl VariantLedger {
         let mut known = BTreeSet::new();
         for contents in others.ledgers.iter().map(|other| &other.contents).chain([&own]) {
             for line in contents.tried_lines(|_| true) {
-                let is_own = line.run.as_deref() == Some(run);
-                if is_own || !is_seen(&line, contents) {
+                if line.run.as_deref() == Some(run) || !is_seen(&line, contents) {
                     continue;
                 }
                 // A copied ledger repeats the same lines.

@@ -9,7 +9,6 @@ use std::iter;
 const MAX_WINDOWS: usize = 6;
 const WINDOW_STEPS: usize = 16;
 const MIN_WINDOW_CORRELATION: f64 = 0.9;
-/// Minimum number of steps with price moves that a comparison needs.
 const MIN_STEPS: usize = 96;
 
 /// Prefix sums of the moves, so that the move over a range takes one subtraction.

@@ -57,8 +57,7 @@ impl Moves {
         };
         let move_to = |time: i64| Some((close_at(time)? / close_at(time - MOVE_CANDLES * interval)?).ln());
         let first = start.div_euclid(step) + 1;
-        let moves: Vec<Option<f64>> =
-            (first..=end.div_euclid(step)).map(|place| move_to(place * step)).collect();
+        let moves: Vec<_> = (first..=end.div_euclid(step)).map(|place| move_to(place * step)).collect();
         Some(Self { interval, step, first, values: to_bytes(&moves, STORED_MEDIAN, 127.0)? })
     }
 
@@ -154,8 +153,7 @@ mod tests {
             |place| place % 3 != 1,
         ];
         for keeps in kept {
-            let kept: Closes =
-                (0..6_000_usize).filter(|place| keeps(*place)).map(|place| all[place]).collect();
+            let kept: Closes = (0..6_000_usize).filter(|at| keeps(*at)).map(|at| all[at]).collect();
             let own = Moves::from_series(&series(1, kept.iter().copied())).unwrap();
             let is_known = |time: i64| kept.iter().any(|(opened, _)| opened.get() + own.interval == time);
             for (place, value) in (own.first..).zip(&*own.values) {

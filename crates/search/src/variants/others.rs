@@ -41,8 +41,7 @@ impl VariantLedger {
         Ok((seen, text))
     }
 
-    /// Reads the project's other ledgers. Do not call this while this ledger is locked: two processes
-    /// that wait for each other's ledger would deadlock.
+    /// Reads the project's other ledgers. Do not call this with this ledger locked: two processes could deadlock.
     pub(super) fn read_others(&self) -> io::Result<OtherLedgerTexts> {
         let Some(receipt) = &self.receipt else { return Ok(OtherLedgerTexts::default()) };
         let mut texts = OtherLedgerTexts::default();
@@ -101,8 +100,7 @@ impl OtherLedgers<'_> {
         self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first_run(run))
     }
 
-    /// Returns other unfinished runs of a strategy with unrecorded sets. If a run continued in another
-    /// ledger, its most advanced line counts.
+    /// Returns other unfinished runs with unrecorded sets of a strategy, each by its most advanced line in any ledger.
     pub(super) fn unfinished_runs<'a>(
         &'a self,
         strategy: &'a str,

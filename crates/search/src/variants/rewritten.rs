@@ -49,8 +49,7 @@ fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
 
 const MAX_SPOT_CHECKS: usize = 8;
 
-/// Runs the sets at these indices over the candles that close by a given time. Returns one trades hash
-/// per set; `None` for a rejected set.
+/// Runs the sets at these indices on the candles closed by a time. Returns trades hashes; `None` for rejected sets.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
@@ -108,10 +107,9 @@ fn rerun_sets(
 impl LedgerSummary {
     /// Returns the time ranges of a variant's first and last run before its candles grew.
     ///
-    /// The trades closed by the end of a time range
-    /// ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal those of the run on this range, unless
-    /// something changed that the name does not cover. The first range compares all versions. The last range
-    /// detects versions that differ late.
+    /// The trades closed by the end of a time range ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal
+    /// those of the run on this range, unless something changed that the name does not cover. The first range compares
+    /// all versions. The last range detects versions that differ late.
     pub fn spans_before_growth(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&KnownVariant| {
             let is_this = (&one.variant, &one.root) == (&note.tried.name, &self.root) && one.trades.is_some();
@@ -194,8 +192,7 @@ mod tests {
     fn a_sweep_whose_strategy_is_rewritten_while_candles_grow_tries_as_many_sets_again() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
         let ledger = fixture.ledger();
-        let look =
-            |count: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..count])) };
+        let look = |end: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..end])) };
         let trades =
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
         // The last of 21 sets ran on only a part of the candles.

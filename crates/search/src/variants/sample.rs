@@ -73,8 +73,7 @@ impl CandleSample {
     /// Returns the part of the sample within a time range. The close times must be available.
     #[must_use]
     pub fn within(&self, range: &Range<Millis>) -> Self {
-        let parts =
-            self.0.iter().zip(self.index_ranges(range)).map(|(one, indices)| one.part(indices, range));
+        let parts = self.0.iter().zip(self.index_ranges(range)).map(|(one, places)| one.part(places, range));
         Self(parts.filter(|one| one.from < one.to).collect())
     }
 
@@ -110,8 +109,7 @@ impl CandleSample {
         let moved = |own: &SeriesSample, other: &SeriesSample| {
             own.steps.as_ref().zip(other.steps.as_ref()).is_some_and(|(own, other)| own.is_moved_from(other))
         };
-        self.seen_in(other).is_some()
-            || self.0.iter().any(|own| other.0.iter().any(|other| moved(own, other)))
+        self.seen_in(other).is_some() || self.0.iter().any(|own| other.0.iter().any(|one| moved(own, one)))
     }
 }
 

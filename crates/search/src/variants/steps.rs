@@ -19,7 +19,6 @@ const MAX_STEP_FACTOR: i64 = 5;
 /// Minimum number of candles per compared step, which reduces the noise of single candles.
 const MIN_STEP_CANDLES: i64 = 3;
 const MAX_STEPS: i64 = 4_096;
-/// Minimum number of steps with price moves that a comparison needs.
 const MIN_STEPS: usize = 24;
 pub(super) const MIN_CORRELATION: f64 = 0.95;
 /// Limit of a clipped move, in multiples of the median. A single news item can move many markets.
@@ -299,8 +298,7 @@ mod tests {
         for (candles, minutes, step) in
             [(75_000, 1, 60), (80_000, 1, 300), (80_000, 5, 900), (80_000, 2, 240), (80_000, 60, 14_400)]
         {
-            let prices =
-                (0..candles).map(|place| (Millis::MINUTE * (minutes * place), 1.0 + (place % 7) as f64));
+            let prices = (0..candles).map(|at| (Millis::MINUTE * (minutes * at), 1.0 + (at % 7) as f64));
             let own = with_steps(series(minutes, prices)).1;
             assert_eq!(
                 (own.step / 1_000, own.all.len() <= MAX_MOVES as usize),

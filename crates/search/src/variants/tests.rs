@@ -79,8 +79,7 @@ pub(super) fn changed(closes: &[(Millis, f64)], change: &dyn Fn(usize, f64) -> f
     closes.iter().enumerate().map(other).collect()
 }
 
-/// Returns closes whose moves have a correlation of 0.8 with those of another series mixed with the
-/// same `common` closes. Four fifths of the variance are common.
+/// Returns closes whose moves have a correlation of 0.8 with those of another series mixed with the same `common`.
 pub(super) fn mixed(common: &[(Millis, f64)], own: &[(Millis, f64)]) -> Closes {
     changed(common, &|place, close| (2.0 * close.ln() + own[place].1.ln()).exp())
 }

@@ -83,8 +83,7 @@ impl WalkForwardData<'_> {
     fn markets_within(&self, range: &Range<Millis>) -> Option<Vec<Market>> {
         let within = |market: &Market| {
             let prices = market.prices.within(range.clone()).ok()?;
-            let detail =
-                market.detail.iter().filter_map(|detail| detail.within(range.clone()).ok()).collect();
+            let detail = market.detail.iter().filter_map(|one| one.within(range.clone()).ok()).collect();
             Some(Market { prices, detail })
         };
         self.whole.markets.iter().map(within).collect()

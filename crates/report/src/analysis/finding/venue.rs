@@ -13,15 +13,11 @@ use std::fmt::Write as _;
 const SERIOUS_PAYOUT_POINTS: f64 = 2.0;
 
 /// Returns the median assumed payout of the trades in percent, or the default payout if there are no trades.
-pub fn assumed_payout_percent(
-    simulation: &SimulationSettings,
-    bots: &[BotSettings],
-    book: &TradeBook,
-) -> f64 {
+pub fn assumed_payout_percent(settings: &SimulationSettings, bots: &[BotSettings], book: &TradeBook) -> f64 {
     let traded = book.rows().iter().filter_map(|row| bots.get(row.approved.bot().index()));
-    let mut assumed: Vec<Payout> = traded.map(|bot| simulation.payout_of(bot.symbol)).collect();
+    let mut assumed: Vec<Payout> = traded.map(|bot| settings.payout_of(bot.symbol)).collect();
     assumed.sort_unstable();
-    assumed.get(assumed.len() / 2).copied().unwrap_or(simulation.payout_percent).to_percent()
+    assumed.get(assumed.len() / 2).copied().unwrap_or(settings.payout_percent).to_percent()
 }
 
 pub(super) fn assumed_payout(assumed_percent: Option<f64>, seen_percent: Option<f64>) -> Option<Finding> {

@@ -18,14 +18,14 @@ pub fn write_sweep_page(
     space: &Space,
     (objective, luck): (Objective, Option<&SelectionBias>),
     notices: &[String],
-    mut writer: impl Write,
+    mut out: impl Write,
 ) -> io::Result<()> {
     let last = rows.iter().map(|row| row.rung).max().unwrap_or_default();
     let counting: Vec<&TrialRow> =
         rank_rows(rows).into_iter().filter(|row| row.score.is_some() && row.rung == last).collect();
     let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
     write!(
-        writer,
+        out,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Sweep</title>\
          <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">\
          <style>{STYLE}</style></head><body><h1>Sweep by {objective}</h1>\
@@ -35,52 +35,49 @@ pub fn write_sweep_page(
         counting.len()
     )?;
     for notice in notices {
-        write!(writer, "<p>Note: {}.</p>", escaped(notice))?;
+        write!(out, "<p>Note: {}.</p>", escaped(notice))?;
     }
     if let Some(luck) = luck {
-        write_luck(luck, &mut writer)?;
+        write_luck(luck, &mut out)?;
     }
     if let Some(shade) = Shade::new(counting.iter().filter_map(|row| row.score)) {
-        shade.draw_legend(&mut writer, objective)?;
+        shade.draw_legend(&mut out, objective)?;
         writeln!(
-            writer,
+            out,
             "<h2>All sets</h2><p>Drag along an axis to filter by its values; click the axis to reset.</p>"
         )?;
-        draw_lines(&counting, space, objective, &shade, &mut writer)?;
+        draw_lines(&counting, space, objective, &shade, &mut out)?;
         let paired = space.axes().len().min(MAX_PAIRED_PARAMETERS);
         if paired > 1 {
             writeln!(
-                writer,
+                out,
                 "<h2>Parameter pairs</h2><p>The colour of a cell is the mean score of its sets.</p>"
             )?;
         }
         for across in 0..paired {
             for up in across + 1..paired {
-                draw_heat_map(&counting, space, (across, up), &shade, &mut writer)?;
+                draw_heat_map(&counting, space, (across, up), &shade, &mut out)?;
             }
         }
     } else {
-        writeln!(
-            writer,
-            "<p>No set has a score: the objective is undefined, or there are too few trades.</p>"
-        )?;
+        writeln!(out, "<p>No set has a score: the objective is undefined, or there are too few trades.</p>")?;
     }
-    write!(writer, "<script>{SCRIPT}</script></body></html>")
+    write!(out, "<script>{SCRIPT}</script></body></html>")
 }
 
-fn write_luck(luck: &SelectionBias, mut writer: impl Write) -> io::Result<()> {
+fn write_luck(luck: &SelectionBias, mut out: impl Write) -> io::Result<()> {
     write!(
-        writer,
+        out,
         "<h2>Luck of the best set</h2><p><strong>All {} sets: {}.</strong></p><table><tr><th>probability \
          that</th><th></th></tr>",
         luck.sets,
         luck.interpretation()
     )?;
     for (name, found) in named_chances(luck) {
-        write!(writer, "<tr><td>{name}</td><td>{found}</td></tr>")?;
+        write!(out, "<tr><td>{name}</td><td>{found}</td></tr>")?;
     }
     writeln!(
-        writer,
+        out,
         "</table><p class=\"small\">Based on returns per unit of stake in {} equal time slices; the longest trade spans up \
          to {} slices. A probability is unknown if there are too few candles.</p>",
         luck.parts, luck.purged_parts
@@ -121,7 +118,7 @@ fn draw_heat_map(
     space: &Space,
     (across, up): (usize, usize),
     shade: &Shade,
-    writer: &mut impl Write,
+    out: &mut impl Write,
 ) -> io::Result<()> {
     let rulers = build_rulers(rows, space);
     let (x, y) = (&rulers[across], &rulers[up]);
@@ -136,12 +133,12 @@ fn draw_heat_map(
     }
     let (wide, high) = (MAP_SIDE / x.cell_count() as f64, MAP_SIDE / y.cell_count() as f64);
     let (width, height) = (MAP_LEFT + MAP_SIDE + 10.0, MAP_SIDE + MAP_BELOW + 10.0);
-    write!(writer, "<svg class=\"map\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">")?;
+    write!(out, "<svg class=\"map\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">")?;
     for ((column, line), cell) in &cells {
         let (left, top) = (MAP_LEFT + *column as f64 * wide, 5.0 + MAP_SIDE - (*line + 1) as f64 * high);
         let mean = cell.sum / f64::from(cell.count);
         write!(
-            writer,
+            out,
             "<rect class=\"cell\" x=\"{left:.2}\" y=\"{top:.2}\" width=\"{wide:.2}\" height=\"{high:.2}\" fill=\"{}\">\
              <title>mean {}, best {}, of {} sets</title></rect>",
             shade.colour(mean),
@@ -150,22 +147,22 @@ fn draw_heat_map(
             cell.count
         )?;
     }
-    draw_labels(x, y, writer)?;
-    writeln!(writer, "</svg>")
+    draw_labels(x, y, out)?;
+    writeln!(out, "</svg>")
 }
 
-fn draw_labels(x: &Ruler, y: &Ruler, writer: &mut impl Write) -> io::Result<()> {
+fn draw_labels(x: &Ruler, y: &Ruler, out: &mut impl Write) -> io::Result<()> {
     for (at, label) in x.labels(10) {
         let left = MAP_LEFT + at * MAP_SIDE;
-        write!(writer, "<text class=\"middle\" x=\"{left:.2}\" y=\"{}\">{label}</text>", MAP_SIDE + 22.0)?;
+        write!(out, "<text class=\"middle\" x=\"{left:.2}\" y=\"{}\">{label}</text>", MAP_SIDE + 22.0)?;
     }
     for (at, label) in y.labels(18) {
         let top = 9.0 + MAP_SIDE * (1.0 - at);
-        write!(writer, "<text class=\"end\" x=\"{}\" y=\"{top:.2}\">{label}</text>", MAP_LEFT - 6.0)?;
+        write!(out, "<text class=\"end\" x=\"{}\" y=\"{top:.2}\">{label}</text>", MAP_LEFT - 6.0)?;
     }
     let (middle, below, centre) = (MAP_LEFT + MAP_SIDE / 2.0, MAP_SIDE + 42.0, MAP_SIDE / 2.0);
     write!(
-        writer,
+        out,
         "<text class=\"name middle\" x=\"{middle}\" y=\"{below}\">{}</text>\
          <text class=\"name middle\" transform=\"translate(14 {centre}) rotate(-90)\">{}</text>",
         x.name, y.name
@@ -185,23 +182,18 @@ fn draw_lines(
     space: &Space,
     objective: Objective,
     shade: &Shade,
-    writer: &mut impl Write,
+    out: &mut impl Write,
 ) -> io::Result<()> {
     let rulers = build_rulers(rows, space);
     let width = AXIS_LEFT * 2.0 + AXIS_GAP * rulers.len() as f64;
     let height = AXIS_TOP + AXIS_HEIGHT + 20.0;
     write!(
-        writer,
+        out,
         "<div class=\"wide\"><svg id=\"lines\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">"
     )?;
     let shown = sample(rows);
     if shown.len() < rows.len() {
-        write!(
-            writer,
-            "<text x=\"0\" y=\"{height}\">{} of {} lines are drawn</text>",
-            shown.len(),
-            rows.len()
-        )?;
+        write!(out, "<text x=\"0\" y=\"{height}\">{} of {} lines are drawn</text>", shown.len(), rows.len())?;
     }
     // The best are drawn last, on top.
     for row in shown.iter().rev() {
@@ -212,7 +204,7 @@ fn draw_lines(
         let points: Vec<String> = places.iter().enumerate().map(point).collect();
         let places: Vec<String> = places.iter().map(|at| format!("{at:.4}")).collect();
         write!(
-            writer,
+            out,
             "<polyline points=\"{}\" stroke=\"{}\" data-at=\"{}\"><title>{}</title></polyline>",
             points.join(" "),
             shade.colour(score),
@@ -225,28 +217,25 @@ fn draw_lines(
     let named = rulers.iter().map(|ruler| (ruler.name.clone(), ruler.labels(20)));
     for (axis, (name, labels)) in named.chain([(objective.to_string(), of_scores)]).enumerate() {
         let (left, bottom) = (axis_x(axis), AXIS_TOP + AXIS_HEIGHT);
-        write!(writer, "<text class=\"name middle\" x=\"{left}\" y=\"14\">{name}</text>")?;
-        write!(
-            writer,
-            "<line class=\"axis\" x1=\"{left}\" y1=\"{AXIS_TOP}\" x2=\"{left}\" y2=\"{bottom}\"/>"
-        )?;
+        write!(out, "<text class=\"name middle\" x=\"{left}\" y=\"14\">{name}</text>")?;
+        write!(out, "<line class=\"axis\" x1=\"{left}\" y1=\"{AXIS_TOP}\" x2=\"{left}\" y2=\"{bottom}\"/>")?;
         for (at, label) in labels {
             write!(
-                writer,
+                out,
                 "<text class=\"end\" x=\"{}\" y=\"{:.1}\">{label}</text>",
                 left - 6.0,
                 axis_y(at) + 4.0
             )?;
         }
         write!(
-            writer,
+            out,
             "<rect class=\"brush\" x=\"{}\" y=\"0\" width=\"12\" height=\"0\"/>\
              <rect class=\"grip\" data-axis=\"{axis}\" x=\"{}\" y=\"{AXIS_TOP}\" width=\"24\" height=\"{AXIS_HEIGHT}\"/>",
             left - 6.0,
             left - 12.0
         )?;
     }
-    writeln!(writer, "</svg></div>")
+    writeln!(out, "</svg></div>")
 }
 
 fn axis_x(axis: usize) -> f64 {

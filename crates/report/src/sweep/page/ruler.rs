@@ -151,8 +151,7 @@ mod tests {
         let shade = Shade::new([-1.0, 3.0, 0.5].into_iter()).unwrap();
         assert_eq!(shade.ends(), (-1.0, 3.0));
         assert_eq!([-1.0, 1.0, 3.0].map(|value| shade.colour(value)), ["#440154", "#21918c", "#fde725"]);
-        let alike = Shade::new([2.0, 2.0].into_iter()).unwrap();
-        assert_eq!(alike.colour(2.0), "#21918c");
+        assert_eq!(Shade::new([2.0, 2.0].into_iter()).unwrap().colour(2.0), "#21918c");
         assert!(Shade::new(std::iter::empty()).is_none());
     }
 }

@@ -45,13 +45,9 @@ impl<'a> SharedRunner<'a> {
         Self { replay, cache: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
     }
 
-    pub fn trades(
-        &self,
-        candidate: &Candidate,
-        until: Millis,
-    ) -> Result<Option<Vec<TrialTrade>>, SearchError> {
+    pub fn trades(&self, set: &Candidate, until: Millis) -> Result<Option<Vec<TrialTrade>>, SearchError> {
         let mut trades = Vec::new();
-        let figures = match self.replay.prepare_trial(candidate)? {
+        let figures = match self.replay.prepare_trial(set)? {
             Ok(prepared) => self.run_trial(prepared, until, Some(&mut trades))?,
             Err(_) => None,
         };

@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// Group index by first series (`None` for trials without a series). The trials of a group run together,
-    /// so that few series are in memory at a time.
+    /// Group index by first series (`None`: no series). A group's trials run together, to keep few series in memory.
     groups: HashMap<Option<SeriesKey>, usize>,
     members: Vec<Vec<usize>>,
     series_by_key: HashMap<SeriesKey, (HashSet<u64>, usize)>,

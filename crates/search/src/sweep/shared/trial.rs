@@ -152,8 +152,7 @@ impl<'a> Trial<'a> {
     #[inline(never)]
     fn handle_all_due_events(&mut self, now: Millis) {
         while let Some(event) = self.context.venue.pop_due(now) {
-            let event = self.context.translate(&event);
-            self.session.handle(&event);
+            self.session.handle(&self.context.translate(&event));
         }
     }
 }
