@@ -172,8 +172,7 @@ impl JournalDecoder {
         text: String,
         numbers: Vec<(String, Option<f64>)>,
     ) -> Reason {
-        let (names, values) =
-            numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).unzip();
+        let (names, values) = numbers.into_iter().map(|(name, n)| (name, n.unwrap_or(f64::NAN))).unzip();
         let values: Vec<f64> = values;
         self.build_reason(ReasonWording { text, names }, &values)
     }

@@ -315,8 +315,7 @@ mod tests {
             risk.ruin_horizon_trades = 40;
             change(risk);
         };
-        let bot =
-            |(index, stake): (usize, &StakeSettings)| testing::bot(&format!("bot-{index}"), stake.clone());
+        let bot = |(n, stake): (usize, &StakeSettings)| testing::bot(&format!("bot-{n}"), stake.clone());
         testing::settings(1_000, of_forty, stakes.iter().enumerate().map(bot).collect())
     }
 

@@ -52,8 +52,7 @@ pub(crate) fn find_second_interval(
         let step = distance(start);
         let is_longer = step > length && step.is_aligned_to(length);
         // Longer candles have gaps too, such as weekends.
-        let is_multiple =
-            |index: usize| distance(index) > Millis::ZERO && distance(index).is_aligned_to(step);
+        let is_multiple = |at: usize| distance(at) > Millis::ZERO && distance(at).is_aligned_to(step);
         let end = if is_longer {
             (start + 1..total).find(|index| !is_multiple(*index)).unwrap_or(total)
         } else {

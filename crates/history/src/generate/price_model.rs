@@ -54,8 +54,7 @@ impl PriceModel {
         dice: &mut Dice,
     ) -> Option<[i64; STEPS_PER_MINUTE]> {
         let Self::Planted(edge) = self else { return None };
-        let deviation =
-            |ahead: usize| volatility * activity(asset_type, minute + Millis::MINUTE * ahead as i64);
+        let deviation = |n: usize| volatility * activity(asset_type, minute + Millis::MINUTE * n as i64);
         Some(edge.next_minute(price, deviation, dice))
     }
 
