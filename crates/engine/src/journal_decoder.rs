@@ -191,7 +191,6 @@ impl JournalDecoder {
 impl<'de> Deserialize<'de> for RecordedReason {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ReasonVisitor;
-
         impl<'de> Visitor<'de> for ReasonVisitor {
             type Value = RecordedReason;
 
@@ -212,7 +211,6 @@ impl<'de> Deserialize<'de> for RecordedReason {
                 Ok(RecordedReason { words, numbers })
             }
         }
-
         deserializer.deserialize_map(ReasonVisitor)
     }
 }

@@ -11,8 +11,7 @@ use candlewick_statistics::{
 };
 use std::fmt::Write as _;
 
-/// Minimum number of decided trades for a lower bound of the win rate.
-/// With fewer trades, the bound would mainly reflect the sample size.
+/// Minimum number of decided trades for a bound of the win rate, which otherwise mainly reflects the sample size.
 const MIN_TRADES: usize = 200;
 
 /// One-sided confidence of 95 %, expressed as a two-sided interval of 90 %.

@@ -36,7 +36,6 @@ pub(crate) struct SecondInterval {
 }
 
 /// Finds the first run of longer distances that missing candles cannot explain.
-///
 /// A run of `n` multiples of `d` counts as chance if `N * q^n > 1e-6` with `q = (k + 1) / (m + 1)`. There are
 /// `N` distances in total and `m` within `5 n` before and after the run. `k` of the `m` are multiples of `d`.
 pub(crate) fn find_second_interval(

@@ -360,7 +360,6 @@ fn origin(minute: i64) -> Origin {
 }
 
 /// A disk that crashes in the middle of a given step.
-///
 /// Asserts that files are durable before they are renamed, and that the manifest is written last.
 struct FailingDisk {
     state: Mutex<DiskState>,

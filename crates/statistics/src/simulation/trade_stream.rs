@@ -156,8 +156,7 @@ impl PayoutOdds {
 mod tests {
     use super::*;
 
-    /// Returns the win rate of decided trades, the share of draws, and the mean product of adjacent
-    /// returns.
+    /// Returns the win rate of decided trades, the share of draws, and the mean product of adjacent returns.
     fn observe(stream: &TradeStream, trades: u64) -> (f64, f64, f64) {
         let (mut won, mut lost, mut drawn, mut product, mut before) = (0.0, 0.0, 0.0, 0.0, 0.0);
         let mut opened = 0;
