@@ -82,9 +82,9 @@ impl Session {
             let place = old.names.iter().position(|name| *name == self.names[index]);
             match place {
                 Some(at) => {
-                    let settings = (&before.settings.bots[at], &own.bots[index]);
-                    Self::check_ladder_bounds(&bots[at].stake, settings, (&before.settings.risk, &own.risk))?;
-                    self.carry_bot(index, bots[at].clone(), settings, payouts)?;
+                    let both = (&before.settings.bots[at], &own.bots[index]);
+                    Self::check_ladder_bounds(&bots[at].stake, both, (&before.settings.risk, &own.risk))?;
+                    self.carry_bot(index, bots[at].clone(), both, payouts)?;
                     *self.bots[index].verdict = bots[at].verdict.clone().with_numbers(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
