@@ -64,8 +64,7 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity of the trade book, in intents (approved orders).
-/// Unused capacity takes no physical memory, but a book that grows must be copied.
+/// Minimum initial capacity of the book in intents. Unused capacity takes no physical memory, but growth copies it.
 const MIN_BOOK_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 

@@ -207,10 +207,7 @@ mod tests {
 
     fn longest_row(trades: &[SettledTradeFigures], of: Outcome, other: Outcome) -> u32 {
         let stretches = trades.split(|trade| trade.outcome == other);
-        stretches
-            .map(|stretch| stretch.iter().filter(|trade| trade.outcome == of).count() as u32)
-            .max()
-            .unwrap_or(0)
+        stretches.map(|run| run.iter().filter(|trade| trade.outcome == of).count() as u32).max().unwrap_or(0)
     }
 
     proptest! {

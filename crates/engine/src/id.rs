@@ -97,8 +97,7 @@ impl SessionNames {
     /// Builds the mapping to the numbers of `other`, `None` if `other` lacks one of the names.
     pub fn renumbering_to(&self, other: &Self) -> Option<Renumbering> {
         let bot = |name: &String| other.bots.iter().position(|known| known == name).and_then(BotId::new);
-        let symbol =
-            |own: &Symbol| other.symbols.iter().position(|known| known == own).and_then(SymbolId::new);
+        let symbol = |own: &Symbol| other.symbols.iter().position(|one| one == own).and_then(SymbolId::new);
         Some(Renumbering {
             bots: self.bots.iter().map(bot).collect::<Option<_>>()?,
             symbols: self.symbols.iter().map(symbol).collect::<Option<_>>()?,

@@ -172,8 +172,7 @@ impl JournalDecoder {
         text: String,
         numbers: Vec<(String, Option<f64>)>,
     ) -> Reason {
-        let (names, values) =
-            numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).unzip();
+        let (names, values) = numbers.into_iter().map(|(name, n)| (name, n.unwrap_or(f64::NAN))).unzip();
         let values: Vec<f64> = values;
         self.build_reason(ReasonWording { text, names }, &values)
     }
@@ -192,7 +191,6 @@ impl JournalDecoder {
 impl<'de> Deserialize<'de> for RecordedReason {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ReasonVisitor;
-
         impl<'de> Visitor<'de> for ReasonVisitor {
             type Value = RecordedReason;
 
@@ -213,7 +211,6 @@ impl<'de> Deserialize<'de> for RecordedReason {
                 Ok(RecordedReason { words, numbers })
             }
         }
-
         deserializer.deserialize_map(ReasonVisitor)
     }
 }

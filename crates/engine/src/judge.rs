@@ -451,8 +451,7 @@ mod tests {
     #[test]
     fn finds_the_first_trade_after_which_an_edge_is_shown() {
         let outcomes = [[Outcome::Won; 60], [Outcome::Lost; 60]].concat();
-        let mut trades: Vec<_> =
-            (0..).zip(outcomes).map(|(minute, outcome)| trade(minute, outcome)).collect();
+        let mut trades: Vec<_> = (0..).zip(outcomes).map(|(at, outcome)| trade(at, outcome)).collect();
         trades.insert(3, trade(3, Outcome::Cancelled));
         let plan = EdgeTestPlan::default();
         let found = EdgeDetection::find(&trades, plan).unwrap();

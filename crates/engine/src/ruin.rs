@@ -11,8 +11,7 @@ use candlewick_statistics::{
 };
 use std::fmt::Write as _;
 
-/// Minimum number of decided trades for a lower bound of the win rate.
-/// With fewer trades, the bound would mainly reflect the sample size.
+/// Minimum number of decided trades for a bound of the win rate, which otherwise mainly reflects the sample size.
 const MIN_TRADES: usize = 200;
 
 /// One-sided confidence of 95 %, expressed as a two-sided interval of 90 %.
@@ -315,8 +314,7 @@ mod tests {
             risk.ruin_horizon_trades = 40;
             change(risk);
         };
-        let bot =
-            |(index, stake): (usize, &StakeSettings)| testing::bot(&format!("bot-{index}"), stake.clone());
+        let bot = |(n, stake): (usize, &StakeSettings)| testing::bot(&format!("bot-{n}"), stake.clone());
         testing::settings(1_000, of_forty, stakes.iter().enumerate().map(bot).collect())
     }
 

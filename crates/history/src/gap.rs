@@ -36,7 +36,6 @@ pub(crate) struct SecondInterval {
 }
 
 /// Finds the first run of longer distances that missing candles cannot explain.
-///
 /// A run of `n` multiples of `d` counts as chance if `N * q^n > 1e-6` with `q = (k + 1) / (m + 1)`. There are
 /// `N` distances in total and `m` within `5 n` before and after the run. `k` of the `m` are multiples of `d`.
 pub(crate) fn find_second_interval(
@@ -52,8 +51,7 @@ pub(crate) fn find_second_interval(
         let step = distance(start);
         let is_longer = step > length && step.is_aligned_to(length);
         // Longer candles have gaps too, such as weekends.
-        let is_multiple =
-            |index: usize| distance(index) > Millis::ZERO && distance(index).is_aligned_to(step);
+        let is_multiple = |at: usize| distance(at) > Millis::ZERO && distance(at).is_aligned_to(step);
         let end = if is_longer {
             (start + 1..total).find(|index| !is_multiple(*index)).unwrap_or(total)
         } else {

@@ -105,20 +105,16 @@ fn find_mismatch(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMis
     })
 }
 
-fn classify_mismatch(
-    suspects: &[CommonClose],
-    fine: &CandleSeries,
-    coarse: Interval,
-) -> Option<MismatchKind> {
-    if let Some(lag) = best_lag(suspects, fine, coarse) {
+fn classify_mismatch(closes: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> Option<MismatchKind> {
+    if let Some(lag) = best_lag(closes, fine, coarse) {
         return Some(MismatchKind::Shifted(lag));
     }
-    let differences = || suspects.iter().map(|close| (close.fine - close.coarse).abs());
-    let tick = coarser_tick(suspects);
+    let differences = || closes.iter().map(|close| (close.fine - close.coarse).abs());
+    let tick = coarser_tick(closes);
     let within_tick = differences().filter(|difference| *difference <= tick * (1.0 + 1e-6)).count();
     let size = mean(differences());
-    let usual_move = mean(suspects.iter().filter_map(|close| close.usual_move));
-    if within_tick as f64 >= suspects.len() as f64 * (1.0 - TOLERATED_SHARE)
+    let usual_move = mean(closes.iter().filter_map(|close| close.usual_move));
+    if within_tick as f64 >= closes.len() as f64 * (1.0 - TOLERATED_SHARE)
         || size <= usual_move * NEGLIGIBLE_MOVE_SHARE
     {
         return None;

@@ -69,25 +69,20 @@ impl Compiler<'_> {
         }
     }
 
-    fn between(
-        &mut self,
-        at: Scope<'_>,
-        arguments: &[PartId],
-        place: &Range<usize>,
-    ) -> Result<Value, RuleError> {
-        let (from, to) = (parse_time(at, arguments[0])?, parse_time(at, arguments[1])?);
+    fn between(&mut self, at: Scope<'_>, parts: &[PartId], place: &Range<usize>) -> Result<Value, RuleError> {
+        let (from, to) = (parse_time(at, parts[0])?, parse_time(at, parts[1])?);
         if from == to {
             let message = "both times are the same: use two different times";
             return Err(RuleError::new(place.clone(), message));
         }
         if self.is_explaining {
-            let zone = arguments.get(2..).unwrap_or_default();
+            let zone = parts.get(2..).unwrap_or_default();
             let hour = self.clock(at, Clock::Hour, "hour", zone)?;
             let minute = self.clock(at, Clock::Minute, "minute", zone)?;
             self.note_read(&[hour, minute]);
         }
         let times = format!("\"{}\", \"{}\"", format_time(from), format_time(to));
-        let (op, name) = match arguments.get(2) {
+        let (op, name) = match parts.get(2) {
             None => (Op::Between(from, to), format!("between({times})")),
             Some(zone) => {
                 let (window, zone) = parse_window(at, (from, to), *zone)?;

@@ -57,8 +57,7 @@ impl ExplainedRule {
                 compiled.push(found.map_err(|error| (side, error))?);
             }
         }
-        let ids =
-            compiled.iter().flat_map(|found| [found.id].into_iter().chain(found.numbers.iter().copied()));
+        let ids = compiled.iter().flat_map(|one| [one.id].into_iter().chain(one.numbers.iter().copied()));
         let ids: Vec<Id> = ids.collect();
         let (program, places) = Program::build(&compiler.graph, &ids);
         let mut places = places.into_iter();

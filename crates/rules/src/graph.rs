@@ -41,8 +41,7 @@ pub(crate) enum Op {
     Not(Id),
     Binary(Binary, Id, Id),
     Back(Id, usize),
-    /// Comparison result of two numbers: 1 if the first is larger, -1 if the second is larger, 0 if
-    /// they are equal within rounding.
+    /// 1 if the first number is larger, -1 if the second is larger, 0 if they are equal within rounding.
     Compared(Id, Id),
     Order(Id, Id),
     Crosses {

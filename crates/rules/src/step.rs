@@ -266,8 +266,7 @@ impl Step {
         values: &mut InlineSlots,
     ) {
         let out = self.out;
-        let mut binary =
-            |binary, one: &Slot, other: &Slot| columns.apply_binary(binary, (*one, *other), out, values);
+        let mut binary = |op, one: &Slot, other: &Slot| columns.apply_binary(op, (*one, *other), out, values);
         match &mut self.action {
             Action::Less(one, other) => binary(Binary::Less, one, other),
             Action::Add(one, other) => binary(Binary::Add, one, other),

@@ -81,11 +81,9 @@ fn pricing_second(time: Millis) -> Millis {
 }
 
 impl SimulationSettings {
-    /// Returns the longest possible time from an order decision until its settlement is known.
-    /// The result holds for every latency and every arrival time within a candle.
+    /// Returns the longest time from an order decision until its settlement is known, for any latency and arrival.
     pub fn max_trade_duration(&self, expiry: Expiry) -> Millis {
-        let recorded =
-            self.recorded_latency.iter().flat_map(|recorded| recorded.samples_ms.values().flatten());
+        let recorded = self.recorded_latency.iter().flat_map(|all| all.samples_ms.values().flatten());
         let latency = recorded.copied().max().unwrap_or(self.latency_ms);
         let duration = expiry.close_type.duration();
         let open = match expiry.expiration_type {

@@ -105,8 +105,7 @@ mod tests {
 
     fn track(slots: &[i64]) -> CandleLookup {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let candle =
-            |slot: &i64| Candle::new(Millis::MINUTE * (FIRST + slot), Interval::MINUTE, numbers).unwrap();
+        let candle = |n: &i64| Candle::new(Millis::MINUTE * (FIRST + n), Interval::MINUTE, numbers).unwrap();
         let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
         CandleLookup::new(CandleSeries::new(series, slots.iter().map(candle).collect::<Vec<_>>()).unwrap())
     }

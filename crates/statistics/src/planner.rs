@@ -38,9 +38,8 @@ impl TradePlan {
     pub fn normal_trades(&self) -> u64 {
         let (p0, p1) = (self.null, self.win_probability);
         let z = |probability| Normal::standard().inverse_cdf(probability);
-        let spread =
-            z(1.0 - self.alpha) * (p0 * (1.0 - p0)).sqrt() + z(self.power) * (p1 * (1.0 - p1)).sqrt();
-        (spread / (p1 - p0)).powi(2).round().max(1.0) as u64
+        let sigma = z(1.0 - self.alpha) * (p0 * (1.0 - p0)).sqrt() + z(self.power) * (p1 * (1.0 - p1)).sqrt();
+        (sigma / (p1 - p0)).powi(2).round().max(1.0) as u64
     }
 
     /// Returns the required number of trades by the exact one-sided binomial test.

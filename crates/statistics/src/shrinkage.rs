@@ -50,8 +50,7 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
             between / (between + variance / count as f64)
         }
     };
-    let shrunk =
-        |group: &GroupMoments| (group.count > 0).then(|| whole + (group.mean() - whole) * kept(group.count));
+    let shrunk = |one: &GroupMoments| (one.count > 0).then(|| whole + (one.mean() - whole) * kept(one.count));
     Ok(groups.iter().map(shrunk).collect())
 }
 

@@ -40,13 +40,9 @@ pub(crate) fn check_probability(what: &'static str, value: f64) -> Result<f64, S
     }
 }
 
-pub(crate) fn check_numbers(
-    what: &'static str,
-    values: &[f64],
-    needed: usize,
-) -> Result<(), StatisticsError> {
-    if values.len() < needed {
-        return Err(StatisticsError::TooFew { what, found: values.len(), needed });
+pub(crate) fn check_numbers(what: &'static str, values: &[f64], least: usize) -> Result<(), StatisticsError> {
+    if values.len() < least {
+        return Err(StatisticsError::TooFew { what, found: values.len(), needed: least });
     }
     match values.iter().find(|value| !value.is_finite()) {
         Some(value) => Err(StatisticsError::NotANumberFor { what, value: *value }),

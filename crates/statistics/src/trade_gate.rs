@@ -385,8 +385,7 @@ mod tests {
         GateRule { close_after_losses, close_after_trades, ..GateRule::opening(opening) }
     }
 
-    /// Plays `W` won, `L` lost and `D` drawn trades.
-    /// Returns `r` for each real and `v` for each virtual one.
+    /// Plays `W` won, `L` lost and `D` drawn trades. Returns `r` for each real and `v` for each virtual one.
     fn play(gate: &mut TradeGate, results: &str) -> String {
         let trade = |result: char| {
             let trade = gate.on_decided();

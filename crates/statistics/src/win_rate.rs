@@ -84,18 +84,15 @@ pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInter
     Ok(ConfidenceInterval { lower: lower.min(1.0), upper: upper.min(1.0) })
 }
 
-/// Returns the two-sided Clopper-Pearson interval at `confidence` (0.95 for 95 %), for independent trades.
+/// Returns the two-sided Clopper-Pearson interval at confidence `level` (0.95 for 95 %), for independent trades.
 ///
-/// At the lower end, the probability of at least this many wins is `(1 - confidence) / 2`, and at the upper end, that
-/// of at most this many wins. The coverage is at least `confidence`. Bisection finds the ends to full double precision.
+/// At the lower end, the probability of at least this many wins is `(1 - level) / 2`, and at the upper end, that
+/// of at most this many wins. The coverage is at least `level`. Bisection finds the ends to full double precision.
 /// Source: C. J. Clopper and E. S. Pearson, Biometrika 26 (1934).
-pub fn clopper_pearson_interval(
-    rate: WinRate,
-    confidence: f64,
-) -> Result<ConfidenceInterval, StatisticsError> {
-    let tail = (1.0 - confidence) / 2.0;
-    if !(confidence > 0.0 && tail > 0.0) {
-        return Err(StatisticsError::NotAConfidence { value: confidence });
+pub fn clopper_pearson_interval(rate: WinRate, level: f64) -> Result<ConfidenceInterval, StatisticsError> {
+    let tail = (1.0 - level) / 2.0;
+    if !(level > 0.0 && tail > 0.0) {
+        return Err(StatisticsError::NotAConfidence { value: level });
     }
     let lost = rate.decided() - rate.won();
     let lower = clopper_pearson_lower_end(rate, tail)?;

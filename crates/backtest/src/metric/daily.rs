@@ -80,8 +80,7 @@ const fn day_number(at: Millis) -> i64 {
 
 impl DailyRatios {
     pub fn new(profits: &[f64], balance: Money) -> Self {
-        let ratio =
-            |figure: fn(&[f64], f64) -> Result<Option<f64>, _>| figure(profits, DAYS_PER_YEAR).ok().flatten();
+        let ratio = |f: fn(&[f64], f64) -> Result<Option<f64>, _>| f(profits, DAYS_PER_YEAR).ok().flatten();
         let sample = SharpeSample::from_returns(profits).ok().flatten();
         let probabilistic = sample.and_then(|sample| probabilistic_sharpe(sample, 0.0).ok());
         Self {

@@ -36,17 +36,10 @@ struct PeakFall {
 }
 
 impl DrawdownTracker {
-    pub const fn new(start: Money) -> Self {
+    pub const fn new(from: Money) -> Self {
         let none =
-            PeakFall { amount: Money::ZERO, peak: start, peak_at: None, trough_at: None, recovered_at: None };
-        Self {
-            balance: start,
-            peak: start,
-            peak_at: None,
-            by_amount: none,
-            by_percent: none,
-            is_below: false,
-        }
+            PeakFall { amount: Money::ZERO, peak: from, peak_at: None, trough_at: None, recovered_at: None };
+        Self { balance: from, peak: from, peak_at: None, by_amount: none, by_percent: none, is_below: false }
     }
 
     #[inline]

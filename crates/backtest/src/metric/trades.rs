@@ -82,9 +82,7 @@ impl Expectancy {
         let profit = scale.to_f64(settled.iter().map(|row| row.profit).sum());
         Some(Self {
             return_per_unit,
-            standard_error: candlewick_statistics::expectancy(&returns)
-                .ok()
-                .map(|found| found.standard_error),
+            standard_error: candlewick_statistics::expectancy(&returns).ok().map(|one| one.standard_error),
             profit_per_trade: profit / returns.len() as f64,
         })
     }

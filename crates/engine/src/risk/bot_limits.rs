@@ -72,35 +72,27 @@ impl BotLimitSettings {
 }
 
 impl BotLimits {
-    pub(super) fn new(
-        settings: &BotLimitSettings,
-        name: &str,
-        scale: MoneyScale,
-    ) -> Result<Self, EngineError> {
-        let own = settings;
-        let bound = |(most, share), key: &str| {
+    pub(super) fn new(own: &BotLimitSettings, name: &str, scale: MoneyScale) -> Result<Self, EngineError> {
+        let cap = |(most, share), key: &str| {
             AmountOrPercent::new(scale, most, share, &format!("risk.bots.{name}.{key}"))
         };
         Ok(Self {
-            max_open_trades: settings.max_open_trades as usize,
-            max_trades_per_day: settings.max_trades_per_day,
-            daily_loss_limit: bound(
-                (own.daily_loss_limit, own.daily_loss_limit_percent),
-                "daily_loss_limit",
-            )?,
-            daily_profit_target: bound(
+            max_open_trades: own.max_open_trades as usize,
+            max_trades_per_day: own.max_trades_per_day,
+            daily_loss_limit: cap((own.daily_loss_limit, own.daily_loss_limit_percent), "daily_loss_limit")?,
+            daily_profit_target: cap(
                 (own.daily_profit_target, own.daily_profit_target_percent),
                 "daily_profit_target",
             )?,
-            session_loss_limit: bound(
+            session_loss_limit: cap(
                 (own.session_loss_limit, own.session_loss_limit_percent),
                 "session_loss_limit",
             )?,
-            session_profit_target: bound(
+            session_profit_target: cap(
                 (own.session_profit_target, own.session_profit_target_percent),
                 "session_profit_target",
             )?,
-            max_loss_streak: settings.max_loss_streak,
+            max_loss_streak: own.max_loss_streak,
         })
     }
 }

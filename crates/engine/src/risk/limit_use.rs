@@ -192,8 +192,7 @@ mod tests {
             (Rule::BotSessionProfitTarget, money(0), money(700)),
             (Rule::BotLossStreak, count(2), count(3)),
         ];
-        let found: Vec<_> =
-            used(BotId::FIRST).iter().map(|used| (used.rule, used.used, used.limit)).collect();
+        let found: Vec<_> = used(BotId::FIRST).iter().map(|one| (one.rule, one.used, one.limit)).collect();
         assert_eq!(found, expected);
         assert_eq!(used(other), [], "the other bot has no limits");
     }

@@ -259,15 +259,13 @@ pub(super) fn parse_percent(value: f64, key: &str) -> Result<f64, EngineError> {
     Err(EngineError::setting(key, format!("{value} is not a percentage from 0 to 100; 0 disables the limit")))
 }
 
-fn payouts_by_symbol(
-    settings: &BTreeMap<String, f64>,
-) -> Result<BTreeMap<Symbol, Option<Payout>>, EngineError> {
+fn payouts_by_symbol(given: &BTreeMap<String, f64>) -> Result<BTreeMap<Symbol, Option<Payout>>, EngineError> {
     let of = |(name, percent): (&String, &f64)| {
         let key = format!("risk.min_payout_percent_by_symbol.{name}");
         let symbol = Symbol::new(name).map_err(|error| EngineError::setting(&*key, error.to_string()))?;
         Ok((symbol, parse_payout(*percent, &key)?))
     };
-    settings.iter().map(of).collect()
+    given.iter().map(of).collect()
 }
 
 fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {

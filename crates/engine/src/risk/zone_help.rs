@@ -37,8 +37,7 @@ pub fn parse_utc_offset(text: &str) -> Option<Tz> {
         None if digits.len() == 4 => digits.split_at_checked(2)?,
         None => (digits, "00"),
     };
-    let number =
-        |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|sign| sign.is_ascii_digit()));
+    let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()));
     let (count, rest) = (number(hours)?, number(minutes)?);
     if !(1..=2).contains(&hours.len()) || minutes.len() != 2 {
         return None;

@@ -94,12 +94,8 @@ const fn settled_intent(kind: &EventKind) -> Option<IntentId> {
     }
 }
 
-const fn replace_result(
-    settlement: &EventKind,
-    intent: IntentId,
-    (outcome, profit): (Outcome, Money),
-) -> EventKind {
-    match settlement {
+const fn replace_result(old: &EventKind, intent: IntentId, (outcome, profit): (Outcome, Money)) -> EventKind {
+    match old {
         EventKind::Settled(settled) => EventKind::Settled(TradeSettlement { outcome, profit, ..*settled }),
         _ => EventKind::Settled(TradeSettlement::by_operator(intent, outcome, profit)),
     }

@@ -40,8 +40,7 @@ impl Turn {
 
 impl Tournament {
     pub(super) fn new(moments: impl Iterator<Item = Millis>) -> Self {
-        let mut winners: Vec<Turn> =
-            moments.enumerate().map(|(place, moment)| Turn::new(moment, place)).collect();
+        let mut winners: Vec<Turn> = moments.enumerate().map(|(at, moment)| Turn::new(moment, at)).collect();
         let leaves = winners.len().max(1).next_power_of_two();
         winners.extend((winners.len()..leaves).map(|place| Turn::new(Millis::MAX, place)));
         let mut losers = winners.clone();

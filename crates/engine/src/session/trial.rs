@@ -177,14 +177,9 @@ impl TrialSession {
     /// Books a trade and its result. The stake is not reserved, because nothing would read the reservation.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
-    fn book_with_result(
-        &mut self,
-        proposal: &Proposal<'_>,
-        probe: PayoutProbe,
-        precomputed: &PrecomputedOutcome,
-    ) {
+    fn book_with_result(&mut self, proposal: &Proposal<'_>, probe: PayoutProbe, known: &PrecomputedOutcome) {
         let (bot, symbol) = (proposal.bot, proposal.symbol);
-        let PrecomputedOutcome { answered_at, payout, settled_at, outcome, profit } = *precomputed;
+        let PrecomputedOutcome { answered_at, payout, settled_at, outcome, profit } = *known;
         let id = self.session.intents.take_next_id();
         self.session.count_trade(proposal, id, probe);
         self.advance_to(answered_at);

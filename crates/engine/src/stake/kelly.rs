@@ -151,8 +151,7 @@ mod tests {
     }
 
     fn trades(won_of_ten: u64, count: u64) -> impl Iterator<Item = Outcome> {
-        let outcome =
-            move |trade: u64| if trade * 7 % 10 < won_of_ten { Outcome::Won } else { Outcome::Lost };
+        let outcome = move |n: u64| if n * 7 % 10 < won_of_ten { Outcome::Won } else { Outcome::Lost };
         (0..count).map(outcome).chain([Outcome::Draw])
     }
 

@@ -29,7 +29,6 @@ pub(crate) fn settings(
     SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
 }
 
-/// Overrides these keys of `[risk]`.
 pub(crate) fn with_keys(keys: &Value) -> impl Fn(&mut RiskSettings) {
     move |risk| {
         let mut all = to_value(&*risk).expect("settings can be written");

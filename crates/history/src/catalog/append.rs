@@ -59,8 +59,7 @@ impl Catalog {
         let mut segments = version.segments;
         for (block, incoming) in to_blocks(series.interval, closed) {
             let place = segments.iter().position(|segment| block.range.contains(&segment.start));
-            let stored =
-                place.map(|place| folder.read_segment(&segments[place])).transpose()?.unwrap_or_default();
+            let stored = place.map(|at| folder.read_segment(&segments[at])).transpose()?.unwrap_or_default();
             let merged = merge(stored, incoming, origin.fetched_at, (&mut known, &repaired));
             appended.new += merged.new;
             appended.same += merged.same;
@@ -85,31 +84,21 @@ impl Catalog {
     }
 
     /// Adds a version with the given candles as the current version and returns the version number.
-    pub fn add_version(
-        &self,
-        candles: &CandleSeries,
-        note: &str,
-        origin: &Origin,
-    ) -> Result<u32, HistoryError> {
-        let (folder, _lock) = self.open_to_write(candles.series())?;
+    pub fn add_version(&self, new: &CandleSeries, note: &str, origin: &Origin) -> Result<u32, HistoryError> {
+        let (folder, _lock) = self.open_to_write(new.series())?;
         let mut manifest = folder.manifest_or_new()?;
         manifest.repaired = None;
-        self.run_or_clean_up(&folder, || self.write_version(&folder, manifest, candles, (note, origin)))
+        self.run_or_clean_up(&folder, || self.write_version(&folder, manifest, new, (note, origin)))
     }
 
     /// Adds a repaired version of the candles. Later appends do not restore candles that the repair removed.
-    pub fn add_repair(
-        &self,
-        candles: &CandleSeries,
-        note: &str,
-        origin: &Origin,
-    ) -> Result<u32, HistoryError> {
-        let (folder, _lock) = self.open_to_write(candles.series())?;
+    pub fn add_repair(&self, fixed: &CandleSeries, note: &str, origin: &Origin) -> Result<u32, HistoryError> {
+        let (folder, _lock) = self.open_to_write(fixed.series())?;
         let mut manifest = folder.manifest_or_new()?;
         let before = manifest.current().map(|version| folder.candles(&*self.disk, version)).transpose()?;
         let mut repaired = folder.repaired(&manifest)?;
         let known = KnownCandles::new(&repaired);
-        let after = candles.candles();
+        let after = fixed.candles();
         let is_out = |candle: &&Candle| {
             let place = after.binary_search_by_key(&candle.time(), Candle::time);
             !place.is_ok_and(|place| after[place] == **candle) && !known.contains(candle)
@@ -121,7 +110,7 @@ impl Catalog {
             if !repaired.is_empty() {
                 manifest.repaired = Some(folder.write_revisions(&*self.disk, "repaired", &mut repaired)?);
             }
-            self.write_version(&folder, manifest, candles, (note, origin))
+            self.write_version(&folder, manifest, fixed, (note, origin))
         })
     }
 

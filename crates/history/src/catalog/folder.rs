@@ -36,8 +36,7 @@ impl SeriesFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(HistoryError::io(&path, "read")(error)),
         };
-        let manifest: Result<Manifest, String> =
-            serde_json::from_str(&text).map_err(|error| error.to_string());
+        let manifest = serde_json::from_str::<Manifest>(&text).map_err(|error| error.to_string());
         let problem = match manifest {
             Ok(manifest) if manifest.format != FORMAT => {
                 format!("the format is {}, but this program supports only format {FORMAT}", manifest.format)

@@ -98,8 +98,7 @@ fn repaired_values_stay_removed_but_corrections_are_appended() {
     assert_eq!(read(&catalog), [(1, 10), (3, 35), (4, 40)]);
     assert_eq!(repair(&[(1, 10), (3, 35)]), 3);
     assert_eq!(append(&as_it_came), counts(0, 5, 0));
-    let repaired: Vec<Candle> =
-        catalog.repaired_candles(series()).unwrap().iter().map(|one| one.candle).collect();
+    let repaired: Vec<_> = catalog.repaired_candles(series()).unwrap().iter().map(|one| one.candle).collect();
     assert_eq!(rows(&repaired), [(2, 999), (3, 30), (4, 40), (5, 777)]);
     assert_eq!(append(&[(2, 20), (3, 31), (6, 60)]), counts(2, 0, 1));
     assert_eq!(read(&catalog), [(1, 10), (2, 20), (3, 35), (6, 60)]);
@@ -361,7 +360,6 @@ fn origin(minute: i64) -> Origin {
 }
 
 /// A disk that crashes in the middle of a given step.
-///
 /// Asserts that files are durable before they are renamed, and that the manifest is written last.
 struct FailingDisk {
     state: Mutex<DiskState>,

@@ -146,8 +146,7 @@ mod tests {
     use super::*;
 
     fn check(open: &[(i64, i64)], hours: i64, count: u64) {
-        let open: Vec<_> =
-            open.iter().map(|(start, end)| Millis::HOUR * *start..Millis::HOUR * *end).collect();
+        let open: Vec<_> = open.iter().map(|(from, to)| Millis::HOUR * *from..Millis::HOUR * *to).collect();
         let interval = Interval::from_seconds(hours * 3_600).unwrap();
         assert_eq!(expected_in(&open, interval), count, "{open:?} {hours}");
     }

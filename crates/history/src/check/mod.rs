@@ -97,12 +97,8 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> CheckedSeries {
     read.check_candles()
 }
 
-pub fn check_series(
-    candles: &CandleSeries,
-    revisions: &[Revision],
-    settings: &CheckSettings,
-) -> CheckedSeries {
-    let mut revisions = revisions.to_vec();
+pub fn check_series(candles: &CandleSeries, revised: &[Revision], settings: &CheckSettings) -> CheckedSeries {
+    let mut revisions = revised.to_vec();
     // Sorts the latest revision of each time last.
     revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen));
     let (rows, all) = (candles.candles().len() as u64, Some(candles.clone()));
@@ -426,8 +422,7 @@ impl CheckedSeries {
         let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
         let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);
         // A repair of one series cannot align two series.
-        let out_of_step =
-            self.findings.list().iter().filter(|finding| finding.kind == FindingKind::OutOfStep);
+        let out_of_step = self.findings.list().iter().filter(|one| one.kind == FindingKind::OutOfStep);
         out_of_step.for_each(|finding| again.findings.add(finding.clone()));
         Some(again)
     }

@@ -13,8 +13,7 @@ const MIN_MOVING_CANDLES: usize = 20;
 pub(super) fn report_spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dyn FnMut(Finding)) {
     let candles = series.candles();
     let Some(usual) = UsualRange::new(candles) else { return };
-    let spike_at =
-        |index: usize| Spike::detect(candles, index).filter(|spike| spike.part > factor * usual.at(index));
+    let spike_at = |at: usize| Spike::detect(candles, at).filter(|spike| spike.part > factor * usual.at(at));
     let mut spike_before = None;
     let mut spike_here = spike_at(0);
     for index in 0..candles.len() {

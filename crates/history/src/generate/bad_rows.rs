@@ -67,9 +67,7 @@ impl BadRows {
         let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
         let slots = slots(series.candles().len(), count, 1).ok_or_else(|| too_many("bad-rows", count))?;
         let places = slots.map(|slot| slot.start + dice.between(0, slot.len() as u32 - 1) as usize);
-        let bad = places
-            .zip(BAD_ROWS.into_iter().cycle())
-            .map(|(place, (kind, write_row))| (place, kind, write_row));
+        let bad = places.zip(BAD_ROWS.into_iter().cycle()).map(|(place, (kind, write))| (place, kind, write));
         Ok(Self { bad: bad.collect(), series })
     }
 

@@ -54,8 +54,7 @@ impl PriceModel {
         dice: &mut Dice,
     ) -> Option<[i64; STEPS_PER_MINUTE]> {
         let Self::Planted(edge) = self else { return None };
-        let deviation =
-            |ahead: usize| volatility * activity(asset_type, minute + Millis::MINUTE * ahead as i64);
+        let deviation = |n: usize| volatility * activity(asset_type, minute + Millis::MINUTE * n as i64);
         Some(edge.next_minute(price, deviation, dice))
     }
 
@@ -126,8 +125,7 @@ impl PlantedEdge {
                 moved
             })
             .collect();
-        // A path that ends on the wrong side is mirrored. The mirror image is equally likely, so apart from
-        // its direction the path remains a random walk.
+        // Mirroring a path that ends on the wrong side keeps a random walk, because the mirror image is equally likely.
         let mirror = if (moved < 0.0) == (self.direction < 0) { 1.0 } else { -1.0 };
         self.ahead.extend(path.iter().rev().map(|moved| price + (moved * mirror).round() as i64));
         if let Some(last) = self.ahead.first_mut().filter(|last| (**last - price).signum() != self.direction)

@@ -144,8 +144,7 @@ impl Columns {
         let labels = (0..schema.fields().len())
             .filter(|place| !places.contains(place) && is_label(schema.field(*place).name()));
         let labels: Vec<usize> = labels.collect();
-        let is_dictionary =
-            |label: &usize| matches!(schema.field(*label).data_type(), DataType::Dictionary(..));
+        let is_dictionary = |at: &usize| matches!(schema.field(*at).data_type(), DataType::Dictionary(..));
         let has_dictionary = labels.iter().any(is_dictionary);
         Ok(Self { places, labels, has_dictionary, clock })
     }
@@ -282,8 +281,7 @@ mod tests {
             .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
             .collect();
         let schema = Arc::new(Schema::new(fields));
-        let batch =
-            RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, column)| column).collect());
+        let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|pair| pair.1).collect());
         let mut bytes = Vec::new();
         let mut writer = FileWriter::try_new(&mut bytes, &schema).unwrap();
         writer.write(&batch.unwrap()).unwrap();

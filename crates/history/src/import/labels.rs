@@ -341,8 +341,7 @@ mod tests {
     fn labels(names: &[&str], only: &[&str], rows: &[&[&str]]) -> (Labels, Vec<bool>) {
         let only: Vec<String> = only.iter().map(|only| (*only).to_owned()).collect();
         let mut labels = Labels::new(LabelColumns::find(names.iter().copied()), &only);
-        let accepted =
-            (2..).zip(rows).map(|(place, row)| labels.accept(place, |column| row[column])).collect();
+        let accepted = (2..).zip(rows).map(|(at, row)| labels.accept(at, |column| row[column])).collect();
         (labels, accepted)
     }
 

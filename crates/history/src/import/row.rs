@@ -114,7 +114,6 @@ impl Decoded {
     }
 
     /// Reverses rows that begin with the newest, and returns whether the rows were reversed.
-    ///
     /// Newest-first rows may ascend only where clocks are set back, between two `is_repeated` times.
     pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);

@@ -56,16 +56,12 @@ pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
     if is_clear { Ok(interval) } else { Err(unclear()) }
 }
 
-pub(super) fn check_stated_interval(
-    rows: &[Row],
-    interval: Interval,
-    stated_by: &str,
-) -> Result<(), Problem> {
+pub(super) fn check_stated_interval(rows: &[Row], interval: Interval, source: &str) -> Result<(), Problem> {
     let found = count_distances(rows);
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
     let contradicts = |what: String| {
-        Err(Problem::with_example(format!("{stated_by} says {interval}, but {what}"), interval_hint(&found)))
+        Err(Problem::with_example(format!("{source} says {interval}, but {what}"), interval_hint(&found)))
     };
     if *shortest < interval.length() {
         return contradicts(format!("rows are {} apart", describe(*shortest)));
@@ -85,8 +81,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         order.sort_unstable();
     }
     let time = |index: usize| if is_sorted { rows[index].time } else { order[index].0 };
-    let place =
-        |index: usize| decoded.places.row_number(if is_sorted { index } else { order[index].1 as usize });
+    let place = |at: usize| decoded.places.row_number(if is_sorted { at } else { order[at].1 as usize });
     let unit = decoded.unit.as_str();
     if let Some(SecondInterval { distance, count, start }) = find_second_interval(rows.len(), time, interval)
     {
@@ -100,8 +95,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         return Err(Problem::unclear(seen, format!("one file for {interval} and another for {other}")));
     }
     // Repeated times suggest rows of a longer interval among those of the shorter one.
-    let doubled: Vec<Millis> =
-        (1..rows.len()).filter(|index| time(*index) == time(index - 1)).map(time).collect();
+    let doubled: Vec<Millis> = (1..rows.len()).filter(|at| time(*at) == time(at - 1)).map(time).collect();
     let Some(other) = doubled.windows(2).map(|pair| pair[1] - pair[0]).min() else { return Ok(()) };
     let is_regular =
         doubled.windows(2).filter(|pair| pair[1] - pair[0] == other).count() * 10 > doubled.len() * 8;
@@ -139,11 +133,7 @@ const ZONE_ALIGNMENT: Millis = Millis::new(15 * Millis::MINUTE.get());
 /// Minimum length of candles to check. Shorter candles have the same alignment in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
 
-pub(super) fn apply_bar_time(
-    decoded: &mut Decoded,
-    interval: Interval,
-    stamped: BarTime,
-) -> Result<(), Problem> {
+pub(super) fn apply_bar_time(decoded: &mut Decoded, interval: Interval, bar: BarTime) -> Result<(), Problem> {
     let length = interval.length();
     // A close at 09:01 may be stamped `09:00:59` or `09:00:59.999`.
     let until_close = |time: Millis| Millis::new(length.get() - time.get().rem_euclid(length.get()));
@@ -152,7 +142,7 @@ pub(super) fn apply_bar_time(
     };
     let ends = decoded.rows.iter().filter(|row| is_last_moment(row.time)).count();
     let has_last_moments = ends * 10 > decoded.rows.len() * 9;
-    match stamped {
+    match bar {
         BarTime::Open if has_last_moments => {
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (clock(row), until_close(row));

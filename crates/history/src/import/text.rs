@@ -24,12 +24,8 @@ pub(super) fn can_read(format: ImportFormat, first: &str, second: &str) -> bool 
     }
 }
 
-pub(super) fn decode(
-    format: ImportFormat,
-    reader: impl BufRead,
-    only: &[String],
-) -> Result<Decoded, Problem> {
-    let mut lines = Lines::new(reader);
+pub(super) fn decode(format: ImportFormat, input: impl BufRead, only: &[String]) -> Result<Decoded, Problem> {
+    let mut lines = Lines::new(input);
     let Some((number, first)) = next_line(&mut lines)? else {
         return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
     };
@@ -201,11 +197,8 @@ impl Layout {
             volume: self.volume.map_or(Ok(0.0), |column| parse_number("volume", cells[column]))?,
         };
         let length = self.until.map(|column| length_until(&self.time, &cells, column)).transpose()?;
-        Ok(Some(Line {
-            row: Row { time, numbers },
-            length,
-            decimals: DecimalCount::from_prices(prices, '.'),
-        }))
+        let decimals = DecimalCount::from_prices(prices, '.');
+        Ok(Some(Line { row: Row { time, numbers }, length, decimals }))
     }
 }
 

@@ -142,11 +142,8 @@ impl RepeatedHour {
 
 fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
     let first = decoded.rows[start].time;
-    let lies_inside = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.is_repeated(time);
-    decoded.rows[start..]
-        .iter()
-        .position(|row| !lies_inside(row.time))
-        .map_or(decoded.rows.len(), |n| start + n)
+    let overlaps = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.is_repeated(time);
+    decoded.rows[start..].iter().position(|row| !overlaps(row.time)).map_or(decoded.rows.len(), |n| start + n)
 }
 
 /// Rejects a fixed offset if rows repeat an hour with other values, which suggests clock changes.

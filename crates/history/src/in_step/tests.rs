@@ -31,8 +31,7 @@ fn seconds(interval: &str) -> i64 {
 fn walk(interval: &str, candles: i64, seed: u64) -> Closes {
     let (mut dice, mut price) = (Dice(seed), 1.1_f64);
     let step = seconds(interval);
-    let times =
-        (0..).map(|index| MONDAY + index * step).filter(|time| (time - MONDAY).rem_euclid(7 * DAY) < 5 * DAY);
+    let times = (0..).map(|n| MONDAY + n * step).filter(|time| (time - MONDAY).rem_euclid(7 * DAY) < 5 * DAY);
     let close = |time: i64| {
         price *= 1.0 + 2e-5 * dice.step();
         (time, price)

@@ -382,8 +382,7 @@ mod tests {
     fn check(time: &str, times: &[i64], expected: Result<&[i64], &str>) {
         let schema = format!("required int64 time {time}; {NUMBERS} required double volume;");
         let columns = [Column::Int64(times), ONES, ONES, ONES, ONES, ONES];
-        let found =
-            read(&file(&schema, &columns)).map(|rows| rows.iter().map(|row| row.0).collect::<Vec<_>>());
+        let found = read(&file(&schema, &columns)).map(|all| all.iter().map(|row| row.0).collect::<Vec<_>>());
         let expected = expected.map(<[i64]>::to_vec).map_err(|error| format!("x.parquet: {error}"));
         assert_eq!(found, expected, "{time}");
     }

@@ -17,8 +17,7 @@ pub(crate) fn read_texts(
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let names = columns.iter().map(|column| column.path().string());
         let wanted: Vec<(usize, String)> = names.enumerate().filter(|(_, name)| is_wanted(name)).collect();
-        let mut texts: Vec<TextColumn> =
-            wanted.iter().map(|(_, name)| TextColumn::new(name.clone())).collect();
+        let mut texts: Vec<_> = wanted.iter().map(|(_, name)| TextColumn::new(name.clone())).collect();
         for index in 0..file.metadata().num_row_groups() {
             let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
             check_offsets(&*group)?;

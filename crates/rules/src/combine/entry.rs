@@ -207,8 +207,7 @@ impl CombinationPlan {
     fn build(&self, values: &Value, bot: &BotContext, form: Mode) -> Result<Box<dyn Strategy>, BuildError> {
         let within = values.get("within").and_then(Value::as_u64).unwrap_or(1) as usize;
         let members = self.parts.iter().chain(&self.filters);
-        let parts =
-            members.map(|member| member.build(values, within, (bot, form))).collect::<Result<_, _>>()?;
+        let parts = members.map(|part| part.build(values, within, (bot, form))).collect::<Result<_, _>>()?;
         let choice = if self.is_vote {
             let weights: Vec<f64> = self.parts.iter().map(|part| part.weight).collect();
             let all = weights.iter().sum();

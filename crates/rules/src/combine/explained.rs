@@ -176,8 +176,7 @@ fn describe_vote(plan: &CombinationPlan, parts: &[String], params: &Value) -> St
     let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
     let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
     let whose = if plan.parts.iter().any(|part| part.within.is_some()) { "the others" } else { "each" };
-    let within =
-        within.map_or_else(String::new, |within| format!(", {whose} for {within} candles from its signal"));
+    let within = within.map_or_else(String::new, |n| format!(", {whose} for {n} candles from its signal"));
     format!("trades if {quorum} of {all} votes agree: {}{within}", join_names(parts))
 }
 

@@ -297,9 +297,8 @@ impl Part {
             age => format!(", {age} candles ago"),
         };
         let said = view.opposite();
-        let turned =
-            if self.invert { format!(", inverted: the part signaled {said}") } else { String::new() };
-        format!("{view}{ago}{turned}")
+        let note = if self.invert { format!(", inverted: the part signaled {said}") } else { String::new() };
+        format!("{view}{ago}{note}")
     }
 }
 

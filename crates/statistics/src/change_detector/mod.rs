@@ -116,19 +116,14 @@ impl ChangeDetector {
         stake
     }
 
-    /// Records the end of a trade that pays `payout_fraction` on a win.
+    /// Records the end of a trade that pays the fraction `payout` on a win.
     /// The first time that the alarm is raised, returns the mark at which the edge seems to have ended.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
-    pub fn on_settled(
-        &mut self,
-        stake: WatchStake,
-        outcome: TradeOutcome,
-        payout_fraction: f64,
-    ) -> Option<i64> {
-        let smaller = (1.0 - self.delta) / (payout_fraction.max(1.0) - self.delta).max(f64::MIN_POSITIVE);
+    pub fn on_settled(&mut self, stake: WatchStake, outcome: TradeOutcome, payout: f64) -> Option<i64> {
+        let smaller = (1.0 - self.delta) / (payout.max(1.0) - self.delta).max(f64::MIN_POSITIVE);
         let (gain, one) = match outcome {
             TradeOutcome::Cancelled => (0.0, 0.0),
-            _ => (smaller * (self.delta - outcome.unit_return(payout_fraction)), 1.0),
+            _ => (smaller * (self.delta - outcome.unit_return(payout)), 1.0),
         };
         self.beginning = self.beginning.max(one);
         for index in 0..BET_FRACTIONS.len() {

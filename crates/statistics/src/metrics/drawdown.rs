@@ -37,8 +37,7 @@ pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError>
         }
         let share = if peak > 0.0 { (peak - value) / peak } else { f64::INFINITY };
         let depth = peak - value;
-        let is_deeper =
-            |known: Drawdown| share > known.share || (share == known.share && depth > known.depth);
+        let is_deeper = |old: Drawdown| share > old.share || (share == old.share && depth > old.depth);
         if deepest.is_none_or(is_deeper) {
             deepest = Some(Drawdown { depth, share, peak_at, trough_at: at, recovered_at: None });
         }

@@ -96,13 +96,9 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
 /// all ratios, per period. `trials` counts *independent* variants, so similar variants count for less.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio* (2014).
-pub fn deflated_sharpe(
-    sample: SharpeSample,
-    trials: u64,
-    variance_of_trials: f64,
-) -> Result<f64, StatisticsError> {
-    if !(variance_of_trials >= 0.0 && variance_of_trials.is_finite()) {
-        return Err(StatisticsError::NotANumberFor { what: "variance of trials", value: variance_of_trials });
+pub fn deflated_sharpe(sample: SharpeSample, trials: u64, variance: f64) -> Result<f64, StatisticsError> {
+    if !(variance >= 0.0 && variance.is_finite()) {
+        return Err(StatisticsError::NotANumberFor { what: "variance of trials", value: variance });
     }
     let benchmark = match trials {
         0 => return Err(StatisticsError::TooFew { what: "trials", found: 0, needed: 1 }),
@@ -113,7 +109,7 @@ pub fn deflated_sharpe(
             let first = normal.inverse_cdf(1.0 - 1.0 / n);
             let second = normal.inverse_cdf(1.0 - 1.0 / (n * std::f64::consts::E));
             let expected = (1.0 - EULER_MASCHERONI) * first + EULER_MASCHERONI * second;
-            variance_of_trials.sqrt() * expected
+            variance.sqrt() * expected
         }
     };
     probabilistic_sharpe(sample, benchmark)

@@ -82,8 +82,7 @@ pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<
     Ok(complete[trades])
 }
 
-/// Minimum number of wins and of losses for the normal approximation.
-/// Source: Siegel, *Nonparametric Statistics*, ch. 4.
+/// Minimum number of wins and of losses for the normal approximation (Siegel, *Nonparametric Statistics*, ch. 4).
 const MIN_WINS_AND_LOSSES: u64 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -35,25 +35,21 @@ pub struct BestOfMany {
 ///
 /// Sources: H. White, *A Reality Check for Data Snooping* (2000); P. R. Hansen, *A Test for Superior Predictive
 /// Ability* (2005); D. N. Politis and J. P. Romano (1992); F. Goetze and H. R. Kuensch (1996).
-pub fn best_of_many(
-    returns: &dyn VariantSource,
-    bootstrap: Bootstrap,
-) -> Result<BestOfMany, StatisticsError> {
+pub fn best_of_many(source: &dyn VariantSource, bootstrap: Bootstrap) -> Result<BestOfMany, StatisticsError> {
     let needs = |what, found: usize, needed: usize| {
         if found < needed { Err(StatisticsError::TooFew { what, found, needed }) } else { Ok(()) }
     };
     needs("periods of a block", bootstrap.block_periods, 1)?;
     needs("bootstrap runs", bootstrap.runs as usize, 1)?;
-    needs("blocks", returns.periods().div_ceil(bootstrap.block_periods), 2)?;
-    let draws = BootstrapDraws::new(returns.periods(), bootstrap);
-    let mut statistics: Vec<Option<f64>> = Vec::with_capacity(returns.variants());
+    needs("blocks", source.periods().div_ceil(bootstrap.block_periods), 2)?;
+    let draws = BootstrapDraws::new(source.periods(), bootstrap);
+    let mut statistics: Vec<Option<f64>> = Vec::with_capacity(source.variants());
     // The largest statistic of each draw among the variants so far.
     let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
-    for group in VariantGroup::build_all(returns) {
+    for group in VariantGroup::build_all(source) {
         draws.add_group(&group, &mut statistics, &mut largest);
     }
-    let named =
-        statistics.iter().enumerate().filter_map(|(variant, found)| found.map(|found| (variant, found)));
+    let named = statistics.iter().enumerate().filter_map(|(index, found)| found.map(|found| (index, found)));
     let Some((best, statistic)) = named.reduce(|best, other| if other.1 > best.1 { other } else { best })
     else {
         return Err(StatisticsError::TooFew { what: "variants that traded", found: 0, needed: 1 });

@@ -6,7 +6,6 @@ use super::{Ruin, RuinQuestion};
 const LEFT_OUT: f64 = 1e-15;
 
 /// Computes ruin for a flat stake.
-///
 /// After `n` trades with `j` losses, the balance is `B + (n - j) w - j s`.
 pub(super) fn flat(question: &RuinQuestion, stake: u64) -> Ruin {
     let (balance, profit) = (i128::from(question.balance), i128::from(question.profit(stake)));

@@ -49,7 +49,6 @@ impl Cycle {
     }
 
     /// Outcomes: a win at level `k` after `k` losses, or a loss of the whole ladder.
-    ///
     /// A win earns the profit of its stake minus the previous losses.
     fn martingale(question: &RuinQuestion, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
@@ -73,7 +72,6 @@ impl Cycle {
     }
 
     /// Outcomes: a loss at level `k` after `k` wins, or a win at every level.
-    ///
     /// A loss costs the previous wins and the base.
     fn soros(question: &RuinQuestion, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
@@ -100,7 +98,6 @@ impl Cycle {
     }
 
     /// Returns the mean and variance of the balance change of a cycle, and its mean number of trades.
-    ///
     /// Assumes a balance with which every stake can be placed.
     pub(super) fn moments(&self) -> (f64, f64, f64) {
         let sum = |of: &dyn Fn(&Outcome) -> f64| -> f64 {

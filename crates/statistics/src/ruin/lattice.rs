@@ -28,7 +28,6 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, Stati
 }
 
 /// The chain: `starts[n % len]` is the probability of a cycle start after `n` trades.
-///
 /// Index `i` is the balance `remainder + i * spacing`.
 struct Overlapping<'a> {
     cycle: &'a Cycle,
@@ -130,7 +129,6 @@ impl<'a> Overlapping<'a> {
 
 impl Front {
     /// Adds the points of `other` from `from` on, multiplied by `weight` and shifted by `shift`.
-    ///
     /// Returns the probability above the top.
     fn add(&mut self, other: &Self, from: usize, shift: i64, weight: f64) -> f64 {
         // Balances below 0 are impossible: stakes are covered. On a coarse lattice, the lowest point takes the rest.

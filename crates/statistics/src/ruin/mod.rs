@@ -16,14 +16,10 @@ use cycle::Cycle;
 
 pub const MAX_HORIZON_TRADES: u32 = 100_000;
 
-/// Maximum amount of money in the smallest unit.
-///
-/// Up to here, an `f64` represents every integer.
+/// Maximum amount of money in the smallest unit. Up to here, an `f64` represents every integer.
 pub const MAX_MONEY: u64 = 1 << 50;
 
-/// Parameters of a ruin calculation.
-///
-/// Money is in the smallest unit (cents), probabilities are from 0 to 1.
+/// Parameters of a ruin calculation. Money is in the smallest unit (cents), probabilities are from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RuinQuestion {
     pub balance: u64,
@@ -38,7 +34,6 @@ pub struct RuinQuestion {
 }
 
 /// Multiplies an amount by a factor and rounds down, with a tolerance for floating-point errors.
-///
 /// A product just below an integer counts as that integer, as when placing stakes: 100 times 2.3 is 230, although
 /// `100.0 * 2.3` is 229.99999999999997.
 pub(crate) fn scaled_down(amount: u64, factor: f64) -> u64 {

@@ -10,21 +10,17 @@ const MAX_WORK: f64 = 1.6e8;
 /// Target number of multiplications on a coarser lattice, where each one is slower.
 const COARSE_WORK: f64 = 6e7;
 
-/// Maximum number of multiplications if a coarser lattice would give meaningless results.
-///
-/// This takes about one second on one core.
+/// Maximum number of multiplications (about 1 s on one core) if a coarser lattice would give meaningless results.
 const MOST_WORK: f64 = 2e9;
 
 /// Number of standard deviations of growth above which balances are dropped and counted as error.
 const REACH: f64 = 9.0;
 
 /// Minimum number of lattice points within the stakes of the most expensive cycle.
-///
 /// With fewer points, affordable and unaffordable cycles cannot be distinguished.
 const POINTS_OF_NEED: f64 = 4.0;
 
 /// Minimum number of points per standard deviation of a cycle.
-///
 /// Alternatively, the balance has `POINTS_OF_BALANCE` points per square root of the number of cycles. Either keeps the
 /// deviation added by splitting changes small.
 const POINTS_OF_DEVIATION: f64 = 8.0;
@@ -109,7 +105,6 @@ fn coarsest(question: &RuinQuestion, cycle: &Cycle) -> u64 {
 }
 
 /// Returns a spacing of about `least` and at most `most`.
-///
 /// Prefers the smallest one below `3 * least` whose double divides the base stake (the smallest need), because it keeps
 /// all losses of the base exact.
 fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {

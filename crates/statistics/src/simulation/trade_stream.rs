@@ -65,19 +65,13 @@ impl TradeStream {
         }
     }
 
-    pub fn play(
-        &self,
-        seed: u64,
-        path: u64,
-        trades: u64,
-        listen: impl FnMut(StreamEvent) -> ControlFlow<()>,
-    ) {
+    pub fn play(&self, seed: u64, path: u64, trades: u64, visit: impl FnMut(StreamEvent) -> ControlFlow<()>) {
         let mut dice = Dice::new(seed, path);
         // The listener stopped the stream.
         let _ = match self.dependence {
-            TradeDependence::Independent => self.play_groups(&mut dice, 1, trades, listen),
-            TradeDependence::SameTrade(size) => self.play_groups(&mut dice, size, trades, listen),
-            TradeDependence::Overlapping(steps) => self.play_overlapping(&mut dice, steps, trades, listen),
+            TradeDependence::Independent => self.play_groups(&mut dice, 1, trades, visit),
+            TradeDependence::SameTrade(size) => self.play_groups(&mut dice, size, trades, visit),
+            TradeDependence::Overlapping(steps) => self.play_overlapping(&mut dice, steps, trades, visit),
         };
     }
 
@@ -162,8 +156,7 @@ impl PayoutOdds {
 mod tests {
     use super::*;
 
-    /// Returns the win rate of decided trades, the share of draws, and the mean product of adjacent
-    /// returns.
+    /// Returns the win rate of decided trades, the share of draws, and the mean product of adjacent returns.
     fn observe(stream: &TradeStream, trades: u64) -> (f64, f64, f64) {
         let (mut won, mut lost, mut drawn, mut product, mut before) = (0.0, 0.0, 0.0, 0.0, 0.0);
         let mut opened = 0;
@@ -207,8 +200,7 @@ mod tests {
 
     #[test]
     fn neighbours_depend_on_each_other_as_they_overlap() {
-        let product =
-            |dependence| observe(&TradeStream::new(dependence, &[1.0], 0.0, 0.0).unwrap(), 300_000).2;
+        let product = |kind| observe(&TradeStream::new(kind, &[1.0], 0.0, 0.0).unwrap(), 300_000).2;
         assert!(product(TradeDependence::Independent).abs() < 0.01);
         assert!((product(TradeDependence::SameTrade(5)) - 0.8).abs() < 0.01); // four neighbours of five are twins
         // Half of the walk is shared: the correlation of the signs is 2 asin(1/2) / pi = 1/3.
@@ -217,8 +209,7 @@ mod tests {
 
     #[test]
     fn rejects_invalid_streams() {
-        let new =
-            |dependence, payouts: &[f64], points, draw| TradeStream::new(dependence, payouts, points, draw);
+        let new = |kind, payouts: &[f64], points, draw| TradeStream::new(kind, payouts, points, draw);
         assert_eq!(new(TradeDependence::Independent, &[], 0.0, 0.0), Err(StatisticsError::NoTrades));
         assert_eq!(new(TradeDependence::SameTrade(0), &[0.85], 0.0, 0.0), Err(StatisticsError::NoTrades));
         assert!(new(TradeDependence::Independent, &[0.0], 0.0, 0.0).is_err());

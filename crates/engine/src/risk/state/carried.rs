@@ -87,8 +87,7 @@ pub(crate) struct PayoutNeedChange {
 
 impl PayoutNeedChange {
     pub(crate) fn compare(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
-        let payout_max_age =
-            |limits: &Limits, symbol| limits.needs_payout(symbol).then_some(limits.payout_max_age);
+        let payout_max_age = |of: &Limits, symbol| of.needs_payout(symbol).then_some(of.payout_max_age);
         let rules: Vec<(Option<Millis>, Option<Millis>)> = symbols
             .iter()
             .map(|(there, here)| (payout_max_age(before, *there), payout_max_age(after, *here)))

@@ -81,15 +81,11 @@ impl Session {
         for index in 0..self.bots.len() {
             let place = old.names.iter().position(|name| *name == self.names[index]);
             match place {
-                Some(place) => {
-                    let settings = (&before.settings.bots[place], &own.bots[index]);
-                    Self::check_ladder_bounds(
-                        &bots[place].stake,
-                        settings,
-                        (&before.settings.risk, &own.risk),
-                    )?;
-                    self.carry_bot(index, bots[place].clone(), settings, payouts)?;
-                    *self.bots[index].verdict = bots[place].verdict.clone().with_numbers(&numbers);
+                Some(at) => {
+                    let both = (&before.settings.bots[at], &own.bots[index]);
+                    Self::check_ladder_bounds(&bots[at].stake, both, (&before.settings.risk, &own.risk))?;
+                    self.carry_bot(index, bots[at].clone(), both, payouts)?;
+                    *self.bots[index].verdict = bots[at].verdict.clone().with_numbers(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
                     return Err(needs_all(format!(

@@ -90,8 +90,7 @@ impl Columns {
                 roles[*first] = Some(role);
             }
             if found.len() > 1 {
-                let names: Vec<String> =
-                    found.iter().map(|column| format!("\"{}\"", cells[*column])).collect();
+                let names: Vec<String> = found.iter().map(|at| format!("\"{}\"", cells[*at])).collect();
                 doubles.push(format!("{} for {}", names.join(" and "), role.as_str()));
             }
         };
@@ -187,8 +186,7 @@ impl Columns {
         if record.len() < expected {
             return Some(format!("{} columns instead of {expected}; is the line cut off?", record.len()));
         }
-        let last_cell =
-            |record: &StringRecord| record.iter().next_back().unwrap_or_default().trim().to_owned();
+        let last_cell = |row: &StringRecord| row.iter().next_back().unwrap_or_default().trim().to_owned();
         let (last, previous) = (last_cell(record), previous.map(last_cell).unwrap_or_default());
         let is_truncated = last.is_empty() && !previous.is_empty()
             || last.ends_with(['.', ',']) && !previous.ends_with(['.', ',']);

@@ -43,12 +43,8 @@ pub(super) fn can_read(first: &str, second: &str) -> bool {
         }
 }
 
-pub(super) fn decode(
-    content: &[u8],
-    settings: &TableSettings,
-    only: &[String],
-) -> Result<NamedTable, Problem> {
-    let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
+pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) -> Result<NamedTable, Problem> {
+    let content = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let content = &*without_preamble(content);
     let first = content.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let first =

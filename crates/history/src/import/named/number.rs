@@ -121,8 +121,7 @@ fn parse(text: &str, decimal: DecimalMark) -> Option<f64> {
     let first = groups.next().unwrap_or_default();
     let digits = first.trim_start_matches(['+', '-']);
     let rest: Vec<&str> = groups.collect();
-    let are_groups =
-        rest.iter().all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()));
+    let are_groups = rest.iter().all(|one| one.len() == 3 && one.bytes().all(|byte| byte.is_ascii_digit()));
     let begins = (1..=3).contains(&digits.len()) && !digits.starts_with('0');
     let is_grouped = are_groups && begins;
     if !rest.is_empty() && !is_grouped {
