@@ -78,8 +78,7 @@ async fn books_unexplained_money_once_when_the_wallet_is_quiet() {
         EventKind::Deposit { amount } => Some(amount.minor()),
         _ => None,
     };
-    let deposited =
-        |ran: &RunRecord| ran.picked(deposit).iter().map(|(.., amount)| *amount).collect::<Vec<_>>();
+    let deposited = |ran: &RunRecord| ran.picked(deposit).iter().map(|(.., sum)| *sum).collect::<Vec<_>>();
     let [before, open, close] = FOLLOWS;
     let ran = run(CLOSE, 8, &[before, open, close, (10 * MINUTE, 1_058)]).await;
     assert_eq!((deposited(&ran), ran.finished().free.minor()), (vec![5_000], 105_800));

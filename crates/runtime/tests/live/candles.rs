@@ -37,8 +37,7 @@ async fn polls_a_missing_candle_quickly_until_it_arrives() {
 
 #[tokio::test(start_paused = true)]
 async fn records_a_late_candle_and_rejects_its_signal() {
-    let stage = Stage::paused().await.bot(btc(), &[MINUTE]).lag(btc(), MINUTE, 7_000);
-    let ran = stage.run_for(100_000).await;
+    let ran = Stage::paused().await.bot(btc(), &[MINUTE]).lag(btc(), MINUTE, 7_000).run_for(100_000).await;
     assert_eq!(ran.candles(), [(0, MINUTE, MINUTE + 8_000, Origin::Live)]);
     assert_eq!(ran.refused(), [(MINUTE, Rule::LateSignal)]);
 }

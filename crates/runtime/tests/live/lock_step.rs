@@ -24,8 +24,7 @@ async fn delivers_answers_at_venue_time_and_settlements_when_known() {
         let stage = if is_slow { slow_everywhere(stage) } else { stage };
         let ran = stage.until(4 * MINUTE).run().await;
         let is_opened = |kind: &EventKind| matches!(kind, EventKind::Opened(_)).then(|| kind.intent());
-        let opened = ran.picked(is_opened);
-        assert_eq!(opened, [1, 2].map(|intent| (62_000, 62_000, Some(IntentId::new(intent)))));
+        assert_eq!(ran.picked(is_opened), [1, 2].map(|intent| (62_000, 62_000, Some(IntentId::new(intent)))));
         let known = 122_999 + 4_000;
         assert_eq!(ran.settled(), [(known, 1, Outcome::Won, 800), (known, 2, Outcome::Won, 800)]);
         assert_eq!(ran.refused(), [(2 * MINUTE, Rule::MaxOpenTradesPerSymbol)]);
@@ -81,8 +80,7 @@ async fn tracks_an_open_trade_beyond_the_end_of_the_data() {
 #[tokio::test(start_paused = true)]
 async fn stop_order_keeps_the_clock_in_lock_step() {
     let stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
-    let stage = stage.trade("btc-1", 60_999, 180_999, Outcome::Won, 8);
-    let ran = slow_everywhere(stage).run_for(90_000).await;
+    let ran = slow_everywhere(stage.trade("btc-1", 60_999, 180_999, Outcome::Won, 8)).run_for(90_000).await;
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
     assert_eq!((ran.ended, ran.settled().len()), (184_999, 1));
 }

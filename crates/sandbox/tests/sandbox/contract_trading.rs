@@ -88,8 +88,7 @@ async fn the_user_has_every_field() {
 
 #[tokio::test]
 async fn an_open_answers_the_full_projection_without_status() {
-    let venue = venue();
-    let trade = venue.open("BTCUSDT", "BUY").await;
+    let trade = venue().open("BTCUSDT", "BUY").await;
     assert_eq!(fields_of(&trade), sorted(FULL));
     let expected = json!({
         "pnl": 0.0, "closePrice": 0.0, "closePriceTime": 0, "attemptsToClose": 0, "result": "PENDING",

@@ -36,8 +36,7 @@ fn rejects_missing_and_invalid_inputs() {
     let two = build_markets(&[flat("ETHUSDT", "1m"), flat("BTCUSDT", "1m")]);
     check(vec![flat("ETHUSDT", "1m")], two, |_| (), incomplete);
     check(series.clone(), markets.clone(), |settings| settings.token.clear(), "[sandbox] token = : use");
-    let gold: Change =
-        |settings| settings.asset_types = [("BTCUSDT".parse().unwrap(), "gold".to_owned())].into();
+    let gold: Change = |given| given.asset_types = [("BTCUSDT".parse().unwrap(), "gold".to_owned())].into();
     check(series, markets, gold, "[sandbox] asset_types = gold: use crypto, forex or otc");
 }
 
@@ -52,7 +51,6 @@ fn the_finest_series_is_the_detail_of_the_next_longer_one() {
             (market.prices.series().to_string(), detail)
         })
         .collect();
-    let expected =
-        [("BTCUSDT 1m".to_owned(), Some("BTCUSDT 5s".to_owned())), ("ETHUSDT 1m".to_owned(), None)];
-    assert_eq!(body, expected);
+    let pairs = [("BTCUSDT 1m".to_owned(), Some("BTCUSDT 5s".to_owned())), ("ETHUSDT 1m".to_owned(), None)];
+    assert_eq!(body, pairs);
 }

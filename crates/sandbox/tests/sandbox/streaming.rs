@@ -39,8 +39,7 @@ async fn pass(span: Duration) {
 }
 
 async fn polled(broker: &HttpBroker, name: &str, tick: PriceTick) -> f64 {
-    let answer = broker.price(&symbol(name), AsOf::Moment(tick.time)).await.unwrap().value;
-    answer.record().unwrap().prices.close
+    broker.price(&symbol(name), AsOf::Moment(tick.time)).await.unwrap().value.record().unwrap().prices.close
 }
 
 #[tokio::test]
