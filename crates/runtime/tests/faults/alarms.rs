@@ -39,13 +39,8 @@ pub(crate) struct Alarms {
 }
 
 impl Alarms {
-    pub(crate) fn due(
-        &mut self,
-        world: &World,
-        answer: &Answer,
-        (book, now): (&TradeBook, Millis),
-    ) -> Vec<Due> {
-        match answer {
+    pub(crate) fn due(&mut self, world: &World, got: &Answer, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
+        match got {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
                 let Some(asked) = world.truth().order_of(intent.number()) else { return Vec::new() };
                 let id = &reply.value.id;

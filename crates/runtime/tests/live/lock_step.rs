@@ -28,10 +28,8 @@ async fn delivers_answers_at_venue_time_and_settlements_when_known() {
         let known = 122_999 + 4_000;
         assert_eq!(ran.settled(), [(known, 1, Outcome::Won, 800), (known, 2, Outcome::Won, 800)]);
         assert_eq!(ran.refused(), [(2 * MINUTE, Rule::MaxOpenTradesPerSymbol)]);
-        let candles: Vec<_> =
-            ran.candles().iter().map(|(series, close, at, _)| (*series, *close, *at)).collect();
-        let expected: Vec<_> =
-            minutes(4).into_iter().flat_map(|at| [0, 1].map(|series| (series, at, at))).collect();
+        let candles: Vec<_> = ran.candles().iter().map(|(id, close, at, _)| (*id, *close, *at)).collect();
+        let expected: Vec<_> = minutes(4).into_iter().flat_map(|at| [0, 1].map(|id| (id, at, at))).collect();
         assert_eq!(candles, expected);
         assert_eq!(ran.ended, 4 * MINUTE);
     }
@@ -54,14 +52,13 @@ async fn simultaneous_settlement_and_candle_keep_the_documented_order() {
     stage.wants_prices = true;
     let stage = stage.trade("btc-1", 62_999, 3 * MINUTE - 4_000, Outcome::Won, 8).failed_open(not_sent());
     let ran = stage.slow(Which::Trades, (0, 9 * MINUTE), 5_000).until(3 * MINUTE).run().await;
-    let at_three = ran.picked(|kind| match kind {
+    let facts = ran.picked(|kind| match kind {
         EventKind::Settled(_) => Some("settled"),
         EventKind::Candle { .. } => Some("candle"),
         EventKind::Price { .. } => Some("price"),
         _ => None,
     });
-    let order: Vec<_> =
-        at_three.iter().filter(|(at, ..)| *at == 3 * MINUTE).map(|(_, _, kind)| *kind).collect();
+    let order: Vec<_> = facts.iter().filter(|(at, ..)| *at == 3 * MINUTE).map(|(.., kind)| *kind).collect();
     assert_eq!(order, ["settled", "candle", "price"]);
     assert_eq!(ran.opens(), [(MINUTE, 0), (3 * MINUTE, 0)]);
 }

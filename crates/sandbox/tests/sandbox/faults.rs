@@ -97,9 +97,8 @@ async fn a_lagging_list_hides_a_new_trade_for_the_span_in_venue_time() {
 async fn a_late_settlement_is_seen_and_paid_the_span_later() {
     let venue = venue("late-settlement:1:30s");
     venue.open("BTCUSDT", "BUY").await;
-    for (after_ms, result, balance) in
-        [(66_999, "PENDING", 9_990.0), (96_998, "PENDING", 9_990.0), (96_999, "WON", 10_008.0)]
-    {
+    let cases = [(66_999, "PENDING", 9_990.0), (96_998, "PENDING", 9_990.0), (96_999, "WON", 10_008.0)];
+    for (after_ms, result, balance) in cases {
         venue.clock.set(NOON + after_ms);
         assert_eq!(venue.full_rows().await[0]["result"], result, "after {after_ms} ms");
         assert_eq!(venue.balance().await, balance);

@@ -43,8 +43,7 @@ fn rejects_missing_and_invalid_inputs() {
 #[test]
 fn the_finest_series_is_the_detail_of_the_next_longer_one() {
     let series = [flat("BTCUSDT", "5s"), flat("ETHUSDT", "1m"), flat("BTCUSDT", "5m"), flat("BTCUSDT", "1m")];
-    let markets = build_markets(&series);
-    let body: Vec<(String, Option<String>)> = markets
+    let body: Vec<(String, Option<String>)> = build_markets(&series)
         .iter()
         .map(|market| {
             let detail = market.detail.first().map(|detail| detail.series().to_string());

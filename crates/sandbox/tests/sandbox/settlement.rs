@@ -102,9 +102,8 @@ async fn a_next_candle_has_no_price_until_its_candle_opens() {
     let trade = venue.post("/token/trades/open", next).await.json();
     assert_eq!((&trade["openTime"], &trade["closeTime"]), (&json!(NOON + 60_000), &json!(NOON + 120_000)));
     assert_eq!((&trade["openPrice"], &trade["expirationType"]), (&json!(0.0), &json!("NEXT_CANDLE")));
-    for (after_ms, price, price_time) in
-        [(59_999, 0.0, 0), (60_000, 131.0, NOON + 60_000), (124_000, 131.0, NOON + 60_000)]
-    {
+    let cases = [(59_999, 0.0, 0), (60_000, 131.0, NOON + 60_000), (124_000, 131.0, NOON + 60_000)];
+    for (after_ms, price, price_time) in cases {
         venue.clock.set(NOON + after_ms);
         let row = venue.full_rows().await.remove(0);
         assert_close(&row["openPrice"], price);
