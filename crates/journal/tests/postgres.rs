@@ -12,7 +12,7 @@ use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use suite::fixture::{Fixture, line, run_on};
-use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use tokio::sync::RwLock;
 use url::Url;
 
 /// Write-locked by the test that restarts the server, read-locked by all others.
@@ -25,8 +25,7 @@ fn admin() -> Url {
 }
 
 async fn postgres() -> Fixture {
-    let guard: OwnedRwLockReadGuard<()> = std::sync::Arc::clone(&SERVER).read_owned().await;
-    database(Box::new(guard)).await
+    database(Box::new(std::sync::Arc::clone(&SERVER).read_owned().await)).await
 }
 
 async fn database(alive: Box<dyn std::any::Any + Send + Sync>) -> Fixture {
@@ -55,13 +54,10 @@ test_claims!(
 async fn full_disk_loses_nothing() {
     let fixture = postgres().await;
     let mut store = fixture.written(&["1"]).await;
-    fixture
-        .run(
-            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
-             BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
-             CREATE TRIGGER full_disk BEFORE INSERT ON entries EXECUTE FUNCTION fail()",
-        )
-        .await;
+    let fail = "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+        CREATE TRIGGER full_disk BEFORE INSERT ON entries EXECUTE FUNCTION fail()";
+    fixture.run(fail).await;
     for body in ["2", "3"] {
         store.record(line(body));
         let error = store.commit().await.unwrap_err();
@@ -136,11 +132,9 @@ async fn passwords_are_never_shown() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn server_restart_loses_and_repeats_nothing() {
-    let restart = std::env::var("CANDLEWICK_TEST_POSTGRES_RESTART");
-    let restart =
-        restart.expect("CANDLEWICK_TEST_POSTGRES_RESTART must restart the server: run .ci/postgres");
-    let guard = std::sync::Arc::clone(&SERVER).write_owned().await;
-    let fixture = database(Box::new(guard)).await;
+    let given = std::env::var("CANDLEWICK_TEST_POSTGRES_RESTART");
+    let restart = given.expect("CANDLEWICK_TEST_POSTGRES_RESTART must restart the server: run .ci/postgres");
+    let fixture = database(Box::new(std::sync::Arc::clone(&SERVER).write_owned().await)).await;
     let name = fixture.text.rsplit('/').next().unwrap();
     fixture.run(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await;
     let mut store = fixture.open().await.unwrap();
@@ -166,9 +160,8 @@ async fn server_restart_loses_and_repeats_nothing() {
         for _ in 0..40 {
             committed.recv().await.unwrap();
         }
-        let command = restart.clone();
-        let restarting =
-            tokio::task::spawn_blocking(move || Command::new("sh").args(["-c", &command]).status());
+        let line = restart.clone();
+        let restarting = tokio::task::spawn_blocking(move || Command::new("sh").args(["-c", &line]).status());
         while !restarting.is_finished() {
             let _ = committed.try_recv();
             tokio::task::yield_now().await;

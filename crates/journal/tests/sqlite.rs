@@ -72,8 +72,7 @@ async fn reports_garbage_in_a_row() {
             Err(JournalError::BrokenChain { seq, .. }) => assert_eq!(seq, 3, "{garbage}"),
             other => panic!("{garbage}: {other:?}"),
         }
-        let two = fixture.reader().await.lines(1, 2).await.unwrap();
-        assert_eq!(two.len(), 2, "{garbage}");
+        assert_eq!(fixture.reader().await.lines(1, 2).await.unwrap().len(), 2, "{garbage}");
     }
 }
 
@@ -155,8 +154,7 @@ async fn accepts_relative_paths_with_any_character() {
     for name in ["per%20cent.db", "a#b?c.db", "ü:.db"] {
         let path = folder.join("..").join(folder.file_name().unwrap()).join(name);
         let url = JournalUrl::from_path(&path);
-        let store = Store::open(&url, &Holder::current_process("test")).await.unwrap();
-        store.close().await.unwrap();
+        Store::open(&url, &Holder::current_process("test")).await.unwrap().close().await.unwrap();
         assert!(folder.join(name).exists(), "{name}");
         drop(Reader::open(&url).await.unwrap());
     }
@@ -262,10 +260,8 @@ async fn detects_recreated_journal() {
     let remembered = std::fs::read(&point).unwrap();
     std::fs::write(&file, older).unwrap();
     let error = fixture.reader().await.verify().await.unwrap_err().to_string();
-    assert!(
-        error.contains("broken at entry 4") && error.contains(&format!("delete {}", point.display())),
-        "{error}"
-    );
+    let deletion = format!("delete {}", point.display());
+    assert!(error.contains("broken at entry 4") && error.contains(&deletion), "{error}");
     std::fs::remove_file(&file).unwrap();
     let mut store = fixture.open().await.unwrap();
     assert!(!point.exists(), "a new journal forgets the previous one");
@@ -291,8 +287,7 @@ async fn lock_owner_has_the_journal() {
     let fixture = sqlite().await;
     let first = open_on(&fixture, "first", "boot room-1").await.unwrap();
     fixture.age_lease(Millis::DAY).await;
-    let second = open_on(&fixture, "second", "boot room-2").await.map(drop);
-    assert!(matches!(second, Err(JournalError::HeldBy { .. })), "{second:?}");
+    assert_fails!(open_on(&fixture, "second", "boot room-2").await, JournalError::HeldBy { .. });
     drop(first);
     let lease = fixture.reader().await.current_lease().await.unwrap().unwrap();
     assert_eq!(lease.holder.program, "first", "it ended without giving it back");
@@ -307,8 +302,7 @@ async fn recent_heartbeat_of_another_host_outweighs_a_free_lock() {
     // The other host's process seems to have ended: the lock is free, but the lease was not released.
     drop(open_on(&fixture, "there", "boot-1 room").await.unwrap());
     fixture.age_lease(Millis::from_seconds(29)).await;
-    let early = open_on(&fixture, "here", "boot-2 room").await.map(drop);
-    assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
+    assert_fails!(open_on(&fixture, "here", "boot-2 room").await, JournalError::HeldBy { .. });
     fixture.age_lease(Millis::from_seconds(2)).await;
     drop(open_on(&fixture, "here", "boot-2 room").await.unwrap());
 }

@@ -68,8 +68,7 @@ impl Fixture {
         let verified = reader.verify().await.unwrap();
         let lines = reader.lines(1, 1_000_000).await.unwrap();
         assert_eq!(verified.entries, lines.len() as u64);
-        let numbers: Vec<u64> = lines.iter().map(|line| line.seq).collect();
-        assert_eq!(numbers, (1..=lines.len() as u64).collect::<Vec<_>>());
+        assert!(lines.iter().map(|line| line.seq).eq(1..=verified.entries), "{lines:?}");
         let bodies = lines.into_iter().map(|stored| stored.line.body);
         bodies.filter(|body| !body.starts_with("{\"exchanges\":")).collect()
     }
@@ -84,8 +83,7 @@ impl Fixture {
 pub(crate) async fn run_on(driver_url: &str, statements: &str) {
     sqlx::any::install_default_drivers();
     let mut connection = AnyConnection::connect(driver_url).await.unwrap();
-    let statements = sqlx::AssertSqlSafe(statements.to_owned());
-    sqlx::raw_sql(statements).execute(&mut connection).await.unwrap();
+    sqlx::raw_sql(sqlx::AssertSqlSafe(statements.to_owned())).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
 }
 

@@ -6,7 +6,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
 pub(crate) const JOURNAL: &str = "CANDLEWICK_TEST_CHILD_JOURNAL";
-
 pub(crate) const READING: &str = "CANDLEWICK_TEST_CHILD_READS";
 
 pub(crate) fn command(program: &std::path::Path, url: &str) -> Command {
@@ -30,32 +29,23 @@ fn start(fixture: &Fixture) -> Child {
 }
 
 pub(crate) fn play_child() {
-    let Ok(url) = std::env::var(JOURNAL) else {
-        return;
-    };
+    let Ok(url) = std::env::var(JOURNAL) else { return };
     let url: JournalUrl = url.parse().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let holder = Holder::current_process("child");
-        let opened = match Store::open(&url, &holder).await {
-            Ok(mut store) => {
-                commit(&mut store, &["child"]).await;
-                Ok(store)
+        let mut opened = Store::open(&url, &Holder::current_process("child")).await;
+        let mut outcome = match &mut opened {
+            Ok(store) => {
+                commit(store, &["child"]).await;
+                "held".to_owned()
             }
-            Err(error) => Err(error),
-        };
-        let word = match &opened {
-            Ok(_) => "held".to_owned(),
             Err(error) => format!("{error:?}"),
         };
-        let read = match std::env::var(READING) {
-            Ok(_) => {
-                let lines = Reader::open(&url).await.unwrap().verify().await.unwrap().entries;
-                format!(" read: {lines}")
-            }
-            Err(_) => String::new(),
-        };
-        writeln!(std::io::stdout().lock(), "\noutcome: {word}{read}").unwrap();
+        if std::env::var(READING).is_ok() {
+            let lines = Reader::open(&url).await.unwrap().verify().await.unwrap().entries;
+            outcome = format!("{outcome} read: {lines}");
+        }
+        writeln!(std::io::stdout().lock(), "\noutcome: {outcome}").unwrap();
         std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     });
     // The parent process has stopped reading.

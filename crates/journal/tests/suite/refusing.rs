@@ -59,12 +59,9 @@ pub(crate) async fn reads_old_journal_unchanged(fixture: &Fixture) {
 
 pub(crate) async fn rejects_newer_journal(fixture: &Fixture) {
     fixture.written(&["1"]).await.close().await.unwrap();
-    fixture
-        .run(
-            "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
-              SELECT 5, 'more', success, checksum, 1 FROM _sqlx_migrations WHERE version = 2",
-        )
-        .await;
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+                 SELECT 5, 'more', success, checksum, 1 FROM _sqlx_migrations WHERE version = 2";
+    fixture.run(newer).await;
     for error in [fixture.open().await.map(drop), Reader::open(&fixture.url).await.map(drop)] {
         let error = error.unwrap_err();
         assert!(matches!(error, JournalError::NewerSchema { found: 5, known: 4, .. }), "{error:?}");

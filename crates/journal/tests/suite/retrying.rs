@@ -25,10 +25,8 @@ pub(crate) async fn failed_commit_is_retried_completely(fixture: &Fixture) {
     commit(&mut store, &["4"]).await;
     assert_eq!((store.pending(), store.head().seq), (0, 6));
     assert_eq!(fixture.bodies().await, ["1", "2", "3", "4"]);
-    assert_eq!(
-        fixture.reader().await.exchanges_of_intent(1).await.unwrap(),
-        [exchange(1, "2"), exchange(1, "3")]
-    );
+    let exchanges = fixture.reader().await.exchanges_of_intent(1).await.unwrap();
+    assert_eq!(exchanges, [exchange(1, "2"), exchange(1, "3")]);
 }
 
 /// Interrupts commits at each query in turn, before or after the response.
@@ -137,9 +135,8 @@ impl Follower for Snapshots {
 
 pub(crate) async fn interrupted_snapshot_loses_no_entry(fixture: &Fixture) {
     let snapshots = Snapshots::default();
-    let store = fixture.open().await.unwrap();
-    let mut journal =
-        RunJournal::new(store, 1, Millis::ZERO, || Duration::ZERO).with_follower(Box::new(snapshots.clone()));
+    let journal = RunJournal::new(fixture.open().await.unwrap(), 1, Millis::ZERO, || Duration::ZERO);
+    let mut journal = journal.with_follower(Box::new(snapshots.clone()));
     let mut expected = Vec::new();
     let mut note = |journal: &mut RunJournal| {
         expected.push(format!("{{\"number\":{}}}", expected.len()));
@@ -172,9 +169,8 @@ pub(crate) async fn interrupted_snapshot_loses_no_entry(fixture: &Fixture) {
 
 pub(crate) async fn failed_snapshot_affects_nothing_else(fixture: &Fixture) {
     let snapshots = Snapshots::default();
-    let store = fixture.open().await.unwrap();
-    let mut journal =
-        RunJournal::new(store, 1, Millis::ZERO, || Duration::ZERO).with_follower(Box::new(snapshots.clone()));
+    let journal = RunJournal::new(fixture.open().await.unwrap(), 1, Millis::ZERO, || Duration::ZERO);
+    let mut journal = journal.with_follower(Box::new(snapshots.clone()));
     fixture.run("ALTER TABLE entries ADD COLUMN gone TEXT CHECK (body NOT LIKE '{\"snapshot\":%')").await;
     for number in 1..=3 {
         journal.note(Millis::ZERO, format!("{{\"number\":{number}}}"));

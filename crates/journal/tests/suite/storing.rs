@@ -5,8 +5,7 @@ use candlewick_journal::{Line, LineKind, LoggedExchange, MAX_EXCHANGE_BYTES};
 use candlewick_sdk::Millis;
 
 pub(crate) async fn lines_keep_their_order_and_fields(fixture: &Fixture) {
-    let kinds = [LineKind::Run, LineKind::Event, LineKind::Action, LineKind::Note];
-    let lines: Vec<Line> = kinds
+    let lines: Vec<Line> = [LineKind::Run, LineKind::Event, LineKind::Action, LineKind::Note]
         .into_iter()
         .zip([None, Some(0), Some(7), Some(u64::MAX)])
         .enumerate()
@@ -54,31 +53,26 @@ pub(crate) async fn large_commits_are_atomic(fixture: &Fixture) {
 
 pub(crate) async fn stores_any_text(fixture: &Fixture) {
     let bodies = ["", "ünïcödé 𝄞", "'; DROP TABLE entries; --", "$1 ? %s \\", "a\u{0}b"];
-    let mut store = fixture.open().await.unwrap();
-    commit(&mut store, &bodies).await;
+    commit(&mut fixture.open().await.unwrap(), &bodies).await;
     let kept = fixture.bodies().await;
     assert_eq!(kept[..4], bodies[..4]);
     assert_eq!(kept[4], "a\u{fffd}b", "PostgreSQL keeps no NUL");
 }
 
 pub(crate) async fn stores_exchanges_with_the_lines(fixture: &Fixture) {
-    let unanswered = LoggedExchange { received: None, response: None, status: None, ..exchange(2, "c") };
+    let pending = LoggedExchange { received: None, response: None, status: None, ..exchange(2, "c") };
     let long = exchange(3, &"x".repeat(MAX_EXCHANGE_BYTES + 1));
     let mut store = fixture.open().await.unwrap();
     commit_exchange(&mut store, exchange(2, "a")).await;
     store.record(line("1"));
     store.record_exchange(exchange(1, "b"));
-    store.record_exchange(unanswered.clone());
+    store.record_exchange(pending.clone());
     commit_exchange(&mut store, long).await;
     store.close().await.unwrap();
-    let mut store = fixture.open().await.unwrap();
-    commit_exchange(&mut store, exchange(2, "d")).await;
+    commit_exchange(&mut fixture.open().await.unwrap(), exchange(2, "d")).await;
 
     let mut reader = fixture.reader().await;
-    assert_eq!(
-        reader.exchanges_of_intent(2).await.unwrap(),
-        [exchange(2, "a"), unanswered, exchange(2, "d")]
-    );
+    assert_eq!(reader.exchanges_of_intent(2).await.unwrap(), [exchange(2, "a"), pending, exchange(2, "d")]);
     assert_eq!(reader.exchanges_of_intent(1).await.unwrap(), [exchange(1, "b")]);
     assert!(reader.exchanges_of_intent(3).await.unwrap()[0].request.ends_with("x [cut]"));
     assert_eq!(reader.exchanges_of_intent(9).await.unwrap(), []);
@@ -86,11 +80,7 @@ pub(crate) async fn stores_exchanges_with_the_lines(fixture: &Fixture) {
 }
 
 pub(crate) async fn finds_exchanges_without_intent_by_time(fixture: &Fixture) {
-    let at = |sent: i64, request: &str| LoggedExchange {
-        intent: None,
-        sent: Millis::new(sent),
-        ..exchange(0, request)
-    };
+    let at = |ms, body: &str| LoggedExchange { intent: None, sent: Millis::new(ms), ..exchange(0, body) };
     let mut store = fixture.open().await.unwrap();
     for one in [at(1, "a"), at(5, "b"), exchange(2, "of an intent"), at(7, "c"), at(9, "d"), at(10, "e")] {
         store.record_exchange(one);

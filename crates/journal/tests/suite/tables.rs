@@ -93,14 +93,12 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     // Lines 1 to 600 are about one intent each. The next two lines are about intents 2 and 500 again.
     record(&mut store, (1..=600).chain([2, 500])).await;
     let known = Known(600);
-    let mut projector = Projector::after(store.head());
-    let head = complete(&mut projector, &mut store, &known).await;
+    let head = complete(&mut Projector::after(store.head()), &mut store, &known).await;
     assert_eq!(head, store.head());
     let mut last: Vec<(u64, u64)> = (1..=600).map(|intent| (intent, intent)).collect();
     (last[1].1, last[499].1) = (601, 602);
     assert_eq!(tables(fixture).await, Some(expected(head, &last, &known)));
-    let trades = fixture.number("SELECT COUNT(*) FROM trades WHERE stake = 10 AND seq > 600").await;
-    assert_eq!(trades, 2);
+    assert_eq!(fixture.number("SELECT COUNT(*) FROM trades WHERE stake = 10 AND seq > 600").await, 2);
     // A later process adds new rows and keeps the existing ones.
     record(&mut store, [3].into_iter()).await;
     fixture.run("UPDATE intents SET reason = 'mine' WHERE intent = 7").await;

@@ -39,13 +39,8 @@ pub(crate) struct Alarms {
 }
 
 impl Alarms {
-    pub(crate) fn due(
-        &mut self,
-        world: &World,
-        answer: &Answer,
-        (book, now): (&TradeBook, Millis),
-    ) -> Vec<Due> {
-        match answer {
+    pub(crate) fn due(&mut self, world: &World, got: &Answer, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
+        match got {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
                 let Some(asked) = world.truth().order_of(intent.number()) else { return Vec::new() };
                 let id = &reply.value.id;
@@ -59,8 +54,7 @@ impl Alarms {
                 }
                 if is_of_another_time(world, &reply.value, now) {
                     let names = vec![in_doubt, format!("trade #{intent} ({id}) repeats")];
-                    let words = ["implausible", "requestTime is frozen"];
-                    return vec![Due::new(names, &words, false)];
+                    return vec![Due::new(names, &["implausible", "requestTime is frozen"], false)];
                 }
                 let mut due = due_for_terms(*intent, &asked, &reply.value);
                 due.extend(due_for_times(&reply.value, now));
@@ -132,8 +126,7 @@ fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool 
 fn due_for_times(report: &TradeReport, now: Millis) -> Vec<Due> {
     let times = [report.open_time, report.close_time];
     let is_bad = times.into_iter().flatten().any(|at| at > now + MAX_AHEAD || at < now - MAX_AGE);
-    let due = || Due::about_trade(&report.id, "implausible", false);
-    is_bad.then(due).into_iter().collect()
+    is_bad.then(|| Due::about_trade(&report.id, "implausible", false)).into_iter().collect()
 }
 
 fn due_for_record(
@@ -152,12 +145,8 @@ fn due_for_record(
         return due;
     }
     let terms = due_for_terms(intent, &asked, report);
-    let another: Vec<_> = terms
-        .iter()
-        .flat_map(|due| &due.words)
-        .copied()
-        .filter(|words| IDENTITY_TERMS.contains(words))
-        .collect();
+    let words = terms.iter().flat_map(|due| &due.words).copied();
+    let another: Vec<_> = words.filter(|words| IDENTITY_TERMS.contains(words)).collect();
     let is_another = !another.is_empty();
     if is_another {
         due.push(Due::new(about(intent), &another, false));
@@ -166,8 +155,7 @@ fn due_for_record(
     due.extend(terms);
     if let (Some(profit), Some(trade)) = (report.profit, truth.find(id.as_str())) {
         let payout = tracked.and_then(|row| row.payout).or(report.payout);
-        let payout =
-            payout.map_or(trade.payout, |payout| Decimal::from_f64_retain(payout.to_percent()).unwrap());
+        let payout = payout.map_or(trade.payout, |own| Decimal::from_f64_retain(own.to_percent()).unwrap());
         due.extend(due_for_result((intent, payout), (outcome, profit), trade));
     }
     due

@@ -48,8 +48,7 @@ pub(crate) fn read_order(body: &[u8]) -> OpenOrder {
 }
 
 fn number(amount: Decimal) -> Value {
-    let float = amount.to_string().parse().unwrap();
-    Number::from_f64(float).map_or(Value::Null, Value::Number)
+    Number::from_f64(amount.to_string().parse().unwrap()).map_or(Value::Null, Value::Number)
 }
 
 fn reported<T: Display>(value: Option<&Reported<T>>) -> Option<String> {

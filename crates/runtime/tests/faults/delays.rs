@@ -113,9 +113,7 @@ impl Tally {
                     *known = profit.minor();
                 }
             }
-            EventKind::SecondTrade(trade) => {
-                self.find_second(book, trade.intent, trade.venue_id.as_str());
-            }
+            EventKind::SecondTrade(trade) => self.find_second(book, trade.intent, trade.venue_id.as_str()),
             EventKind::SecondTradeSettled { intent, venue_id, profit } => {
                 if self.late_seconds.contains(venue_id.as_str()) {
                     self.late_profit += profit.minor();

@@ -320,8 +320,7 @@ impl Process<'_> {
             self.flights.insert(ticket, true);
             return self.happen_after(patience, outcome(unknown()));
         }
-        let patience = patience - way.underway;
-        let flight = Flight { open, ticket, is_unanswered, answer, patience };
+        let flight = Flight { open, ticket, is_unanswered, answer, patience: patience - way.underway };
         self.happen_after(way.underway, Occurrence::Arrived(Box::new(flight)));
     }
 

@@ -14,8 +14,7 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
         let trade = book.venue_id(row).and_then(|id| truth.find(id.as_str()));
         trade.map_or(0, |trade| booked_profit(world, row, trade))
     };
-    let settled = book.rows().iter().filter(|row| row.state == IntentState::Settled);
-    let settled: i64 = settled.map(of_venue).sum();
+    let settled: i64 = book.rows().iter().filter(|row| row.state == IntentState::Settled).map(of_venue).sum();
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
     let staked: i64 = unfinished.clone().map(|row| row.approved.stake().minor()).sum::<i64>() + seconds_open;
     let expected = BALANCE + settled + brought + booked - staked;
@@ -53,8 +52,7 @@ fn check_deposits(
 ) {
     let is_rebased = world.plan.lies.money.is_some_and(MoneyLies::is_rebased);
     let is_kept = |trade: &Trade| trade.money_lie().is_some() && has_halted_about(world, trade);
-    let has_kept = truth.trades.iter().any(is_kept);
-    if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) {
+    if world.is_far_off() || truth.trades.iter().any(is_kept) || (is_rebased && world.halts() > 0) {
         return;
     }
     let claimed: BTreeSet<String> =
@@ -78,9 +76,8 @@ fn check_deposits(
     // A trade kept open by a lie is still at stake in the ledger, but closed in the wallet.
     for row in book.rows().iter().filter(|row| is_unfinished(row)) {
         let Some(trade) = truth.trade_of(row.approved.intent().number()) else { continue };
-        let returned =
-            if is_claimed(trade) { trade.stake + trade.profit } else { row.approved.stake().minor() };
-        offsets.extend(offsets.clone().into_iter().map(|sum| sum + returned));
+        let back = if is_claimed(trade) { trade.stake + trade.profit } else { row.approved.stake().minor() };
+        offsets.extend(offsets.clone().into_iter().map(|sum| sum + back));
     }
     // If the wallet follows a list beyond its allowed lag, it lacks the results of our trades.
     if let Some(last) = last.filter(|_| world.plan.lists_late()) {
@@ -91,9 +88,8 @@ fn check_deposits(
         }
     }
     // The last deposit may have been booked before a later second trade was.
-    let so_far =
-        (0..=lines.len()).filter(|count| *count == 0 || lines[count - 1].line.body.contains("second_trade"));
-    let so_far = so_far.map(|count| second_trade_profits(lines[..count].iter()));
+    let ends = (0..=lines.len()).filter(|end| *end == 0 || lines[end - 1].line.body.contains("second_trade"));
+    let so_far = ends.map(|end| second_trade_profits(lines[..end].iter()));
     let so_far: Vec<i64> = so_far.chain([second_trade_profits(lines.iter()) - seconds_open]).collect();
     let mut sums = booked.iter().flat_map(|booked| so_far.iter().map(move |sum| sum + booked));
     let is_one = |sum: i64| [&unclaimed, &strange, &unbooked].iter().any(|sums| sums.contains(&sum));

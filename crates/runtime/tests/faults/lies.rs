@@ -308,9 +308,7 @@ pub(crate) fn distort(trade: &Trade, mut report: TradeReport, place: Place, now:
     }
     match (lie, place) {
         (Answers(term), Place::Answer) => answer_otherwise(term, trade, &mut report),
-        (Lie::AnswersAhead, Place::Answer) => {
-            report.request_time = report.request_time.map(|right| right + AHEAD);
-        }
+        (Lie::AnswersAhead, Place::Answer) => report.request_time = report.request_time.map(|at| at + AHEAD),
         (HasTime(moment, kind), _) => {
             let time = match moment {
                 Moment::Request => &mut report.request_time,
@@ -324,9 +322,7 @@ pub(crate) fn distort(trade: &Trade, mut report: TradeReport, place: Place, now:
                 Negative => Millis::new(-5),
             });
         }
-        (Lie::HasPayout, _) => {
-            report.invalid_payout = report.payout.take().map(|_| IMPOSSIBLE_PAYOUT);
-        }
+        (Lie::HasPayout, _) => report.invalid_payout = report.payout.take().map(|_| IMPOSSIBLE_PAYOUT),
         (RecordOfAnother(another), Place::ById) if now < trade.told_at + MISTAKEN_FOR => {
             match another {
                 OtherTrade::Id => UNKNOWN_ID.clone_into(&mut report.id),
@@ -338,9 +334,7 @@ pub(crate) fn distort(trade: &Trade, mut report: TradeReport, place: Place, now:
             report.profit = report.profit.map(|_| Decimal::from(5_000));
         }
         (Lie::ListedOtherwise, Place::List) => contradict(&mut report, trade),
-        (Lie::ListedProfit, Place::List) => {
-            report.profit = report.profit.map(|profit| profit - Decimal::ONE);
-        }
+        (Lie::ListedProfit, Place::List) => report.profit = report.profit.map(|profit| profit - Decimal::ONE),
         (Lie::Reopens, Place::List) if now >= trade.told_at + REOPENS_AFTER => {
             (report.progress, report.profit) = (Progress::Running, None);
         }

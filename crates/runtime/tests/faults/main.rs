@@ -82,11 +82,8 @@ fn seed_gives_the_same_journal_in_two_processes() {
         let mut command = Command::new(std::env::current_exe().unwrap());
         let output = command.args(["--exact", "hashes_of_one_process", "--nocapture"]).output().unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();
-        let hashes: Vec<String> = printed
-            .lines()
-            .filter_map(|line| line.split_once("journal "))
-            .map(|(_, hash)| hash.to_owned())
-            .collect();
+        let lines = printed.lines().filter_map(|line| line.split_once("journal "));
+        let hashes: Vec<String> = lines.map(|(_, hash)| hash.to_owned()).collect();
         assert_eq!(hashes.len() as u64, COMPARED, "{printed}");
         hashes
     };

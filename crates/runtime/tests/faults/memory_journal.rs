@@ -85,8 +85,7 @@ impl CrashingJournal {
     fn write(&mut self) {
         let mut disk = self.world.disk();
         for line in self.pending.drain(..) {
-            let (seq, before) =
-                disk.lines.last().map_or((0, ChainHash::GENESIS), |last| (last.seq, last.hash));
+            let (seq, before) = disk.lines.last().map_or((0, ChainHash::GENESIS), |end| (end.seq, end.hash));
             match (line.kind, line.intent) {
                 (LineKind::Action, Some(intent)) => {
                     disk.intents.insert(intent);
@@ -154,8 +153,7 @@ impl CrashingJournal {
         }
         let (slow_ms, is_early) = {
             let mut dice = self.world.dice();
-            let slow_ms = dice.per_mille(plan.habits.slow_writes).then(|| dice.skewed(1, 15_000));
-            (slow_ms, dice.one_in(2))
+            (dice.per_mille(plan.habits.slow_writes).then(|| dice.skewed(1, 15_000)), dice.one_in(2))
         };
         let is_last = self.fuse.burn_by_writing();
         if is_last && !is_early {

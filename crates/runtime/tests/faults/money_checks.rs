@@ -66,9 +66,8 @@ pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) 
     let lie = trade.money_lie();
     let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
     // The result is in the list, which is waited for. If the list is unreadable, the result is corrected later.
-    let has_waited = world.time.now() - trade.told_at >= MAX_LIST_WAIT;
     let is_prompt = trade.listed_from <= trade.told_at && world.plan.habits.list_lag_ms == 0;
-    let is_in_list = is_by_status(trade) && is_prompt && !has_waited;
+    let is_in_list = is_by_status(trade) && is_prompt && world.time.now() - trade.told_at < MAX_LIST_WAIT;
     let is_first_word = lie == Some(MoneyLie::FirstSays(FirstWord::Cancelled))
         && booked == (Outcome::Cancelled, 0)
         && !is_in_list;
@@ -84,8 +83,7 @@ pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis)
 }
 
 pub(crate) fn large_deposit(world: &World, amount: Money) -> Option<Money> {
-    let has_lies = world.plan.lies.money.is_some();
-    (has_lies && amount.minor().abs() > LARGE_DEPOSIT).then_some(amount)
+    (world.plan.lies.money.is_some() && amount.minor().abs() > LARGE_DEPOSIT).then_some(amount)
 }
 
 pub(crate) fn booked_profit(world: &World, row: &IntentRow, trade: &Trade) -> i64 {
@@ -97,8 +95,7 @@ pub(crate) fn booked_profit(world: &World, row: &IntentRow, trade: &Trade) -> i6
 pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
     let Some(lie) = trade.money_lie() else { return false };
     let is_doubtful = lie == MoneyLie::MarksReverted && is_marked(trade, world.time.now());
-    let is_other = booked != (trade.outcome, trade.profit);
-    (is_other || is_doubtful) && !has_halted_about(world, trade)
+    (is_doubtful || booked != (trade.outcome, trade.profit)) && !has_halted_about(world, trade)
 }
 
 pub(crate) fn has_misbooked(
@@ -106,22 +103,18 @@ pub(crate) fn has_misbooked(
     truth: &Truth,
     mut booked: impl Iterator<Item = (u64, (Outcome, i64))>,
 ) -> bool {
-    booked.any(|(intent, booked)| {
-        truth.trade_of(intent).is_some_and(|trade| is_misbooked(world, trade, booked))
-    })
+    booked.any(|(intent, end)| truth.trade_of(intent).is_some_and(|trade| is_misbooked(world, trade, end)))
 }
 
 pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
-    let is_open = book.rows().iter().any(is_unfinished);
-    let agrees = is_open || WalletCheck::new(ledger).agrees(world, truth);
+    let agrees = book.rows().iter().any(is_unfinished) || WalletCheck::new(ledger).agrees(world, truth);
     let held = truth.balance();
     world.require(agrees, || format!("the wallet holds {held}, the ledger {:?}", WalletCheck::new(ledger)));
     if world.plan.lies.money.is_none() {
         return;
     }
     for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
-        let intent = row.approved.intent().number();
-        let Some(trade) = truth.trade_of(intent) else { continue };
+        let Some(trade) = truth.trade_of(row.approved.intent().number()) else { continue };
         let Some(lie) = trade.money_lie() else { continue };
         let booked = row.outcome.map(|outcome| (outcome, row.profit.minor()));
         let is_wrong = booked.is_some_and(|booked| is_misbooked(world, trade, booked));
@@ -145,19 +138,14 @@ pub(crate) struct WalletCheck {
 
 impl WalletCheck {
     pub(crate) const fn new(ledger: &Ledger) -> Self {
-        Self {
-            free: ledger.free().minor(),
-            difference: ledger.wallet_difference().minor(),
-            since: Millis::ZERO,
-        }
+        let (free, difference) = (ledger.free().minor(), ledger.wallet_difference().minor());
+        Self { free, difference, since: Millis::ZERO }
     }
 
     pub(crate) const fn take(&mut self, kind: &EventKind, free: Money, now: Millis) {
         self.free = free.minor();
         match kind {
-            EventKind::WalletDifference { amount } => {
-                (self.difference, self.since) = (amount.minor(), now);
-            }
+            EventKind::WalletDifference { amount } => (self.difference, self.since) = (amount.minor(), now),
             EventKind::Control { control: Control::Resume } => self.difference = 0,
             _ => {}
         }
@@ -182,6 +170,7 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         world.has_said(|text| names_trade(text, intent, &trade.id) && text.contains(words))
     };
     let is_won = trade.outcome == Outcome::Won;
+    let is_hidden = !world.has_shown_false_record(&trade.id);
     let is_reported = match lie {
         MoneyLie::RefusesTaken | MoneyLie::UnsentTaken => !is_denied(world, row) || has_halted(),
         MoneyLie::ReportsGross => !is_won || has_halted(),
@@ -198,10 +187,8 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
             has_halted()
         }
         MoneyLie::NamesFee => has_halted(),
-        MoneyLie::RecordedReal | MoneyLie::ListedReal => {
-            !world.has_shown_false_record(&trade.id) || has_halted()
-        }
-        MoneyLie::ListedOpposite => !world.has_shown_false_record(&trade.id) || has_said("direction"),
+        MoneyLie::RecordedReal | MoneyLie::ListedReal => is_hidden || has_halted(),
+        MoneyLie::ListedOpposite => is_hidden || has_said("direction"),
         _ => true,
     };
     let may_be_lost = matches!(lie, MoneyLie::RecordedReal | MoneyLie::ListedReal | MoneyLie::ListedOpposite);

@@ -118,8 +118,7 @@ impl MoneyLies {
             2 => Some(other[(mix([seed, 4_001, 7]) >> 8) as usize % other.len()]),
             _ => None,
         };
-        let has_stale_prices = mix([seed, 4_001, 6]).is_multiple_of(2);
-        let lies = Self { seed, kinds, wallet, has_stale_prices };
+        let lies = Self { seed, kinds, wallet, has_stale_prices: mix([seed, 4_001, 6]).is_multiple_of(2) };
         mix([seed, 4_001, 1]).is_multiple_of(ONE_IN).then_some(lies)
     }
 
@@ -182,8 +181,7 @@ pub(crate) fn with_money_lies(plan: Plan) -> Plan {
         return plan;
     }
     let Plan { risk, settings, habits, trading, seed, .. } = plan;
-    let limit = [30, 60, 100][(mix([seed, 4_001, 5]) >> 8) as usize % 3];
-    let daily_loss_limit = Decimal::from(limit);
+    let daily_loss_limit = Decimal::from([30, 60, 100][(mix([seed, 4_001, 5]) >> 8) as usize % 3]);
     let risk = RiskSettings { max_trades_per_day: 0, max_trades_per_hour: 0, daily_loss_limit, ..risk };
     let habits = Habits {
         has_strangers: false,

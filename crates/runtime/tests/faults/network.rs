@@ -51,8 +51,7 @@ impl Drop for Flight {
 
 impl Way {
     pub(crate) fn draw(habits: &Habits, dice: &mut Dice) -> Self {
-        let is_late = dice.per_mille(habits.late);
-        let underway = if is_late {
+        let underway = if dice.per_mille(habits.late) {
             dice.between(1, habits.patience_ms + MAX_QUEUE_TIME.get())
         } else if habits.is_slow_to_open {
             dice.between(1, habits.patience_ms)
@@ -106,8 +105,7 @@ impl ModelNetwork {
 
     fn answer(&self, url: &Url) -> RawAnswer {
         let world = &self.world;
-        let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
-        match segments.as_slice() {
+        match url.path_segments().into_iter().flatten().collect::<Vec<_>>().as_slice() {
             ["token", "wallets"] => body::ok(&body::wallets(&records::balances(world))),
             ["token", "users", "me"] => body::ok(&json!({ "id": USER })),
             ["token", "trades"] => {
@@ -119,23 +117,14 @@ impl ModelNetwork {
                 let page = records::page(world, parsed(url, "page"), parsed(url, "pageSize"));
                 body::ok(&body::page(&page))
             }
-            ["token", "trades", id] => {
-                let truth = world.truth();
-                match truth.find(id) {
-                    Some(trade)
-                        if trade.lie != Some(Lie::NotFoundById) && !lies::has_vanished(world, trade) =>
-                    {
-                        let report = records::record_by_id(world, trade, world.time.now());
-                        let is_short = world.plan.habits.is_short_by_id;
-                        body::ok(&if is_short {
-                            body::short_record(&report)
-                        } else {
-                            body::full_record(&report)
-                        })
-                    }
-                    _ => body::failed(StatusCode::NOT_FOUND, "no such trade"),
+            ["token", "trades", id] => match world.truth().find(id) {
+                Some(trade) if trade.lie != Some(Lie::NotFoundById) && !lies::has_vanished(world, trade) => {
+                    let report = records::record_by_id(world, trade, world.time.now());
+                    let is_short = world.plan.habits.is_short_by_id;
+                    body::ok(&if is_short { body::short_record(&report) } else { body::full_record(&report) })
                 }
-            }
+                _ => body::failed(StatusCode::NOT_FOUND, "no such trade"),
+            },
             ["symbol-price", "last"] => {
                 let symbol = parsed(url, "pair");
                 match records::last_price(world, symbol, moment(url, "limitTime")) {
@@ -165,19 +154,13 @@ impl ModelNetwork {
         answer
     }
 
-    pub(crate) fn request(
-        &self,
-        intent: Option<u64>,
-        order: &OpenOrder,
-        way: &Way,
-        patience: Millis,
-    ) -> Request {
+    pub(crate) fn request(&self, intent: Option<u64>, order: &OpenOrder, way: &Way, wait: Millis) -> Request {
         let (habits, now) = (&self.world.plan.habits, self.world.time.now());
         let sender = intent.map_or(Sender::Program, Sender::Intent);
-        let is_doubtful = way.is_doubtful(patience);
+        let is_doubtful = way.is_doubtful(wait);
         let mut dice = self.world.dice();
         let promised_ms = 30_000 + i64::from(self.world.plan.settings.list_lag_ms);
-        let ends_after = if way.is_lost { patience } else { patience.min(way.underway + way.answer) };
+        let ends_after = if way.is_lost { wait } else { wait.min(way.underway + way.answer) };
         let allowed = now + ends_after + Millis::new(promised_ms);
         let listed_from = match habits.withholding {
             Withholding::Both if is_doubtful => allowed + Millis::new(dice.between(-4_000, 6_000)),
@@ -186,8 +169,7 @@ impl ModelNetwork {
         };
         drop(dice);
         let twin = if is_doubtful { others::join(&self.world, intent, order, false) } else { None };
-        let is_alone = self.world.disk().unclear.keys().all(|other| Some(*other) == intent);
-        let is_clear = !is_doubtful && is_alone;
+        let is_clear = !is_doubtful && self.world.disk().unclear.keys().all(|other| Some(*other) == intent);
         Request { listed_from, twin, is_clear, ..Request::new(sender, order.clone()) }
     }
 
@@ -228,11 +210,12 @@ impl ModelNetwork {
     async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<RawAnswer, TransportError> {
         let intent = self.check_post(current_intent(), order);
         let lost = || Err(TransportError::Lost("as it happens".to_owned()));
+        let unsent = || Err(TransportError::NotConnected("as it happens".to_owned()));
         let habits = &self.world.plan.habits;
         let way = self.draw_way(order);
         self.world.log(|| format!("posted {intent:?} {way:?}"));
         if way.is_unsent {
-            return Err(TransportError::NotConnected("as it happens".to_owned()));
+            return unsent();
         }
         if way.is_lost {
             others::join(&self.world, intent, order, true);
@@ -257,9 +240,7 @@ impl ModelNetwork {
             RequestState::Accepted(place) => {
                 let denial = lies::denial_of(&self.world.truth().trades[place]);
                 match denial {
-                    Some(MoneyLie::UnsentTaken) => {
-                        Err(TransportError::NotConnected("as it happens".to_owned()))
-                    }
+                    Some(MoneyLie::UnsentTaken) => unsent(),
                     Some(_) => Ok(body::rejection(&mut self.world.dice())),
                     None => Ok(body::ok(&self.reply(place))),
                 }
@@ -287,7 +268,6 @@ impl Transport for ModelNetwork {
             return self.ask(request.url(), patience).await;
         }
         let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
-        let order = body::read_order(body);
-        self.post(&order, patience).await
+        self.post(&body::read_order(body), patience).await
     }
 }

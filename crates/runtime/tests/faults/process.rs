@@ -87,8 +87,7 @@ pub(crate) fn new_session(world: &World) -> Session {
     let plan = &world.plan;
     let (seed, often, until) = (plan.seed, plan.signals as u64, plan.epoch + plan.trading);
     let strategy = |bot| Box::new(Random { seed, bot, often, until }) as Box<dyn Strategy>;
-    let strategies = (0..plan.bots.len() as u64).map(strategy).collect();
-    Session::new(&session_settings(world), strategies).unwrap()
+    Session::new(&session_settings(world), (0..plan.bots.len() as u64).map(strategy).collect()).unwrap()
 }
 
 pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd {
@@ -144,8 +143,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd
 }
 
 pub(crate) fn header(settings: &SessionSettings) -> Header {
-    let settings = json!({ "session": settings });
-    Header { format: 1, settings, strategies: Vec::new(), data_hash: None }
+    Header { format: 1, settings: json!({ "session": settings }), strategies: Vec::new(), data_hash: None }
 }
 
 fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
@@ -161,8 +159,7 @@ fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
     };
     let secret = |text: &str| Some(Secret::new(text).unwrap());
     let credentials = Credentials { api_token: secret("token"), api_key: secret("key") };
-    HttpBroker::with_transport(Arc::new(network), settings, credentials, Arc::clone(clock) as Arc<dyn Clock>)
-        .unwrap()
+    HttpBroker::with_transport(Arc::new(network), settings, credentials, Arc::clone(clock) as _).unwrap()
 }
 
 fn jump(world: &World, clock: &OffClock) {
@@ -363,8 +360,7 @@ impl Fuse {
     }
 
     pub(crate) fn burn_by_writing(&self) -> bool {
-        let writes = self.writes.fetch_add(1, Relaxed) + 1;
-        if self.crash == Crash::AtWrite(writes) {
+        if self.crash == Crash::AtWrite(self.writes.fetch_add(1, Relaxed) + 1) {
             self.is_burnt.store(true, Relaxed);
         }
         self.is_burnt.load(Relaxed)
@@ -440,6 +436,5 @@ pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
         fold = JournalFold::new(&settings, 1)?;
         disk.lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
     }
-    let past = fold.hand_over(&mut session)?;
-    Ok(RecoveredRun { session, past })
+    Ok(RecoveredRun { past: fold.hand_over(&mut session)?, session })
 }

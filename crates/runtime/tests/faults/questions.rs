@@ -161,9 +161,7 @@ impl PendingRequest {
                 trades: self.listing.trades.into_values().collect(),
                 ended_early: if let Reading::Failed(error) = reading { Some(error) } else { None },
             }),
-            (VenueRequest::Subscription(symbol, name), _) => {
-                Answer::Subscription(symbol, subscribed(world, name))
-            }
+            (VenueRequest::Subscription(id, name), _) => Answer::Subscription(id, subscribed(world, name)),
             (VenueRequest::Settings(_), _) => Answer::Settings(Err("settings are not reloadable".to_owned())),
         })
     }

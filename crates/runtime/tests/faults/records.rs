@@ -90,8 +90,7 @@ fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeReport>) -> usize
         return 0;
     }
     if dice.per_mille(habits.repeated) {
-        let row = data[0].clone();
-        data.push(row);
+        data.push(data[0].clone());
     }
     if dice.per_mille(habits.unreadable) {
         data.remove(dice.between(0, data.len() as i64 - 1) as usize);
@@ -123,8 +122,7 @@ pub(crate) fn record_by_id(world: &World, trade: &Trade, now: Millis) -> TradeRe
 fn with_known_lie(world: &World, trade: &Trade, mut report: TradeReport, is_row: bool) -> TradeReport {
     let lie = trade.money_lie().filter(|_| world.disk().knows(trade));
     if lie.is_some_and(|lie| money_lies::change_known(lie, trade, &mut report, is_row)) {
-        let mut records = world.notes.false_records.lock().unwrap();
-        records.entry(trade.id.clone()).or_insert(world.time.now());
+        world.notes.false_records.lock().unwrap().entry(trade.id.clone()).or_insert(world.time.now());
     }
     report
 }
@@ -222,8 +220,7 @@ pub(crate) fn candles(
         let lag = Millis::new((key(*open) >> 32) as i64 % 400);
         !is_gap && (now < *open + length || now >= *open + length + lag)
     };
-    let first = start.floor_to(length);
-    let opens = std::iter::successors(Some(first), |open| Some(*open + length));
+    let opens = std::iter::successors(Some(start.floor_to(length)), |open| Some(*open + length));
     let window = opens.take_while(|open| *open <= end.min(now));
     let row = |open: Millis| {
         let price = price(seed, symbol, open);

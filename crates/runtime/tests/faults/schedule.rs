@@ -153,8 +153,7 @@ impl RecoveredRun {
         let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
         let accounts = Accounts { settled: &settled, open: &open, reported: &reported };
         let truth = world.truth();
-        let booked = rows.iter().filter_map(result_of);
-        let is_right = || !money_checks::has_misbooked(world, &truth, booked);
+        let is_right = || !money_checks::has_misbooked(world, &truth, rows.iter().filter_map(result_of));
         let agrees = || WalletCheck::new(self.session.ledger()).agrees(world, &truth);
         is_over && truth.unaccounted(world, &accounts).is_empty() && is_right() && agrees()
     }
@@ -205,6 +204,7 @@ fn reckon(world: &World, folded: Option<Box<RecoveredRun>>) {
         let claimed = VenueId::new(&trade.id).and_then(|id| claims.remove(&id)).unwrap_or_default();
         let may_stay_open = trade.lie.is_some_and(Lie::may_stay_open);
         let may_be_unexplained = trade.lie.is_some_and(Lie::may_be_unexplained);
+        let is_reported = past.unexplained().contains(&trade.id);
         let is_answered_with = |row: &IntentRow| {
             let ours = truth.trade_of(row.approved.intent().number());
             ours.is_some_and(|trade| trade.lie == Some(Lie::AnswersStrangersId))
@@ -217,13 +217,11 @@ fn reckon(world: &World, folded: Option<Box<RecoveredRun>>) {
             (None, []) => true,
             (None, [row]) => is_answered_with(row) || trade.is_taken_for_ours,
             (Some(_), []) if may_be_unexplained => {
-                let is_named =
-                    past.unexplained().contains(&trade.id) || world.has_said(|text| text.contains(&trade.id));
+                let is_named = is_reported || world.has_said(|text| text.contains(&trade.id));
                 let has_halted = trade.lie == Some(Lie::AnswersStrangersId) && world.halts() > 0;
                 is_named || has_halted || trade.request_time < since || world.is_far_off()
             }
             (Some(_), []) => {
-                let is_reported = past.unexplained().contains(&trade.id);
                 let has_passed = || truth.trades.iter().any(|other| other.passes_for(trade));
                 let is_late = world.plan.lists_late() && has_passed();
                 (world.is_far_off() && (is_reported || trade.request_time < since)) || is_late

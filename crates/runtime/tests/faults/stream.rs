@@ -28,8 +28,7 @@ pub(crate) fn name_of(plan: &Plan, id: SymbolId) -> Option<Symbol> {
 
 pub(crate) fn subscribed(world: &World, symbol: Symbol) -> Result<Streams, BrokerError> {
     let letters = symbol.as_str().bytes().fold(0_u64, |key, byte| key.wrapping_mul(31) + u64::from(byte));
-    let key = mix([letters, world.time.now().get() as u64, 3]);
-    match mix([world.plan.seed, 2_003, key]) % 10 {
+    match mix([world.plan.seed, 2_003, mix([letters, world.time.now().get() as u64, 3])]) % 10 {
         0..=6 => Ok(Streams::Yes),
         7 | 8 => Err(BrokerError::Unavailable { text: "no stream now".to_owned() }),
         _ if mix([world.plan.seed, 2_003, 2]).is_multiple_of(3) => Ok(Streams::No),
@@ -45,8 +44,7 @@ pub(crate) struct Flow {
 impl Flow {
     pub(crate) fn new(seed: u64, run: u64) -> Self {
         let mut dice = Dice::new(mix([seed, 2_003, run]));
-        let odd = dice.pick(&[0, 50, 300, 800]);
-        Self { dice, odd }
+        Self { odd: dice.pick(&[0, 50, 300, 800]), dice }
     }
 
     pub(crate) fn next(&mut self, world: &World, symbol: Symbol) -> Option<(Vec<PriceTick>, Millis)> {
@@ -90,8 +88,7 @@ impl DeliveredCandles {
         match kind {
             EventKind::Candle { series, candle, .. } => {
                 let length = interval_of(world, *series);
-                let last = self.candles.insert(*series, candle.time());
-                let Some(last) = last else { return };
+                let Some(last) = self.candles.insert(*series, candle.time()) else { return };
                 world.require(candle.time() > last, || format!("{series:?}: candle {} twice", candle.time()));
                 // A clock that is minutes ahead accepts the forming candle as closed before the previous one has come.
                 let habits = &world.plan.habits;

@@ -134,15 +134,10 @@ pub(crate) fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
     (open, close)
 }
 
-pub(crate) fn end_of(
-    order: &OpenOrder,
-    payout: Decimal,
-    prices: [f64; 2],
-    is_called_off: bool,
-) -> (Outcome, i64) {
+pub(crate) fn end_of(order: &OpenOrder, payout: Decimal, prices: [f64; 2], is_void: bool) -> (Outcome, i64) {
     let [open_price, close_price] = prices;
     let outcome = match order.direction {
-        _ if is_called_off => Outcome::Cancelled,
+        _ if is_void => Outcome::Cancelled,
         _ if open_price == close_price => Outcome::Draw,
         Direction::Buy if close_price > open_price => Outcome::Won,
         Direction::Sell if close_price < open_price => Outcome::Won,

@@ -173,8 +173,7 @@ impl Watcher {
         if let Some((more, _)) = text.split_once(MORE_TRADES) {
             seen.unnamed += more.parse::<usize>().unwrap();
         }
-        let is_named = !text.starts_with("halted: ");
-        if let Some((_, id)) = text.split_once(SECOND_TRADE).filter(|_| is_named) {
+        if let Some((_, id)) = text.split_once(SECOND_TRADE).filter(|_| !text.starts_with("halted: ")) {
             self.check_strange(id);
             seen.second_due = world.truth().find(id).map(|trade| {
                 let (id, stake, is_over) = (id.to_owned(), trade.stake, trade.is_settled);
@@ -200,8 +199,7 @@ impl Watcher {
         world.require(!is_wronged && !is_of_lies && !is_off, || format!("a false alarm: {text}"));
         let named = text.split_once(MISSING).and_then(|(_, rest)| rest.strip_prefix(" #"));
         if let Some(number) = named.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
-            let is_halting = seen.is_halted || text.starts_with("halted: ");
-            world.require(is_halting, || format!("not halted: {text}"));
+            world.require(seen.is_halted || text.starts_with("halted: "), || format!("not halted: {text}"));
             seen.missing.insert(number);
         }
         let asked = text.strip_prefix("trade #").filter(|_| text.contains("stays in doubt"));
@@ -288,8 +286,7 @@ impl Watcher {
     }
 
     fn check_second(&self, event: &Event, seen: &mut Observations) {
-        let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
-        let is_halted = seen.is_halted || is_halt;
+        let is_halted = seen.is_halted || matches!(event.kind, EventKind::Control { control: Control::Halt });
         match (seen.second_due.take(), &event.kind) {
             (None, _) => {}
             (Some(DueSecondTrade::AtStake { id, stake, .. }), EventKind::SecondTrade(trade))
@@ -315,8 +312,7 @@ impl Watcher {
         let (mut truth, intent) = (self.world.truth(), opened.intent.number());
         let claimed = truth.find(id.as_str()).cloned();
         let owner = claimed.as_ref().map(|trade| trade.intent);
-        let lie = truth.trade_of(intent).and_then(|trade| trade.lie);
-        match (lie, owner) {
+        match (truth.trade_of(intent).and_then(|trade| trade.lie), owner) {
             (Some(Lie::AnswersStrangersId), Some(None)) | (Some(Lie::AnswersUnknownId), None) => return,
             _ => {}
         }
@@ -354,8 +350,7 @@ impl Watcher {
     }
 
     fn has_reinstated(&self) -> bool {
-        let is_recorded =
-            self.world.disk().lines.iter().any(|stored| stored.line.body.contains("\"reinstated\""));
+        let is_recorded = self.world.disk().lines.iter().any(|row| row.line.body.contains("\"reinstated\""));
         is_recorded || self.world.has_said(|text| text.contains("the order is in doubt again"))
     }
 
@@ -364,14 +359,10 @@ impl Watcher {
         let (world, truth) = (&self.world, self.world.truth());
         let habits = &world.plan.habits;
         let Some(trade) = truth.trade_of(intent.number()) else {
-            let is_underway = truth.is_underway(intent.number());
-            let is_right = !is_underway || world.is_far_off();
+            let is_right = !truth.is_underway(intent.number()) || world.is_far_off();
             return world.require(is_right, || format!("intent {intent} was given up while underway"));
         };
-        if trade.lie.is_some_and(Lie::is_lost_with_its_answer) {
-            return;
-        }
-        if seen.reported.contains(&trade.id) {
+        if trade.lie.is_some_and(Lie::is_lost_with_its_answer) || seen.reported.contains(&trade.id) {
             return;
         }
         let is_late = world.plan.lists_late() || habits.withholding == Withholding::List;
@@ -380,8 +371,7 @@ impl Watcher {
         let is_known = |other: &Trade| {
             let is_settled = other.intent.is_some_and(|number| seen.settled.contains(&number));
             // A trade that counts as open may be closed and paid back: its payout gives the amount.
-            let is_reckoned =
-                other.lie.is_none() && other.intent.is_some_and(|number| seen.open.contains(&number));
+            let is_reckoned = other.lie.is_none() && other.intent.is_some_and(|own| seen.open.contains(&own));
             other.intent.is_some()
                 && other.order.account == Account::Demo
                 && (is_settled || is_reckoned || !other.is_settled)

@@ -54,8 +54,7 @@ impl World {
     pub(crate) fn new((plan, dice): (Plan, Dice), layer: Layer, is_logging: bool) -> Arc<Self> {
         let time = TrueTime::new(plan.epoch, layer == Layer::Bytes);
         let (dice, truth, disk) = (Mutex::new(dice), Mutex::default(), Mutex::default());
-        let notes = Notes::default();
-        Arc::new(Self { plan, time, dice, truth, disk, notes, is_logging })
+        Arc::new(Self { plan, time, dice, truth, disk, notes: Notes::default(), is_logging })
     }
 
     pub(crate) fn dice(&self) -> MutexGuard<'_, Dice> {

@@ -8,17 +8,13 @@ const OPEN: i64 = MINUTE + 999;
 const CLOSE: i64 = OPEN + MINUTE;
 const ID: &str = "01JT0000000000000000000001";
 
-async fn stage(
-    (close, profit): (i64, i64),
-    change: impl Fn(&mut OpenScript),
-    balances: &[(i64, i64)],
-) -> Stage {
+async fn stage((close, profit): (i64, i64), change: impl Fn(&mut OpenScript), money: &[(i64, i64)]) -> Stage {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     let script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(close));
     let mut script = script.ending(stage.at(close), Outcome::Won, profit);
     change(&mut script);
     let script = at_prices_of_the_venue(script, stage.at(OPEN));
-    stage.open(script).balances(balances)
+    stage.open(script).balances(money)
 }
 
 async fn run(close: i64, profit: i64, balances: &[(i64, i64)]) -> RunRecord {
@@ -78,8 +74,7 @@ async fn books_unexplained_money_once_when_the_wallet_is_quiet() {
         EventKind::Deposit { amount } => Some(amount.minor()),
         _ => None,
     };
-    let deposited =
-        |ran: &RunRecord| ran.picked(deposit).iter().map(|(.., amount)| *amount).collect::<Vec<_>>();
+    let deposited = |ran: &RunRecord| ran.picked(deposit).iter().map(|(.., sum)| *sum).collect::<Vec<_>>();
     let [before, open, close] = FOLLOWS;
     let ran = run(CLOSE, 8, &[before, open, close, (10 * MINUTE, 1_058)]).await;
     assert_eq!((deposited(&ran), ran.finished().free.minor()), (vec![5_000], 105_800));
@@ -118,9 +113,8 @@ async fn names_the_trade_of_an_unpaid_win_and_keeps_the_difference() {
 
 #[tokio::test(start_paused = true)]
 async fn late_fee_and_withdrawal_remain_a_difference_at_the_end() {
-    for (wallet, expected) in
-        [(1_008, None), (1_007, Some((-100, "1.00 less"))), (508, Some((-50_000, "500.00 less")))]
-    {
+    let cases = [(1_008, None), (1_007, Some((-100, "1.00 less"))), (508, Some((-50_000, "500.00 less")))];
+    for (wallet, expected) in cases {
         let mut stage = stage((CLOSE, 8), |_| {}, &[FOLLOWS[0], FOLLOWS[1], (CLOSE, wallet)]).await;
         stage.settings.wallet_every_s = 3_000;
         let ran = stage.run_for(3 * MINUTE).await;

@@ -6,8 +6,7 @@ use crate::prelude::*;
 async fn requests_a_candle_once_at_its_close() {
     let ran = Stage::paused().await.bot(btc(), &[]).run_for(150_000).await;
     assert_eq!(ran.request_times(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE]);
-    let handled = [(0, MINUTE, MINUTE, Origin::Live), (0, 2 * MINUTE, 2 * MINUTE, Origin::Live)];
-    assert_eq!(ran.candles(), handled);
+    assert_eq!(ran.candles(), [(0, MINUTE, MINUTE, Origin::Live), (0, 2 * MINUTE, 2 * MINUTE, Origin::Live)]);
 }
 
 /// The candle of minute 1 is available `lag` after its close; expected are the request times after the close.
@@ -37,8 +36,7 @@ async fn polls_a_missing_candle_quickly_until_it_arrives() {
 
 #[tokio::test(start_paused = true)]
 async fn records_a_late_candle_and_rejects_its_signal() {
-    let stage = Stage::paused().await.bot(btc(), &[MINUTE]).lag(btc(), MINUTE, 7_000);
-    let ran = stage.run_for(100_000).await;
+    let ran = Stage::paused().await.bot(btc(), &[MINUTE]).lag(btc(), MINUTE, 7_000).run_for(100_000).await;
     assert_eq!(ran.candles(), [(0, MINUTE, MINUTE + 8_000, Origin::Live)]);
     assert_eq!(ran.refused(), [(MINUTE, Rule::LateSignal)]);
 }
@@ -55,8 +53,7 @@ async fn delivers_missed_candles_in_order_and_only_the_newest_can_open() {
     let outage = (2 * MINUTE, 4 * MINUTE + 50_000);
     let stage = stage.trouble_during(Which::Candles(btc()), outage, Trouble::Fail(unavailable()));
     let ran = stage.run_for(5 * MINUTE + 30_000).await;
-    let expected =
-        [2, 3, 4, 5].map(|minute| (minute * MINUTE, 5 * MINUTE, if minute == 5 { Live } else { Backfill }));
+    let expected = [2, 3, 4, 5].map(|at| (at * MINUTE, 5 * MINUTE, if at == 5 { Live } else { Backfill }));
     assert_eq!(candles_after_first(&ran), expected);
     assert_eq!(ran.opens(), [(5 * MINUTE, 0)]);
     let stage = Stage::paused().await.bot(btc(), &[]);
@@ -75,11 +72,8 @@ async fn missing_candle_does_not_multiply_requests() {
         stage = stage.lag(btc(), minute * MINUTE, 48 * 60 * MINUTE);
     }
     let ran = stage.run_for(602 * MINUTE + 1_000).await;
-    assert_eq!(
-        ran.request_times(&Ask::Candles(btc())).len(),
-        602,
-        "one page a close, however long the silence"
-    );
+    let asked = ran.request_times(&Ask::Candles(btc()));
+    assert_eq!(asked.len(), 602, "one page a close, however long the silence");
     assert_eq!(ran.candles().len(), 2);
 }
 

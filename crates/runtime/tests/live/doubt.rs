@@ -8,8 +8,7 @@ use candlewick_runtime::control::Resolution;
 use candlewick_sdk::Direction;
 
 fn rejected(reason: RejectionReason) -> OpenOutcome {
-    let text = "no".to_owned();
-    OpenOutcome::Rejected(candlewick_broker::Rejection { reason, text, venue_time: None })
+    OpenOutcome::Rejected(candlewick_broker::Rejection { reason, text: "no".to_owned(), venue_time: None })
 }
 
 async fn in_doubt(closes: &[i64]) -> Stage {
@@ -73,8 +72,7 @@ async fn missing_stake_is_not_attributed_to_an_intent_that_waits_for_the_journal
 #[tokio::test(start_paused = true)]
 async fn list_polls_do_not_multiply() {
     let stage = in_doubt(&[MINUTE]).await.with(|stage| stage.settings.list_every_s = 300);
-    let ran = stage.run_for(6 * 60 * MINUTE).await;
-    let asked = ran.request_times(&Ask::Trades);
+    let asked = stage.run_for(6 * 60 * MINUTE).await.request_times(&Ask::Trades);
     let in_hour = |hour: i64| asked.iter().filter(|at| **at / (60 * MINUTE) == hour).count();
     let hours: Vec<usize> = (0..6).map(in_hour).collect();
     // One every three minutes while the trade may still appear; the check for foreign trades is among them.
@@ -153,10 +151,8 @@ async fn accepted_terms_of_an_unanswered_open_count_and_halt() {
     end(&mut over, Outcome::Won, 40);
     let (begun, ended) = (stage.at(0), stage.at(2 * MINUTE + 999));
     let said = vec![(begun, taken), (ended, over)];
-    let answer = Err(unknown());
-    let stage = stage.open(OpenScript { answer, by_id: said.clone(), listed: said });
-    let stage = stage.balances(&[(MINUTE, 950), (2 * MINUTE + 999, 1_040)]);
-    let ran = stage.run_for(9 * MINUTE).await;
+    let stage = stage.open(OpenScript { answer: Err(unknown()), by_id: said.clone(), listed: said });
+    let ran = stage.balances(&[(MINUTE, 950), (2 * MINUTE + 999, 1_040)]).run_for(9 * MINUTE).await;
     let finished = ran.finished();
     let row = finished.book.rows()[0];
     let stake = row.approved.stake().minor();
@@ -166,8 +162,7 @@ async fn accepted_terms_of_an_unanswered_open_count_and_halt() {
     assert!(halted.contains("amount is 50, ordered was 10"), "{halted}");
     assert_eq!(ran.refused(), [(8 * MINUTE, Rule::Halted)]);
     assert_eq!(ran.asked_open(btc()), [MINUTE], "at most one request");
-    let deposits = ran.picked(|kind| matches!(kind, EventKind::Deposit { .. }).then_some(()));
-    assert_eq!(deposits, []);
+    assert_eq!(ran.picked(|kind| matches!(kind, EventKind::Deposit { .. }).then_some(())), []);
 }
 
 #[tokio::test(start_paused = true)]

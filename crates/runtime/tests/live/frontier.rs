@@ -47,8 +47,7 @@ impl MarketData for Streaming {
             loop {
                 let second = clock.now().floor_to(Millis::SECOND) + Millis::SECOND;
                 clock.sleep_until(second + LAG).await;
-                let tick = PriceTick { time: second - Millis::new(1), price: 100.0 };
-                if !sender.send(tick, Hold::none()) {
+                if !sender.send(PriceTick { time: second - Millis::new(1), price: 100.0 }, Hold::none()) {
                     return;
                 }
             }

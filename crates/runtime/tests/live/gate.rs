@@ -44,8 +44,7 @@ async fn older_wait_does_not_change_the_hold_of_an_instant() {
         let stage = stage.with(|stage| stage.settings.stop_patience_s = 0);
         let stage = stage.hang(Which::Trades, (1, 3 * MINUTE));
         let stage = stage.slow(Which::Candles(eth()), (2 * MINUTE, 3 * MINUTE), eth_after);
-        let ran = stage.run_for(2 * MINUTE + 5_000).await;
-        let handled = ran.candles().into_iter().skip(2);
+        let handled = stage.run_for(2 * MINUTE + 5_000).await.candles().into_iter().skip(2);
         let handled: Vec<_> = handled.map(|(series, _, at, _)| (series, at - 2 * MINUTE)).collect();
         assert_eq!(handled, expected);
     }

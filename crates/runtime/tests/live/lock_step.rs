@@ -24,15 +24,12 @@ async fn delivers_answers_at_venue_time_and_settlements_when_known() {
         let stage = if is_slow { slow_everywhere(stage) } else { stage };
         let ran = stage.until(4 * MINUTE).run().await;
         let is_opened = |kind: &EventKind| matches!(kind, EventKind::Opened(_)).then(|| kind.intent());
-        let opened = ran.picked(is_opened);
-        assert_eq!(opened, [1, 2].map(|intent| (62_000, 62_000, Some(IntentId::new(intent)))));
+        assert_eq!(ran.picked(is_opened), [1, 2].map(|intent| (62_000, 62_000, Some(IntentId::new(intent)))));
         let known = 122_999 + 4_000;
         assert_eq!(ran.settled(), [(known, 1, Outcome::Won, 800), (known, 2, Outcome::Won, 800)]);
         assert_eq!(ran.refused(), [(2 * MINUTE, Rule::MaxOpenTradesPerSymbol)]);
-        let candles: Vec<_> =
-            ran.candles().iter().map(|(series, close, at, _)| (*series, *close, *at)).collect();
-        let expected: Vec<_> =
-            minutes(4).into_iter().flat_map(|at| [0, 1].map(|series| (series, at, at))).collect();
+        let candles: Vec<_> = ran.candles().iter().map(|(id, close, at, _)| (*id, *close, *at)).collect();
+        let expected: Vec<_> = minutes(4).into_iter().flat_map(|at| [0, 1].map(|id| (id, at, at))).collect();
         assert_eq!(candles, expected);
         assert_eq!(ran.ended, 4 * MINUTE);
     }
@@ -55,14 +52,13 @@ async fn simultaneous_settlement_and_candle_keep_the_documented_order() {
     stage.wants_prices = true;
     let stage = stage.trade("btc-1", 62_999, 3 * MINUTE - 4_000, Outcome::Won, 8).failed_open(not_sent());
     let ran = stage.slow(Which::Trades, (0, 9 * MINUTE), 5_000).until(3 * MINUTE).run().await;
-    let at_three = ran.picked(|kind| match kind {
+    let facts = ran.picked(|kind| match kind {
         EventKind::Settled(_) => Some("settled"),
         EventKind::Candle { .. } => Some("candle"),
         EventKind::Price { .. } => Some("price"),
         _ => None,
     });
-    let order: Vec<_> =
-        at_three.iter().filter(|(at, ..)| *at == 3 * MINUTE).map(|(_, _, kind)| *kind).collect();
+    let order: Vec<_> = facts.iter().filter(|(at, ..)| *at == 3 * MINUTE).map(|(.., kind)| *kind).collect();
     assert_eq!(order, ["settled", "candle", "price"]);
     assert_eq!(ran.opens(), [(MINUTE, 0), (3 * MINUTE, 0)]);
 }
@@ -81,8 +77,7 @@ async fn tracks_an_open_trade_beyond_the_end_of_the_data() {
 #[tokio::test(start_paused = true)]
 async fn stop_order_keeps_the_clock_in_lock_step() {
     let stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
-    let stage = stage.trade("btc-1", 60_999, 180_999, Outcome::Won, 8);
-    let ran = slow_everywhere(stage).run_for(90_000).await;
+    let ran = slow_everywhere(stage.trade("btc-1", 60_999, 180_999, Outcome::Won, 8)).run_for(90_000).await;
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
     assert_eq!((ran.ended, ran.settled().len()), (184_999, 1));
 }

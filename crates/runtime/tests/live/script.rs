@@ -29,9 +29,7 @@ pub(crate) enum Which {
 impl Which {
     fn takes(self, ask: &Ask) -> bool {
         match (self, ask) {
-            (Self::Candles(symbol), Ask::Candles(asked)) | (Self::Opens(symbol), Ask::Open(asked)) => {
-                symbol == *asked
-            }
+            (Self::Candles(own), Ask::Candles(asked)) | (Self::Opens(own), Ask::Open(asked)) => own == *asked,
             (Self::All, _)
             | (Self::Prices, Ask::Price(_))
             | (Self::Trades, Ask::Trade(_) | Ask::Trades)
@@ -70,8 +68,7 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn trouble(&self, ask: &Ask, now: Millis) -> Option<Trouble> {
-        let mut spells = self.spells.iter();
-        let spell = spells.find(|(which, span, _)| which.takes(ask) && span.contains(&now));
+        let spell = self.spells.iter().find(|(which, span, _)| which.takes(ask) && span.contains(&now));
         spell.map(|(.., trouble)| trouble.clone())
     }
 }

@@ -13,9 +13,7 @@ use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) const MINUTE: i64 = 60_000;
-
 const MAX_NOTICES: usize = 50_000;
-
 const NEVER: Duration = Duration::from_hours(48);
 
 pub(crate) fn symbol(name: &str) -> Symbol {
@@ -238,8 +236,8 @@ impl Stage {
         let kept = self.keeps_journal.then(|| journal.clone());
         let (clock, start) = (self.clock, self.start);
         let (script, state) = (self.script, Mutex::default());
-        let venue = ScriptedVenue { clock: Arc::clone(&clock), journal: kept, start, script, state };
-        let venue = Arc::new(venue);
+        let venue =
+            Arc::new(ScriptedVenue { clock: Arc::clone(&clock), journal: kept, start, script, state });
         let (sender, stop) = mpsc::channel(4);
         let (stops, stopping_clock) = (self.stops, Arc::clone(&clock));
         let stopper = tokio::spawn(async move {
@@ -359,9 +357,7 @@ impl RunRecord {
 
     pub(crate) fn settled(&self) -> Vec<(i64, u64, Outcome, i64)> {
         let settled = self.picked(|kind| match kind {
-            EventKind::Settled(settled) => {
-                Some((settled.intent.number(), settled.outcome, settled.profit.minor()))
-            }
+            EventKind::Settled(trade) => Some((trade.intent.number(), trade.outcome, trade.profit.minor())),
             _ => None,
         });
         settled.into_iter().map(|(at, _, (intent, outcome, profit))| (at, intent, outcome, profit)).collect()

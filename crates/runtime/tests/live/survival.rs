@@ -55,8 +55,7 @@ async fn stalled_journal_stops_neither_candles_nor_shutdown() {
     let ran = stage.run_for(4 * MINUTE + 30_000).await;
     assert!(ran.closes().iter().all(|(close, at)| at - close < 1_000), "{:?}", ran.closes());
     let handled: Vec<_> = ran.candles().iter().map(|(series, close, ..)| (close / MINUTE, *series)).collect();
-    let expected: Vec<_> =
-        (1..=4).flat_map(|minute| [0, 1, 2, 3, 4].map(|series| (minute, series))).collect();
+    let expected: Vec<_> = (1..=4).flat_map(|minute| [0, 1, 2, 3, 4].map(|index| (minute, index))).collect();
     assert_eq!(handled, expected, "in order, although the hold was over when they arrived");
     assert_eq!(ran.stop(), StopReason::TimeUp);
     assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);
@@ -75,8 +74,7 @@ async fn tracks_a_trade_on_time_with_a_stalled_journal() {
         let ran = stage.run_for(4 * MINUTE).await;
         assert_eq!(ran.opens(), [(MINUTE, 0)]);
         assert_eq!(ran.request_times(&Ask::Trade("trade-1".to_owned())), [asked_at]);
-        let settled: Vec<_> = ran.settled().iter().map(|(at, ..)| *at).collect();
-        assert_eq!(settled, [asked_at]);
+        assert_eq!(ran.settled().iter().map(|(at, ..)| *at).collect::<Vec<_>>(), [asked_at]);
     }
 }
 
@@ -90,8 +88,7 @@ async fn does_not_send_an_open_delayed_too_long_by_the_journal() {
         (5_001, 4 * MINUTE, NotSent, true),
     ] {
         let stage = Stage::paused().await.bot(btc(), &[MINUTE]).won("trade-1", 1);
-        let stage = stage.with(|stage| stage.record.delay = Duration::from_millis(slow_ms));
-        let ran = stage.run_for(stop).await;
+        let ran = stage.with(|stage| stage.record.delay = Duration::from_millis(slow_ms)).run_for(stop).await;
         assert_eq!(ran.asked_open(btc()).len(), usize::from(expected == Settled), "{slow_ms} ms to write");
         assert_eq!(ran.states(), [expected]);
         assert_eq!(ran.record.notes.contains(&late), is_late, "{:?}", ran.record.notes);
@@ -104,8 +101,7 @@ async fn temporarily_refused_credentials_do_not_end_the_run() {
     (stage.settings.wallet_every_s, stage.settings.watch_prices) = (60, true);
     let error = BrokerError::Credentials { text: "Invalid token".to_owned() };
     let stage = stage.trouble_during(Which::All, (MINUTE + 1, 4 * MINUTE + 30_000), Trouble::Fail(error));
-    let stage = stage.won("trade-1", 1).won("trade-2", 6);
-    let ran = run_of_closes(stage, 7 * MINUTE + 30_000, 7).await;
+    let ran = run_of_closes(stage.won("trade-1", 1).won("trade-2", 6), 7 * MINUTE + 30_000, 7).await;
     assert_eq!(ran.opens(), [(MINUTE, 0), (6 * MINUTE, 0)]);
     let outcomes: Vec<_> = ran.settled().iter().map(|(_, intent, outcome, _)| (*intent, *outcome)).collect();
     assert_eq!(outcomes, [(1, Outcome::Won), (2, Outcome::Won)]);

@@ -54,8 +54,7 @@ async fn check_not_final(change: impl Fn(&mut TradeReport), end_after: i64, poll
     let expected: Vec<i64> = polls.iter().map(|after| FIRST_POLL + after).collect();
     assert_eq!(ran.request_times(&by_id()), expected);
     assert_eq!(ran.request_times(&Ask::Trades), [0; 0], "the list is only for orders in doubt");
-    let last = *expected.last().unwrap();
-    assert_eq!(ran.settled(), [(last, 1, Outcome::Lost, -1_000)]);
+    assert_eq!(ran.settled(), [(*expected.last().unwrap(), 1, Outcome::Lost, -1_000)]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -96,8 +96,7 @@ impl ScriptedVenue {
 
     fn reply<T>(&self, value: T, sent: Millis) -> Reply<T> {
         let received = self.clock.now();
-        let date =
-            since(&self.script.ahead, received).map(|ahead| (received + ahead).floor_to(Millis::SECOND));
+        let date = since(&self.script.ahead, received).map(|lead| (received + lead).floor_to(Millis::SECOND));
         Reply { value, date, sent, received }
     }
 
@@ -125,8 +124,7 @@ impl ScriptedVenue {
         let now = self.clock.now();
         let mut state = self.state();
         let is_it = |trade: &&OpenScript| trade.by_id.first().is_some_and(|(_, report)| report.id == id);
-        let found = state.trades.iter().find(is_it).cloned();
-        let report = found.and_then(|trade| since(&trade.by_id, now));
+        let report = state.trades.iter().find(is_it).and_then(|trade| since(&trade.by_id, now));
         if state.ended.iter().any(|ended| ended == id) {
             state.breaches.push(format!("trade {id} asked for after its outcome was answered"));
         } else if report.as_ref().is_some_and(|report| report.progress.outcome().is_some()) {

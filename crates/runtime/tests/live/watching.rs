@@ -53,8 +53,7 @@ async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], handled: &[(i64
         EventKind::Skew { offset } => Some(offset.get()),
         _ => None,
     });
-    let offsets: Vec<_> = offsets.into_iter().map(|(at, _, offset)| (at, offset)).collect();
-    assert_eq!(offsets, handled);
+    assert_eq!(offsets.into_iter().map(|(at, _, offset)| (at, offset)).collect::<Vec<_>>(), handled);
     let expected: Vec<_> = refused.iter().map(|minute| (minute * MINUTE, Rule::ClockSkew)).collect();
     assert_eq!(ran.refused(), expected);
 }

@@ -85,13 +85,11 @@ async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
         found.notice().unwrap().clone()
     };
     let back = why(&with_bots(&[("ladder", "BTCUSDT", 10), one])).await;
-    assert!(
-        back.contains("other settings: bot \"ladder\" traded in earlier runs but not in the last"),
-        "{back}"
-    );
-    let ladder = with_bots(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
-    let own =
-        SessionSettings { bots: vec![BotSettings { name: "one".to_owned(), ..ladder }], ..with_bots(&[one]) };
+    let expected = "other settings: bot \"ladder\" traded in earlier runs but not in the last";
+    assert!(back.contains(expected), "{back}");
+    let bot = with_bots(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
+    let bot = BotSettings { name: "one".to_owned(), ..bot };
+    let own = SessionSettings { bots: vec![bot], ..with_bots(&[one]) };
     let ladder = why(&own).await;
     assert!(ladder.contains("bot \"one\" has a changed stake, which depends on all its trades"), "{ladder}");
 }
@@ -160,9 +158,8 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
         let mut watch = |reading: FullReadProgress<'_>| reasons.extend(reading.why.map(str::to_owned));
         drop(JournalFold::read_with_progress(&mut reader, &own, 0, None, &mut watch).await);
         let why = reasons.swap_remove(0);
-        let expected =
-            format!("the whole journal is read: it was written under other settings, and {expected}");
-        assert!(why.ends_with(&expected), "{why}");
+        let end = format!("the whole journal is read: it was written under other settings, and {expected}");
+        assert!(why.ends_with(&end), "{why}");
     };
     for (from, to, expected) in [
         ("\"interval\":", "\"interval_of\":", "the settings of the previous run cannot be read"),

@@ -108,10 +108,8 @@ async fn reads_evicted_rows_and_trades_from_the_journal() {
     assert_eq!(serde_json::json!(read), serde_json::json!(all.book().rows()));
     let few = JournalFold::read_trades(&mut folder.reader().await, &settings()).await.unwrap();
     assert_eq!((rows(&few), few.past().evicted_count(), few.past().old_rows().count()), (50, 130, 0));
-    assert_eq!(
-        few.past().evicted_bots().iter().map(|(run, _)| *run).collect::<BTreeSet<_>>(),
-        (1..=5).collect()
-    );
+    let runs: BTreeSet<_> = few.past().evicted_bots().iter().map(|(run, _)| *run).collect();
+    assert_eq!(runs, (1..=5).collect());
     let (_, mut few, _) = few.into_parts();
     let (book, old) = (all.book(), few.take_old_trades());
     assert_eq!(old.len(), 130);
@@ -119,10 +117,7 @@ async fn reads_evicted_rows_and_trades_from_the_journal() {
         let id = book.venue_id(row).unwrap();
         assert!(old.has_venue_id(id.as_str()) && !old.has_venue_id("another") && !old.by_person);
         assert_eq!((old.intent, old.bot), (row.approved.intent(), row.approved.bot()));
-        assert_eq!(
-            old.settled,
-            row.settled_at.zip(row.outcome).map(|(at, outcome)| (at, outcome, row.profit))
-        );
+        assert_eq!(old.settled, row.settled_at.zip(row.outcome).map(|(at, end)| (at, end, row.profit)));
         assert_eq!(old.edge, EdgeRow::from_row(row));
     }
 }

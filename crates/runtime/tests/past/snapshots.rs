@@ -177,8 +177,7 @@ impl Folder {
         let other = Self::new();
         let mut store = other.store().await;
         for stored in self.lines().await {
-            let body = change(&stored);
-            store.record(Line { body, ..stored.line });
+            store.record(Line { body: change(&stored), ..stored.line });
         }
         if is_verified {
             store.commit().await.unwrap();
@@ -211,8 +210,7 @@ impl Folder {
         let (pace, looks) = (self.pace, AtomicU32::new(0));
         let elapsed = move || pace * looks.fetch_add(1, Ordering::Relaxed);
         let journal = RunJournal::new(store, past.runs + 1, now, elapsed);
-        let journal = journal.with_follower(Box::new(fold.with_part_size(self.part)));
-        (session, past, now, journal)
+        (session, past, now, journal.with_follower(Box::new(fold.with_part_size(self.part))))
     }
 
     pub(crate) async fn run_under(&self, is_killed: bool, settings: &SessionSettings) {
@@ -309,18 +307,13 @@ fn trade_events(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<Event
     }
 }
 
-pub(crate) fn feed(
-    session: &mut Session,
-    journal: &mut RunJournal,
-    at: Millis,
-    kind: EventKind,
-) -> Vec<Action> {
+pub(crate) fn feed(session: &mut Session, log: &mut RunJournal, at: Millis, kind: EventKind) -> Vec<Action> {
     let event = Event { at, received: at, kind };
     let mut actions = Vec::new();
     session.handle_recorded(&event, &mut actions);
-    journal.record(Entry::Event(&event)).unwrap();
+    log.record(Entry::Event(&event)).unwrap();
     for action in &actions {
-        journal.record(Entry::Action(action)).unwrap();
+        log.record(Entry::Action(action)).unwrap();
     }
     actions
 }
@@ -377,8 +370,7 @@ async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     assert!(notice.contains("written under other settings"), "{notice}");
     let (mut reasons, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
-    let mut watch =
-        |reading: FullReadProgress<'_>| reasons.push((reading.why.map(str::to_owned), reading.done));
+    let mut watch = |read: FullReadProgress<'_>| reasons.push((read.why.map(str::to_owned), read.done));
     JournalFold::read_with_progress(&mut reader, &other, 0, None, &mut watch).await.unwrap();
     let (first, last) = (reasons.first().unwrap(), reasons.last().unwrap());
     assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));

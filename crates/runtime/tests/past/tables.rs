@@ -18,8 +18,7 @@ const HOURS_OF_A_RUN: i64 = 30;
 /// Bots on two pairs; their order differs between runs, and so does the first bot of an entry.
 fn settings(is_swapped: bool) -> SessionSettings {
     let bots = [("bitcoin", "BTCUSDT"), ("ether", "ETHUSDT")];
-    let mut bots =
-        bots.map(|(name, symbol)| bot(name, symbol, StakeSettings::Fixed { amount: Decimal::TEN }));
+    let mut bots = bots.map(|(name, pair)| bot(name, pair, StakeSettings::Fixed { amount: Decimal::TEN }));
     if is_swapped {
         bots.reverse();
     }
@@ -142,8 +141,7 @@ impl Script {
     }
 
     fn settle_some(&mut self, session: &mut Session, journal: &mut RunJournal, at: Millis) {
-        let doubts = self.known.iter_mut().filter(|(_, known)| known.state == "in_doubt");
-        for (number, known) in doubts {
+        for (number, known) in self.known.iter_mut().filter(|(_, known)| known.state == "in_doubt") {
             let intent = IntentId::new(*number);
             let (state, kind) = match self.random.random_range(0..10) {
                 0..5 => ("open", EventKind::Adopted(opened(intent))),
@@ -279,8 +277,7 @@ async fn incremental_tables_match_a_single_projection_and_each_outcome() {
         let days: BTreeMap<_, _> =
             days.map(|(key, day)| (key.clone(), (day.settled, day.profit_minor))).collect();
         assert_eq!(days, days_of(&script.known), "seed {seed}");
-        let decided: u64 = in_one.figures.values().map(|day| day.decided).sum();
-        assert_eq!(decided, intents, "seed {seed}");
+        assert_eq!(in_one.figures.values().map(|day| day.decided).sum::<u64>(), intents, "seed {seed}");
         assert!(intents > 60, "seed {seed}: few of its candles were traded");
         assert!(in_one.intents.iter().all(|row| row.reason == "a \u{fffd} reason half=0.5"), "{in_one:?}");
         in_doubt += script.known.values().filter(|known| known.state == "in_doubt").count();

@@ -48,8 +48,7 @@ async fn serves_a_real_client_on_a_free_port() {
     let answer = client().get(url).header("api-key", &sandbox.api_key).send().await.unwrap();
     assert_eq!(answer.headers()["date"], "Tue, 14 Nov 2023 22:30:00 GMT");
     assert_eq!(answer.headers().get_all("date").iter().count(), 1);
-    let record: Value = answer.json().await.unwrap();
-    assert_eq!(record["time"], NOON - 1_000);
+    assert_eq!(answer.json::<Value>().await.unwrap()["time"], NOON - 1_000);
     sandbox.stop().await;
 }
 
@@ -58,8 +57,7 @@ async fn a_drop_is_a_reset_without_a_single_byte() {
     for (profile, trades) in [("drop-before:1", 0), ("drop-after:1", 1)] {
         let sandbox = running(profile).await;
         assert_eq!(raw_open(&sandbox).await, Err(ErrorKind::ConnectionReset), "{profile}");
-        let client = client();
-        let request = client.post(format!("{}/token/trades/open", sandbox.base_url));
+        let request = client().post(format!("{}/token/trades/open", sandbox.base_url));
         let request = request.header("api-token", &sandbox.token).json(&body("BTCUSDT", "BUY"));
         let error = request.send().await.unwrap_err();
         assert!(error.is_request() && !error.is_connect(), "{error:?}");

@@ -72,8 +72,7 @@ async fn a_price_record_has_every_field_and_is_the_newest_complete_second() {
 
 #[tokio::test]
 async fn future_limit_answers_plain_ok() {
-    let venue = venue();
-    let answer = venue.get(&format!("/symbol-price/last?pair=BTCUSDT&limitTime={}", NOON + 1)).await;
+    let answer = venue().get(&format!("/symbol-price/last?pair=BTCUSDT&limitTime={}", NOON + 1)).await;
     assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, "OK"));
     let kind = answer.headers["content-type"].to_str().unwrap();
     assert!(kind.starts_with("text/plain"), "{kind}");
@@ -93,8 +92,7 @@ async fn a_limit_gives_the_newest_complete_record_at_or_before_it() {
         (NOON, START, START),
     ] {
         venue.clock.set(now);
-        let record = venue.get(&last(limit)).await.json();
-        assert_eq!(record["time"], json!(time), "limit {limit} at {now}");
+        assert_eq!(venue.get(&last(limit)).await.json()["time"], json!(time), "limit {limit} at {now}");
     }
     assert_eq!(venue.get(&last(START - 1)).await.status, 404, "no price so early");
 }

@@ -88,8 +88,7 @@ async fn the_user_has_every_field() {
 
 #[tokio::test]
 async fn an_open_answers_the_full_projection_without_status() {
-    let venue = venue();
-    let trade = venue.open("BTCUSDT", "BUY").await;
+    let trade = venue().open("BTCUSDT", "BUY").await;
     assert_eq!(fields_of(&trade), sorted(FULL));
     let expected = json!({
         "pnl": 0.0, "closePrice": 0.0, "closePriceTime": 0, "attemptsToClose": 0, "result": "PENDING",
@@ -126,9 +125,8 @@ async fn an_async_open_is_processing_until_it_arrives() {
     assert_eq!((&trade["status"], &trade["result"]), (&json!("PROCESSING"), &json!("HOLD")));
     assert_eq!(trade["openPrice"], json!(0.0));
     let path = format!("/token/trades/{}", trade["id"].as_str().unwrap());
-    for (after_ms, status, result) in
-        [(0, "PROCESSING", "HOLD"), (1_999, "PROCESSING", "HOLD"), (2_000, "OPEN", "PENDING")]
-    {
+    let cases = [(0, "PROCESSING", "HOLD"), (1_999, "PROCESSING", "HOLD"), (2_000, "OPEN", "PENDING")];
+    for (after_ms, status, result) in cases {
         venue.clock.set(NOON + after_ms);
         let seen = venue.get(&path).await.json();
         assert_holds(&seen, &json!({ "status": status, "result": result, "openPrice": 0.0 }));
@@ -169,9 +167,8 @@ async fn an_invalid_payload_is_400_with_its_reason() {
 #[tokio::test]
 async fn a_trade_by_id_has_the_short_projection() {
     let contract = "id userId tenantId status symbol amount createdAt";
-    for (rich, fields) in
-        [(false, contract.to_owned()), (true, format!("{contract} result pnl openPrice closePrice"))]
-    {
+    let cases = [(false, contract.to_owned()), (true, format!("{contract} result pnl openPrice closePrice"))];
+    for (rich, fields) in cases {
         let venue = Premises::with(|settings| settings.rich_short = rich).venue();
         let id = venue.open("BTCUSDT", "BUY").await["id"].as_str().unwrap().to_owned();
         venue.clock.set(NOON + 2_000);

@@ -37,18 +37,13 @@ async fn step_both(venues: [&TestVenue; 2], now: i64, order: Option<(usize, bool
     assert_eq!(one.await.text, other.await.text);
 }
 
-async fn compare(
-    forgetful: &TestVenue,
-    other: &TestVenue,
-    keep: usize,
-    over_since: &BTreeMap<String, usize>,
-) {
+async fn compare(forgetful: &TestVenue, other: &TestVenue, keep: usize, ended: &BTreeMap<String, usize>) {
     let (rows, all) = (forgetful.full_rows().await, other.full_rows().await);
     let (kept, forgotten): (Vec<&Value>, Vec<&Value>) = all.iter().partition(|row| rows.contains(row));
     assert!(rows.iter().eq(kept.iter().copied()), "the same rows, in the same order");
     let over: Vec<&Value> = kept.iter().copied().filter(|row| is_over(row)).collect();
     assert_eq!(over.len(), keep.min(over.len() + forgotten.len()), "as many ended trades as configured");
-    let since = |row: &&Value| over_since[id_of(row)];
+    let since = |row: &&Value| ended[id_of(row)];
     assert!(forgotten.iter().all(|row| is_over(row)), "open trades are never forgotten");
     assert!(forgotten.iter().map(since).max() <= over.iter().map(since).min(), "oldest first");
     let unknown = other.get("/token/trades/01ARZ3NDEKTSV4RRFFQ69G5FAV").await;

@@ -36,23 +36,20 @@ fn rejects_missing_and_invalid_inputs() {
     let two = build_markets(&[flat("ETHUSDT", "1m"), flat("BTCUSDT", "1m")]);
     check(vec![flat("ETHUSDT", "1m")], two, |_| (), incomplete);
     check(series.clone(), markets.clone(), |settings| settings.token.clear(), "[sandbox] token = : use");
-    let gold: Change =
-        |settings| settings.asset_types = [("BTCUSDT".parse().unwrap(), "gold".to_owned())].into();
+    let gold: Change = |given| given.asset_types = [("BTCUSDT".parse().unwrap(), "gold".to_owned())].into();
     check(series, markets, gold, "[sandbox] asset_types = gold: use crypto, forex or otc");
 }
 
 #[test]
 fn the_finest_series_is_the_detail_of_the_next_longer_one() {
     let series = [flat("BTCUSDT", "5s"), flat("ETHUSDT", "1m"), flat("BTCUSDT", "5m"), flat("BTCUSDT", "1m")];
-    let markets = build_markets(&series);
-    let body: Vec<(String, Option<String>)> = markets
+    let body: Vec<(String, Option<String>)> = build_markets(&series)
         .iter()
         .map(|market| {
             let detail = market.detail.first().map(|detail| detail.series().to_string());
             (market.prices.series().to_string(), detail)
         })
         .collect();
-    let expected =
-        [("BTCUSDT 1m".to_owned(), Some("BTCUSDT 5s".to_owned())), ("ETHUSDT 1m".to_owned(), None)];
-    assert_eq!(body, expected);
+    let pairs = [("BTCUSDT 1m".to_owned(), Some("BTCUSDT 5s".to_owned())), ("ETHUSDT 1m".to_owned(), None)];
+    assert_eq!(body, pairs);
 }

@@ -65,11 +65,9 @@ async fn client_reads_every_field() {
         start: Millis::new(START),
         end: clock.now(),
     };
-    let found = broker.candles(&query).await.unwrap().value;
-    assert_eq!(
-        (found.candles.len(), found.unusable_rows, found.forming_rows, found.outside.len()),
-        (31, 0, 1, 0)
-    );
+    let page = broker.candles(&query).await.unwrap().value;
+    let counts = (page.candles.len(), page.unusable_rows, page.forming_rows, page.outside.len());
+    assert_eq!(counts, (31, 0, 1, 0));
 
     assert!(broker.unrecognised().snapshot().is_empty(), "{:?}", broker.unrecognised().snapshot());
     sandbox.stop().await;
@@ -110,10 +108,7 @@ async fn in_lock_step_an_order_is_answered_while_time_stands_still() {
     tokio::task::yield_now().await;
     drop(hold);
     let hold = early.await.unwrap();
-    let outcome = async || {
-        let trade = broker.trade(&opened.id, Detail::Progress).await.unwrap().value;
-        trade.progress.outcome()
-    };
+    let outcome = async || broker.trade(&opened.id, Detail::Progress).await.unwrap().value.progress.outcome();
     assert_eq!(outcome().await, None, "a millisecond too early");
     drop(hold);
     let _hold = late.await.unwrap();

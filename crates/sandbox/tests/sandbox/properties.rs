@@ -20,8 +20,7 @@ proptest! {
         late in any::<bool>(),
     ) {
         block_on(async {
-            let profile = if late { "late-settlement:0.5:20s" } else { "none" };
-            let venue = Premises::with_faults(profile).venue();
+            let venue = Premises::with_faults(if late { "late-settlement:0.5:20s" } else { "none" }).venue();
             let mut now = NOON;
             for (pause, symbol, up, stake) in steps {
                 now += pause;

@@ -145,8 +145,7 @@ async fn a_method_that_is_not_allowed_is_405_in_shape_and_names_those_that_are()
                 continue;
             }
             let answer = venue.send(request(method, path, &CREDENTIALS, &Value::Null)).await;
-            let enveloped = path.starts_with("/token/") && path != "/token/wallets";
-            let expected = if enveloped {
+            let expected = if path.starts_with("/token/") && path != "/token/wallets" {
                 envelope(405, path, "Method Not Allowed", "Method Not Allowed")
             } else {
                 plain(405, "Method Not Allowed")

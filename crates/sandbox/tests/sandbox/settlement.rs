@@ -37,8 +37,7 @@ async fn settlement_is_visible_from_close_plus_delay() {
         }
         let settled = status == "COMPLETED";
         let price_time = if settled { NOON + 62_999 } else { 0 };
-        let times = json!({ "closePriceTime": price_time, "openPriceTime": NOON + 2_999 });
-        assert_holds(&full, &times);
+        assert_holds(&full, &json!({ "closePriceTime": price_time, "openPriceTime": NOON + 2_999 }));
         assert_eq!(full["attemptsToClose"], json!(u32::from(settled)));
         assert_close(&full["closePrice"], if settled { 131.05 } else { 0.0 });
         assert_close(&short["closePrice"], if settled { 131.05 } else { 0.0 });
@@ -78,9 +77,8 @@ async fn a_trade_that_closes_in_a_gap_is_cancelled_and_refunded() {
     venue.clock.set(START + 39 * 60_000);
     let trade = venue.open("EURUSD", "BUY").await;
     venue.clock.set(START + 39 * 60_000 + 66_999);
-    let settled = by_id(&venue, &trade).await;
     let cancelled = json!({ "status": "CANCELLED", "result": "CANCELLED", "pnl": 0.0, "closePrice": 0.0 });
-    assert_holds(&settled, &cancelled);
+    assert_holds(&by_id(&venue, &trade).await, &cancelled);
     assert_eq!(venue.balance().await, 10_000.0);
 }
 
@@ -92,8 +90,7 @@ async fn the_balance_in_an_open_is_the_one_before_its_debit() {
     assert_eq!(balance(&venue.open("BTCUSDT", "BUY").await), json!(9_990.0), "the first is on its way");
     venue.clock.set(NOON + 10_000);
     assert_eq!(balance(&venue.open("BTCUSDT", "BUY").await), json!(9_980.0));
-    let rows = venue.full_rows().await;
-    let balances: Vec<_> = rows.iter().map(balance).collect();
+    let balances: Vec<_> = venue.full_rows().await.iter().map(balance).collect();
     assert_eq!(balances, [json!(9_980.0), json!(9_990.0), json!(10_000.0)]);
 }
 
@@ -105,9 +102,8 @@ async fn a_next_candle_has_no_price_until_its_candle_opens() {
     let trade = venue.post("/token/trades/open", next).await.json();
     assert_eq!((&trade["openTime"], &trade["closeTime"]), (&json!(NOON + 60_000), &json!(NOON + 120_000)));
     assert_eq!((&trade["openPrice"], &trade["expirationType"]), (&json!(0.0), &json!("NEXT_CANDLE")));
-    for (after_ms, price, price_time) in
-        [(59_999, 0.0, 0), (60_000, 131.0, NOON + 60_000), (124_000, 131.0, NOON + 60_000)]
-    {
+    let cases = [(59_999, 0.0, 0), (60_000, 131.0, NOON + 60_000), (124_000, 131.0, NOON + 60_000)];
+    for (after_ms, price, price_time) in cases {
         venue.clock.set(NOON + after_ms);
         let row = venue.full_rows().await.remove(0);
         assert_close(&row["openPrice"], price);
@@ -174,8 +170,7 @@ async fn delayed_answer_comes_with_the_arrival() {
         assert!(venue.full_rows().await.is_empty(), "nothing to see before the arrival");
     }
     venue.clock.set(NOON + 2_000);
-    let trade = answer.await.unwrap();
-    assert_eq!(trade["requestTime"], json!(NOON + 2_000));
+    assert_eq!(answer.await.unwrap()["requestTime"], json!(NOON + 2_000));
     assert_eq!(venue.full_rows().await.len(), 1);
 }
 

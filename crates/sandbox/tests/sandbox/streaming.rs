@@ -39,8 +39,7 @@ async fn pass(span: Duration) {
 }
 
 async fn polled(broker: &HttpBroker, name: &str, tick: PriceTick) -> f64 {
-    let answer = broker.price(&symbol(name), AsOf::Moment(tick.time)).await.unwrap().value;
-    answer.record().unwrap().prices.close
+    broker.price(&symbol(name), AsOf::Moment(tick.time)).await.unwrap().value.record().unwrap().prices.close
 }
 
 #[tokio::test]
@@ -65,9 +64,8 @@ async fn faulty_stream_never_yields_old_or_wrong_prices() {
     let (mut sandbox, clock, broker) = start("none").await;
     let mut feed = subscribe(&broker, "BTCUSDT").await;
     assert!(next(&mut feed).await.is_some());
-    sandbox
-        .switchboard
-        .set_profile("stream-duplicate:0.3,stream-reorder:0.3,stream-garbage:0.2".parse().unwrap());
+    let faults = "stream-duplicate:0.3,stream-reorder:0.3,stream-garbage:0.2";
+    sandbox.switchboard.set_profile(faults.parse().unwrap());
     let faults = [Fault::StreamGarbage, Fault::StreamReorder, Fault::StreamDuplicate];
     let met = |sandbox: &RunningSandbox| faults.map(|fault| sandbox.switchboard.counts().count(fault));
     let mut ticks = 0;
