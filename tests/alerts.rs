@@ -25,7 +25,6 @@ fn is_signed(request: &Request) -> bool {
     request.header("webhook-signature").starts_with("v1,")
 }
 
-/// Starts a receiver and returns its address and the requests it receives.
 pub(crate) fn receiver_that(
     answer: impl Fn(&Request) -> String + Send + Sync + 'static,
 ) -> (String, Receiver<Request>) {
@@ -39,7 +38,6 @@ pub(crate) fn receiver_that(
     (url.strip_prefix("http://").unwrap().to_owned(), requests)
 }
 
-/// A bot with this section, and its key in a file readable only by the owner.
 fn folder(section: &str) -> Folder {
     let folder = Folder::new().with("bot.toml", &format!("{section}\n{BOT}")).with("key", KEY);
     std::fs::set_permissions(folder.path("key"), std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -58,7 +56,6 @@ fn start(folder: &Folder) -> Child {
     folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Ends a run, and asserts that none of its output or files contain a secret.
 #[track_caller]
 fn end_without(bot: Child, folder: &Folder, secret: &str) -> ExitStatus {
     assert!(Command::new("kill").args(["-s", "TERM", &bot.id().to_string()]).status().unwrap().success());
@@ -194,7 +191,6 @@ fn checks_alert_settings_without_revealing_secrets() {
 
 #[test]
 fn chat_halts_a_run_with_a_code_and_cannot_resume_it() {
-    // Messages to the bot; a poll returns the unconfirmed ones.
     let updates = Arc::<Mutex<Vec<Value>>>::default();
     let (written, token) = (Arc::clone(&updates), "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw");
     let (address, requests) = receiver_that(move |request| {

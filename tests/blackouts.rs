@@ -6,7 +6,6 @@ use crate::control::{Live, venue_and_folder};
 use crate::excerpt::{MINUTE, MONDAY};
 use serde_json::Value;
 
-/// On 5 January 2026, from 01:10 until 02:40 and from 03:00 until 03:30 UTC.
 const CSV: &str = "from,to\n2026-01-05 01:10,2026-01-05 02:40\n2026-01-05 03:00,2026-01-05 03:30\n";
 /// The same spans in New York winter time and by duration, plus a cancelled event over all, and a reminder.
 const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:jobs\r\nDTSTART;TZID=America/New_York:20260104T201000\r\n\

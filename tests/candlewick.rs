@@ -159,7 +159,6 @@ impl Run {
         Self { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }
 
-    /// JSON document on stdout of a successful run; the last event of an event stream.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.code, 0, "{}", self.stderr);
         serde_json::from_str(last_document(&self.stdout))
@@ -171,7 +170,6 @@ impl Run {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Asserts the exit code and the texts on stderr; a failed run prints nothing on stdout.
     #[track_caller]
     pub(crate) fn fails(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);

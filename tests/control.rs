@@ -314,7 +314,6 @@ fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &
     assert_eq!(second.end(), Some(130));
 }
 
-/// Waits until the bot reaches a state, and returns it.
 pub(crate) fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let mut states = (0..2_000).map(|_| {
         let status = folder.run(&["status", "--config", "bot.toml", "--json"]);

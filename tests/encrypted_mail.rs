@@ -30,7 +30,6 @@ fn certified() -> Folder {
     folder
 }
 
-/// Starts a server with this certificate and returns its port and the mails it receives.
 fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Conversation>>) {
     let config = encryption(folder);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -56,7 +55,6 @@ fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Conversation>>) {
     (port, conversation)
 }
 
-/// Accepts mails and returns whether the client requested encryption.
 fn converse<S: Read + Write>(
     stream: &mut BufReader<S>,
     encrypted: bool,

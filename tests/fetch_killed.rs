@@ -43,9 +43,7 @@ fn sum(series: &[Value], key: &str) -> u64 {
     series.iter().map(|one| one[key].as_u64().unwrap()).sum()
 }
 
-/// Kills runs on one catalog, and returns the number of stored candles after each kill.
-///
-/// Together they make fewer requests than a `whole` run; the last one always stores part of a series.
+/// Returns the stored candles after each kill. The runs make fewer requests than a `whole` one; the last stores some.
 fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64) -> Vec<u64> {
     let most = whole / (KILLS + 1);
     let mut stored = Vec::new();

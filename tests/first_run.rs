@@ -68,7 +68,6 @@ fn only_lock_step_runs_end_with_the_candles() {
     }
 }
 
-/// Runs `live` with these credentials; no output may show them.
 fn live(address: &str, [token, key]: [&str; 2], bot: &str) -> Run {
     let broker =
         format!("[broker]\nbase_url = \"{address}\"\nprice_url = \"{address}\"\nread_attempts = 1\n");

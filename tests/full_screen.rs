@@ -129,7 +129,6 @@ impl OnTerminal {
         })
     }
 
-    /// Waits for the end of the run, which must succeed and restore the terminal.
     #[track_caller]
     fn ends(&mut self) {
         assert_eq!(self.process.0.wait().unwrap().code(), Some(0));

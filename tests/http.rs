@@ -45,7 +45,6 @@ impl Reply {
     }
 }
 
-/// Serves on a free port and returns the URL.
 pub(crate) fn serve(handler: impl Fn(Request) -> Reply + Send + Sync + 'static) -> String {
     serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), handler)
 }

@@ -159,8 +159,7 @@ fn backup_of_a_running_bot_is_restored_elsewhere_and_continues() {
     let live = |config: &'static str, journal: &'static str| {
         ["live", "--config", config, "--journal", journal, "--json", "--quiet"]
     };
-    // The first bot may open a trade after the backup, close enough to an earlier one to look like a second trade of
-    // that order. An order about to be sent at the backup is in doubt until the list must have had its trade.
+    // A trade after the backup may look like a second one. An unsent order is in doubt until the list must have it.
     let settings = "[runtime]\nsecond_trade = \"alarm\"\nlist_lag_ms = 2000\n";
     let settings = folder.read("bot.toml").replace("[runtime]\n", settings);
     let folder = folder.with("restored.toml", &settings);

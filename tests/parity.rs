@@ -302,8 +302,7 @@ fn open_sent_at_a_candle_close_gets_the_same_candle_live() {
     }
 }
 
-/// Latencies and delays that make answers, settlements and candles coincide, candles with holes, a wallet that runs
-/// empty, and stakes that depend on earlier results.
+/// Answers, settlements and candles coincide, candles have holes, the wallet runs empty, stakes depend on results.
 #[test]
 fn four_bots_trade_identically_when_all_events_coincide() {
     let from = MONDAY + 11 * DAY;

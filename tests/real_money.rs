@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 const LIVE_REAL: [&str; 6] = ["live", "--real", "--config", "bot.toml", "--json", "--quiet"];
 
-/// Starts a venue with funds in its real wallet and a bot that may trade it.
 struct Fixture {
     folder: Folder,
     _served: Served,
@@ -30,7 +29,6 @@ impl Fixture {
         self.folder.run(&[&LIVE_REAL[..], &["--journal", journal, "--for", "1s"]].concat())
     }
 
-    /// Builds lost trades, each a copy of the first trade of a journal.
     fn losses(&self, from: &str, count: u64) -> Vec<Line> {
         let recorded = lines(&self.folder.path(from));
         let open = recorded.iter().find(|stored| stored.line.body.contains("\"action\":\"open\"")).unwrap();
@@ -50,7 +48,6 @@ impl Fixture {
         (1..=count).flat_map(trade).collect()
     }
 
-    /// Copies a journal up to the first line that contains `part`, then appends `more`.
     fn cut(&self, from: &str, part: &str, to: &str, more: Vec<Line>) {
         let recorded = lines(&self.folder.path(from));
         let end = recorded.iter().position(|stored| stored.line.body.contains(part)).unwrap();

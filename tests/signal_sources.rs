@@ -28,7 +28,6 @@ pub(crate) fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
     }
 }
 
-/// A running bot that prints to the files `out` and `log`; killed at the end of the test.
 struct Bot(Process);
 
 impl Bot {

@@ -10,7 +10,6 @@ pub(crate) const RESULTS: [&str; 5] =
     ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"];
 const SHORT: &str = "sweep --config bot.toml --data BTCUSDT_1m.csv --min-trades 1";
 
-/// A bot with parameters to search, and its candles.
 pub(crate) fn folder(days: i64) -> Folder {
     folder_of_days(days).with("bot.toml", &bot_with("rsi-reversal", "period = 5"))
 }

@@ -8,8 +8,7 @@ use crate::recording::{folder, record_in_lock_step};
 /// Commands that run until stopped, use the network, or print machine-readable output.
 const NOT_RUN: &str = "completions, config schema, config show, dashboard, data fetch, man, paper, sandbox, signal, sweep run, watch";
 
-/// Exit codes, and commands with arguments for a full output. `DATA` stands for the candles of both bots, `SEARCH` for
-/// a search of one of them.
+/// Exit codes, and commands with a full output. `DATA` is the candles of both bots, `SEARCH` a search of one bot.
 const RUNS: &[(i32, &str)] = &[
     (0, "backtest --config bots.toml DATA"),
     (0, "config check --config bots.toml"),

@@ -126,8 +126,7 @@ impl Ground {
     }
 }
 
-/// Signals that are not refused by an unanswered open on their symbol, and the number of refused ones. An answer
-/// at the instant of a candle comes before the candle.
+/// Drops and counts signals refused by an unanswered open. An answer at the instant of a candle comes before it.
 fn while_nothing_is_in_flight<'a>(
     signals: &[(Signal, &'a str)],
     latency_ms: i64,

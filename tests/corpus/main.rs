@@ -226,7 +226,6 @@ fn judge_caught(((name, check), outcome): (&(&str, &str), &CheckOutput)) -> Opti
         .then(|| format!("{name} must be caught by {check}: {:?}\n{}", outcome.failed, outcome.printed))
 }
 
-/// Returns a message unless a strategy that ends or blocks its process is reported as such.
 fn judge_ended(((name, says), outcome): (&(&str, &str), &CheckOutput)) -> Option<String> {
     let is_named = outcome.code == 5 && outcome.printed.contains(says);
     (!is_named).then(|| {

@@ -35,8 +35,7 @@ const LIVE: [&str; 8] = ["live", "--config", "bot.toml", "--journal", "run.db", 
 
 type RequestLog = Arc<Mutex<Vec<String>>>;
 
-/// A venue in its own process behind a TLS server, a folder with its `bot.toml`, the requests it received, and the
-/// number of bytes streamed by each finished connection.
+/// A venue behind a TLS server, a folder for it, its requests, and the bytes streamed by each finished connection.
 struct Stage {
     folder: Folder,
     asked: RequestLog,
@@ -60,7 +59,6 @@ fn stage() -> Stage {
     Stage { folder, asked, streamed, _venue: venue }
 }
 
-/// Starts a TLS proxy for a plain-text venue and returns its port and what it observed.
 fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, RequestLog, Receiver<u64>) {
     let acceptor = TlsAcceptor::from(encryption(folder));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

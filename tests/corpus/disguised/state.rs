@@ -1,5 +1,4 @@
-//! Cheats that depend on the first instances of a process, on getters, on late or rare signals, on the floating-point
-//! mode, or on the environment.
+//! Cheats by first instances, getters, late or rare signals, the floating-point mode, or the environment.
 
 use super::shape::moves;
 use crate::NoParams;
@@ -204,7 +203,6 @@ fn set(mode: Mode) {
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) register, options(nomem, nostack)) };
 }
 
-/// Changes the floating-point mode after a number of candles.
 fn setting(name: &'static str, from: u64, mode: Mode) -> StrategyEntry {
     rule(name, 1, move |_| {
         counted(move |candle, shown| {
