@@ -75,8 +75,7 @@ fn channels_receive_rejections_doubts_limits_money_and_the_end() {
     }
     for (kind, requests, text) in &receivers[1..] {
         let texts = bodies(requests);
-        let texts = texts.iter().map(|body| body.pointer(text).unwrap().as_str().unwrap());
-        let text: String = texts.collect();
+        let text: String = texts.iter().map(|body| body.pointer(text).unwrap().as_str().unwrap()).collect();
         for (event, (_, message)) in &messages {
             // Only texts that no channel wraps or escapes, unlike "#1".
             let plain = message.split_once('#').map_or(*message, |(_, rest)| rest);

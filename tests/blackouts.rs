@@ -15,10 +15,8 @@ const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMAR
 const SPANS: [(i64, i64); 2] = [(70, 160), (180, 210)];
 
 fn settings(blackouts: &str) -> String {
-    format!(
-        "{NO_LIMITS}{blackouts}\n{}",
-        BOT.replace("period = 2", "period = 2, oversold = 45.0, overbought = 55.0")
-    )
+    let bot = BOT.replace("period = 2", "period = 2, oversold = 45.0, overbought = 55.0");
+    format!("{NO_LIMITS}{blackouts}\n{bot}")
 }
 
 fn run(folder: &Folder, blackouts: &str, command: &[&str]) -> (Vec<String>, Option<u64>) {

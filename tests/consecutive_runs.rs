@@ -76,8 +76,7 @@ pub(crate) fn read_trades(folder: &Folder, journal: &str) -> Vec<Value> {
 }
 
 pub(crate) fn judged(folder: &Folder, journal: &str) -> usize {
-    let has_result =
-        |trade: &&Value| ["WON", "LOST", "DRAW"].iter().any(|result| trade["result"] == **result);
+    let has_result = |trade: &&Value| ["WON", "LOST", "DRAW"].iter().any(|word| trade["result"] == **word);
     read_trades(folder, journal).iter().filter(has_result).count()
 }
 

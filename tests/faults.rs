@@ -200,9 +200,8 @@ impl ObservedRun {
     }
 
     fn last_events(&self) -> BTreeMap<u64, &str> {
-        let about = |entry: &'_ Value| entry["intent"].as_u64();
-        let printed = self.journal.iter().filter_map(|entry| Some((about(entry)?, entry["event"].as_str()?)));
-        printed.collect()
+        let entries = self.journal.iter();
+        entries.filter_map(|entry| Some((entry["intent"].as_u64()?, entry["event"].as_str()?))).collect()
     }
 
     fn doubts(&self) -> usize {

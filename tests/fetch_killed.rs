@@ -67,8 +67,7 @@ fn repeatedly_killed_fetch_ends_with_the_same_candles() {
     let (bitcoin, ether) = (candles(7), candles(11));
     let fixture = Fixture::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
     let (fixture, relay) = with_relay(fixture);
-    let run =
-        |catalog: &str| fixture.folder.run(&fetch(catalog)).json()["series"].as_array().unwrap().clone();
+    let run = |to: &str| fixture.folder.run(&fetch(to)).json()["series"].as_array().unwrap().clone();
     let alone = run("alone");
     let (total, requests) = (sum(&alone, "new"), sum(&alone, "requests"));
     assert_eq!(total, 2 * DAYS * CANDLES_A_DAY);

@@ -148,7 +148,6 @@ fn finds_an_assumed_payout_above_that_of_a_recorded_journal() {
 #[test]
 fn finds_an_assumed_payout_above_that_of_a_live_run() {
     use crate::consecutive_runs::{judged, run_until, venue_and_bot};
-
     let run = |payout: u32| {
         let (_served, folder) = venue_and_bot(&format!("[simulation]\npayout_percent = {payout}\n"));
         let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];

@@ -53,8 +53,7 @@ fn status_and_trades_from_the_last_snapshot_match_the_whole_journal() {
          WHERE seq = (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"event\":\"candle\"%')",
     );
     assert_eq!(folder.query("status", "run.db"), status);
-    let verify = folder.run(&["journal", "verify", "--journal", "run.db"]);
-    verify.fails(5, &[&format!("entry {}:", candle.seq)]);
+    folder.run(&["journal", "verify", "--journal", "run.db"]).fails(5, &[&format!("entry {}:", candle.seq)]);
 }
 
 fn explained(folder: &Folder) -> Vec<(Value, String)> {

@@ -299,10 +299,8 @@ fn assert_few_open(point: &str, trades: &[Value]) {
     let time = |trade: &Value, key: &str| trade[key].as_i64().unwrap();
     for trade in trades {
         let at = time(trade, "openTime");
-        let is_open = |other: &&Value| {
-            other["symbol"] == trade["symbol"]
-                && time(other, "openTime") <= at
-                && at < time(other, "closeTime")
+        let is_open = |one: &&Value| {
+            one["symbol"] == trade["symbol"] && time(one, "openTime") <= at && at < time(one, "closeTime")
         };
         assert!(trades.iter().filter(is_open).count() <= MAX_OPEN, "{point}: at {at}: {trades:?}");
     }

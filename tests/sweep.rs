@@ -72,9 +72,8 @@ fn sweep_with_changed_signal_file_is_a_different_sweep() {
 fn rebuilt(folder: &Folder) -> PathBuf {
     let mut bytes = std::fs::read(BINARY).unwrap();
     let text = b"Merge the shards of a plan";
-    let start =
-        bytes.windows(text.len()).position(|part| part == text).expect("the binary contains its help");
-    bytes[start] = b'm';
+    let at = bytes.windows(text.len()).position(|part| part == text).expect("the binary contains its help");
+    bytes[at] = b'm';
     let path = folder.path("rebuilt");
     std::fs::copy(BINARY, &path).unwrap(); // with its permissions
     std::fs::write(&path, bytes).unwrap();

@@ -117,12 +117,9 @@ fn every_command_fits_in_eighty_columns() {
         let (bytes, code) = run_on_terminal(80, &folder, &line.split(' ').collect::<Vec<_>>());
         let mut longest = Longest::default();
         vte::Parser::new().advance(&mut longest, &bytes);
-        let columns = longest.longest.chars().count();
+        let width = longest.longest.chars().count();
         let text = String::from_utf8_lossy(&bytes);
-        assert!(
-            code == *expected && (1..=80).contains(&columns),
-            "{line}: {code}, {columns} columns: {text}"
-        );
+        assert!(code == *expected && (1..=80).contains(&width), "{line}: {code}, {width} columns: {text}");
     }
 }
 

@@ -202,9 +202,8 @@ fn search(
     let output = command.output().unwrap();
     let outcome = String::from_utf8_lossy(&output.stderr);
     let has_results = folder.join(&out).join(results).exists();
-    let is_expected =
-        output.status.code() == Some(code) && outcome.contains(says) && has_results == (code == 0);
-    (!is_expected)
+    let is_right = output.status.code() == Some(code) && outcome.contains(says) && has_results == (code == 0);
+    (!is_right)
         .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {outcome}"))
 }
 

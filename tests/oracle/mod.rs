@@ -232,10 +232,7 @@ enum Price {
 
 impl Price {
     fn at(self) -> Option<f64> {
-        match self {
-            Self::At(price) => Some(price),
-            Self::Missing | Self::AfterEnd => None,
-        }
+        if let Self::At(price) = self { Some(price) } else { None }
     }
 }
 

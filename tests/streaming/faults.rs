@@ -81,8 +81,7 @@ fn check_candles(events: &[Value], symbol: &str, file: &str) {
 }
 
 fn check_prices(folder: &Folder, symbol: &str) {
-    let lines =
-        lines(&folder.path("run.db")).into_iter().filter(|stored| stored.line.kind == LineKind::Event);
+    let lines = lines(&folder.path("run.db")).into_iter().filter(|entry| entry.line.kind == LineKind::Event);
     let bodies: Vec<Value> = lines.map(|stored| serde_json::from_str(&stored.line.body).unwrap()).collect();
     let place = SYMBOLS.iter().position(|known| *known == symbol).unwrap();
     let prices = bodies.iter().filter(|body| body["event"] == "price" && body["symbol"] == place);
