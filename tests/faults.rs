@@ -178,7 +178,7 @@ impl ObservedRun {
             .collect()
     }
 
-    /// Each trade belongs to the last intent of its symbol before it; an intent has at most one, or ended without.
+    /// Each trade belongs to the last intent of its symbol before it; an intent has at most one, none if it failed.
     fn assert_opened_once(&self) {
         let intents = self.intents();
         let ends = self.last_events();

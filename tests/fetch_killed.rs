@@ -43,7 +43,8 @@ fn sum(series: &[Value], key: &str) -> u64 {
     series.iter().map(|one| one[key].as_u64().unwrap()).sum()
 }
 
-/// Returns the stored candles after each kill. The runs make fewer requests than a `whole` one; the last stores some.
+/// Kills runs on one catalog, and returns the number of stored candles after each kill. Together they make fewer
+/// requests than a `whole` run; the last one always stores part of a series.
 fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64) -> Vec<u64> {
     let most = whole / (KILLS + 1);
     let mut stored = Vec::new();
@@ -71,13 +72,11 @@ fn repeatedly_killed_fetch_ends_with_the_same_candles() {
     let alone = run("alone");
     let (total, requests) = (sum(&alone, "new"), sum(&alone, "requests"));
     assert_eq!(total, 2 * DAYS * CANDLES_A_DAY);
-
     let seed = std::env::var("FETCH_SEED").map_or(1, |seed| seed.parse().unwrap());
     let stored = kill_and_restart(&fixture, &relay, requests, seed);
     let last = stored[stored.len() - 1];
     assert!(stored.is_sorted() && last > 0, "{stored:?} of seed {seed}");
     assert_eq!(last + sum(&run("killed"), "new"), total, "stored candles were fetched again: {seed}");
-
     let hashes = |catalog| -> Vec<Value> {
         listed(&fixture, catalog).iter().map(|series| series["data_hash"].clone()).collect()
     };

@@ -75,7 +75,6 @@ fn verdict_and_its_enforcement_match_in_backtest_and_live() {
     assert_eq!(line["since_intent"], 1);
     assert_eq!(line["account_against"], stored["bots"][0]["edge"]["account_against"]);
     assert_replayed(&query_json(&folder, &["parity", "--journal", "run.db"]));
-
     let free = folder.with("bots.toml", &QUICK.replace("enforce_verdict = true", "enforce_verdict = false"));
     let free = query_json(&free, &backtest);
     assert_eq!(free["bots"][0]["verdict"], "edge_rejected");

@@ -52,7 +52,6 @@ fn reports_warm_up_and_doubts_about_a_rule_before_and_after_a_run() {
     let report: Value = serde_json::from_str(&printed(&short, &BACKTEST)).unwrap();
     assert_eq!(notices(&report, "warm-up"), [""; 0]);
     assert!(!printed(&short, &LIVE).contains("the strategy needs"));
-
     let tuned = short.with("trend.toml", &TREND.replace("ema(20)", "ema(5)"));
     let report = tuned.run(&["tune", "trend.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"]).json();
     let found = notices(&report, "candles before the hold-out (");

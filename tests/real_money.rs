@@ -65,7 +65,6 @@ fn trades_real_money_after_a_summary_but_not_with_doubts_or_a_rejected_edge() {
     assert!(run.stderr.contains("REAL MONEY is traded: the real wallets hold 10000."), "{}", run.stderr);
     let header = &lines(&fixture.folder.path("run.db"))[0].line.body;
     assert!(header.contains("\"trading\":\"real\""), "{header}");
-
     // A crash right after the first intent became durable: the venue has its trade.
     fixture.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", Vec::new());
     let run = fixture.live("crashed.db");
@@ -78,7 +77,6 @@ fn trades_real_money_after_a_summary_but_not_with_doubts_or_a_rejected_edge() {
     assert_eq!(resolved.code, 0, "the refused start no longer holds the journal: {}", resolved.stderr);
     let again = fixture.live("crashed.db");
     assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
-
     // A losing streak that no edge survives.
     fixture.cut("run.db", "\"event\":\"balance\"", "rejected.db", fixture.losses("run.db", 100));
     fixture.live("rejected.db").fails(6, &["verdict", "btc"]);

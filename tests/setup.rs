@@ -66,9 +66,8 @@ fn wrong_asset_type_is_not_reported_as_an_unreachable_venue() {
     let text = folder.read("candlewick.toml");
     assert!(text.contains("symbol = \"EURUSD\"") && text.contains("\"forex\""), "{text}");
     let folder = folder.with("candlewick.toml", &text.replace("\"forex\"", "\"crypto\""));
-    folder
-        .run_line("live --sandbox --quiet --for 1s --config candlewick.toml")
-        .fails(2, &["EURUSD", "asset_type"]);
+    let run = folder.run_line("live --sandbox --quiet --for 1s --config candlewick.toml");
+    run.fails(2, &["EURUSD", "asset_type"]);
 }
 
 #[test]
