@@ -10,8 +10,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::Receiver;
 
-/// A bot with accepted trades and one with rejected stakes; replies are lost, the list lags behind the search for
-/// orders in doubt, and the balance is always too low.
+/// A bot with accepted trades and one with rejected stakes, amid lost replies, a lagging list and a low balance.
 fn settings(channels: &str) -> String {
     let second = BOT.replace("\"btc\"", "\"small\"").replace("BTCUSDT", "EURUSD");
     format!(
@@ -33,7 +32,6 @@ fn bodies(requests: &Receiver<Request>) -> Vec<Value> {
 fn channels_receive_rejections_doubts_limits_money_and_the_end() {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(400)).with("EURUSD_1m.csv", &candles(400));
     let (mut sections, mut receivers) = (String::new(), Vec::new());
-    // The pointer to the text in a message.
     for (kind, rest, path, text) in [
         ("webhook", "", "/hook", ""),
         ("ntfy", "", "/topic", "/message"),
@@ -77,8 +75,7 @@ fn channels_receive_rejections_doubts_limits_money_and_the_end() {
     }
     for (kind, requests, text) in &receivers[1..] {
         let texts = bodies(requests);
-        let texts = texts.iter().map(|body| body.pointer(text).unwrap().as_str().unwrap());
-        let text: String = texts.collect();
+        let text: String = texts.iter().map(|body| body.pointer(text).unwrap().as_str().unwrap()).collect();
         for (event, (_, message)) in &messages {
             // Only texts that no channel wraps or escapes, unlike "#1".
             let plain = message.split_once('#').map_or(*message, |(_, rest)| rest);

@@ -25,7 +25,6 @@ fn is_signed(request: &Request) -> bool {
     request.header("webhook-signature").starts_with("v1,")
 }
 
-/// Starts a receiver and returns its address and the requests it receives.
 pub(crate) fn receiver_that(
     answer: impl Fn(&Request) -> String + Send + Sync + 'static,
 ) -> (String, Receiver<Request>) {
@@ -39,14 +38,13 @@ pub(crate) fn receiver_that(
     (url.strip_prefix("http://").unwrap().to_owned(), requests)
 }
 
-/// A bot with this section, and its key in a file readable only by the owner.
 fn folder(section: &str) -> Folder {
     let folder = Folder::new().with("bot.toml", &format!("{section}\n{BOT}")).with("key", KEY);
     std::fs::set_permissions(folder.path("key"), std::fs::Permissions::from_mode(0o600)).unwrap();
     folder.with("BTCUSDT_1m.csv", &candles(600))
 }
 
-fn webhook(address: &str) -> String {
+fn webhook(address: &dyn std::fmt::Display) -> String {
     format!(
         "[notify]\nend_timeout_s = 60\n[notify.channels.hook]\nkind = \"webhook\"\nurl = \"http://{address}/alerts\"\n\
          secret_file = \"key\"\nminimum = \"info\"\n"
@@ -58,7 +56,6 @@ fn start(folder: &Folder) -> Child {
     folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Ends a run, and asserts that none of its output or files contain a secret.
 #[track_caller]
 fn end_without(bot: Child, folder: &Folder, secret: &str) -> ExitStatus {
     assert!(Command::new("kill").args(["-s", "TERM", &bot.id().to_string()]).status().unwrap().success());
@@ -99,8 +96,7 @@ fn sends_signed_messages_for_start_trades_halt_and_end() {
 #[test]
 fn silent_receiver_does_not_affect_trades() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let section =
-        webhook(&silent.local_addr().unwrap().to_string()).replace("end_timeout_s = 60", "end_timeout_s = 0");
+    let section = webhook(&silent.local_addr().unwrap()).replace("end_timeout_s = 60", "end_timeout_s = 0");
     let run = |section: &str| {
         let folder = folder(section);
         let live = ["live", "--sandbox", "--config", "bot.toml", "--speed", "max", "--until-end"];
@@ -117,8 +113,7 @@ fn silent_receiver_does_not_affect_trades() {
 #[test]
 fn repeated_sigterm_does_not_wait_for_a_silent_receiver() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let section = webhook(&silent.local_addr().unwrap().to_string())
-        .replace("end_timeout_s = 60", "end_timeout_s = 600");
+    let section = webhook(&silent.local_addr().unwrap()).replace("end_timeout_s = 60", "end_timeout_s = 600");
     let folder = folder(&section);
     let mut bot = Process(start(&folder));
     // The start alert is in flight.
@@ -139,9 +134,8 @@ fn alert_test_reports_the_result_of_each_channel() {
     let (address, requests) = receiver_that(|_| "{}".to_owned());
     let topic = "[notify.channels.phone]\nkind = \"ntfy\"\nurl = \"http://127.0.0.1:1/topic\"\n";
     let folder = folder(&format!("{}{topic}", webhook(&address)));
-    let test =
-        |more: &[&str]| folder.run(&[&["notify", "test", "--json", "--config", "bot.toml"], more].concat());
-    let both = test(&[]);
+    let test = |more: &str| folder.run_line(&format!("notify test --json --config bot.toml {more}"));
+    let both = test("");
     assert_eq!(both.code, 5, "{}", both.stderr);
     let tested: Value = serde_json::from_str(&both.stdout).unwrap();
     assert_eq!(tested["failed"], 1, "{tested}");
@@ -151,9 +145,9 @@ fn alert_test_reports_the_result_of_each_channel() {
     }
     let request = requests.recv_timeout(PATIENCE).unwrap();
     assert!(is_signed(&request) && alerts(&request)[0]["event"] == "test", "{}", request.body);
-    let one = test(&["--channel", "hook"]).json();
+    let one = test("--channel hook").json();
     assert_eq!((&one["failed"], one["channels"].as_array().map(Vec::len)), (&json!(0), Some(1)));
-    test(&["--channel", "hok"]).fails(2, &["hok", "hook"]);
+    test("--channel hok").fails(2, &["hok", "hook"]);
 }
 
 #[test]
@@ -194,7 +188,6 @@ fn checks_alert_settings_without_revealing_secrets() {
 
 #[test]
 fn chat_halts_a_run_with_a_code_and_cannot_resume_it() {
-    // Messages to the bot; a poll returns the unconfirmed ones.
     let updates = Arc::<Mutex<Vec<Value>>>::default();
     let (written, token) = (Arc::clone(&updates), "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw");
     let (address, requests) = receiver_that(move |request| {

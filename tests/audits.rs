@@ -5,7 +5,6 @@ use crate::recording::{folder, record};
 use serde_json::Value;
 
 const AUDITS: [&str; 6] = ["terms", "settlement", "wallet", "price", "revision", "payout"];
-
 const WATCHING: &str = "[runtime]\nwatch_prices = true\nprice_every_ms = 1000\nwallet_every_s = 10\n";
 
 /// Durations of a session; on a busy machine with nothing to audit it is repeated for longer.

@@ -228,7 +228,6 @@ fn opens(text: &str) -> usize {
     }
 }
 
-/// Creates a folder with a bot that trades at this address and opens this many trades.
 pub(crate) fn folder_at(url: &str, opens: usize) -> Folder {
     Folder::new()
         .with("bot.toml", &BOT.replace("OPENS", &opens.to_string()))

@@ -6,7 +6,6 @@ use crate::control::{Live, venue_and_folder};
 use crate::excerpt::{MINUTE, MONDAY};
 use serde_json::Value;
 
-/// On 5 January 2026, from 01:10 until 02:40 and from 03:00 until 03:30 UTC.
 const CSV: &str = "from,to\n2026-01-05 01:10,2026-01-05 02:40\n2026-01-05 03:00,2026-01-05 03:30\n";
 /// The same spans in New York winter time and by duration, plus a cancelled event over all, and a reminder.
 const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:jobs\r\nDTSTART;TZID=America/New_York:20260104T201000\r\n\
@@ -16,10 +15,8 @@ const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMAR
 const SPANS: [(i64, i64); 2] = [(70, 160), (180, 210)];
 
 fn settings(blackouts: &str) -> String {
-    format!(
-        "{NO_LIMITS}{blackouts}\n{}",
-        BOT.replace("period = 2", "period = 2, oversold = 45.0, overbought = 55.0")
-    )
+    let bot = BOT.replace("period = 2", "period = 2, oversold = 45.0, overbought = 55.0");
+    format!("{NO_LIMITS}{blackouts}\n{bot}")
 }
 
 fn run(folder: &Folder, blackouts: &str, command: &[&str]) -> (Vec<String>, Option<u64>) {

@@ -28,8 +28,7 @@ fn table_of_contents_lists_every_page_once() {
 /// Pages of the repository show a directive of the book literally.
 #[test]
 fn pages_include_no_other_file() {
-    let with_directive: Vec<PathBuf> =
-        listed().into_iter().filter(|page| read(page).contains("{{#")).collect();
+    let with_directive: Vec<_> = listed().into_iter().filter(|page| read(page).contains("{{#")).collect();
     assert!(with_directive.is_empty(), "{with_directive:?}");
 }
 
@@ -55,11 +54,7 @@ fn glossary_has_every_linked_term() {
         let text = read(&page);
         let linked = links(&text, "](glossary.md#");
         let once: BTreeSet<&str> = linked.iter().copied().collect();
-        assert!(
-            once.is_subset(&terms),
-            "{} links to terms that the glossary has not: {once:?}",
-            page.display()
-        );
+        assert!(once.is_subset(&terms), "{} links to unknown terms: {once:?}", page.display());
         assert_eq!(once.len(), linked.len(), "{} links to a term twice", page.display());
         count += linked.len();
     }

@@ -45,17 +45,8 @@ pub(crate) fn folder_with_bot(from: &str, to: &str) -> Folder {
 
 pub(crate) const BACKTEST: [&str; 5] = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
 
-pub(crate) const SANDBOX_RUN: [&str; 9] = [
-    "live",
-    "--sandbox",
-    "--config",
-    "bot.toml",
-    "--data",
-    "BTCUSDT_1m.csv",
-    "--journal",
-    "run.db",
-    "--speed",
-];
+pub(crate) const SANDBOX_RUN: [&str; 8] =
+    ["live", "--sandbox", "--config", "bot.toml", "--data=BTCUSDT_1m.csv", "--journal", "run.db", "--speed"];
 
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -118,11 +109,7 @@ impl Folder {
     pub(crate) fn program_command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
-        for name in ["PATH", "HOME"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
+        command.envs(["PATH", "HOME"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.env("XDG_CACHE_HOME", self.dir.path().join(".cache"));
         command.env("XDG_STATE_HOME", self.dir.path().join(".state"));
         command.envs(self.variables.iter().cloned());
@@ -159,7 +146,6 @@ impl Run {
         Self { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }
 
-    /// JSON document on stdout of a successful run; the last event of an event stream.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.code, 0, "{}", self.stderr);
         serde_json::from_str(last_document(&self.stdout))
@@ -171,7 +157,6 @@ impl Run {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Asserts the exit code and the texts on stderr; a failed run prints nothing on stdout.
     #[track_caller]
     pub(crate) fn fails(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);

@@ -53,9 +53,8 @@ fn uses_the_configured_catalog_if_it_has_the_series_of_a_bot() {
     let count = |candles: i64| assert_eq!(folder.run(&backtest).json()["candles"], candles);
     count(20_160);
     generate(&folder, "ETHUSDT");
-    folder
-        .run(&backtest)
-        .fails(3, &["BTCUSDT 1m for bot \"btc\"", "ETHUSDT 1m", "--symbol BTCUSDT --interval 1m"]);
+    let missing = folder.run(&backtest);
+    missing.fails(3, &["BTCUSDT 1m for bot \"btc\"", "ETHUSDT 1m", "--symbol BTCUSDT --interval 1m"]);
     let check = folder.run(&["config", "check", "--config", "bot.toml"]);
     assert!(check.code == 0 && check.stdout.contains("BTCUSDT 1m for bot \"btc\""), "{}", check.stdout);
     generate(&folder, "BTCUSDT");

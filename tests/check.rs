@@ -13,7 +13,6 @@ fn faulty_candles() -> String {
     lines.join("\n") + "\n"
 }
 
-/// Candles of this many hours from Monday on, filtered by a predicate.
 fn hours(count: i64, is_there: impl Fn(i64) -> bool) -> String {
     let row = |hour: i64| format!("{},1.1,1.2,1.0,1.1{},1\n", MONDAY + hour * HOUR, hour % 7);
     HEADER.to_owned() + &(0..count).filter(|hour| is_there(*hour)).map(row).collect::<String>()
@@ -61,8 +60,7 @@ fn writes_a_repair_to_a_new_strictly_readable_file() {
     }
 }
 
-/// Hours of EURUSD, whose market closes on Friday at 22:00 and opens on Sunday at 22:00. Missing are Wednesday, perhaps
-/// a holiday (24), the last two hours before the weekend (2) and the first after it (1). Saturday has no candles.
+/// EURUSD closes from Friday to Sunday, 22:00. Missing: Wednesday (24), two hours before the weekend, one after it.
 #[test]
 fn import_list_and_check_agree_on_missing_candles() {
     let week = hours(8 * 24, |hour| match (hour / 24, hour % 24) {

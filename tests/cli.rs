@@ -140,8 +140,7 @@ fn refuses_a_database_password_in_files_and_arguments_and_never_shows_it() {
 
 #[test]
 fn never_prints_a_password_of_the_environment() {
-    // No digits in the password, because a timestamp may contain them. Port 1 has no listener; the second file is
-    // unreadable, the third misspells the name of its password.
+    // No digits, unlike a timestamp. Port 1 has no listener, the second URL is invalid, the third misspells a name.
     for url in [
         "postgres://me:hush-sotto@127.0.0.1:1/db",
         "postgres://me:hush/sotto@127.0.0.1:1/db",

@@ -53,7 +53,6 @@ pub(crate) fn venue_and_bot(venue: &str) -> (Served, Folder) {
     (served, folder)
 }
 
-/// Starts bots and ends them by SIGTERM once `has_happened`, which may take long on a busy machine.
 pub(crate) fn run_until(folder: &Folder, arguments: &[&str], has_happened: impl Fn() -> bool) -> Run {
     let mut command = folder.command(arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -77,8 +76,7 @@ pub(crate) fn read_trades(folder: &Folder, journal: &str) -> Vec<Value> {
 }
 
 pub(crate) fn judged(folder: &Folder, journal: &str) -> usize {
-    let has_result =
-        |trade: &&Value| ["WON", "LOST", "DRAW"].iter().any(|result| trade["result"] == **result);
+    let has_result = |trade: &&Value| ["WON", "LOST", "DRAW"].iter().any(|word| trade["result"] == **word);
     read_trades(folder, journal).iter().filter(has_result).count()
 }
 

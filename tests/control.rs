@@ -3,7 +3,7 @@
 
 use crate::candlewick::{BOT, Folder};
 use crate::recording;
-use crate::serving::Served;
+use crate::serving::{Served, send};
 use candlewick_journal::{JournalUrl, Reader};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -204,8 +204,7 @@ impl Live {
     }
 
     pub(crate) fn end(mut self) -> Option<i32> {
-        let id = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+        send("INT", &self.0);
         let mut rest = self.0.stdout.take().unwrap();
         std::io::copy(&mut rest, &mut std::io::sink()).unwrap();
         self.0.wait().unwrap().code()
@@ -314,7 +313,6 @@ fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &
     assert_eq!(second.end(), Some(130));
 }
 
-/// Waits until the bot reaches a state, and returns it.
 pub(crate) fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let mut states = (0..2_000).map(|_| {
         let status = folder.run(&["status", "--config", "bot.toml", "--json"]);

@@ -13,7 +13,6 @@ struct Page {
 }
 
 impl Page {
-    /// Starts the dashboard of `run.db`, signs in and waits until the journal is read.
     fn open(folder: &Folder) -> Self {
         let (process, ready) = start_serving(folder, &["dashboard", "--json", "--journal", "run.db"]);
         let address = ready["address"].as_str().unwrap().to_owned();

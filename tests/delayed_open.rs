@@ -55,7 +55,6 @@ fn never_sends_a_delayed_open_after_the_bot_was_killed() {
     assert!(has_ended, "{:?}", folder.trades("run.db"));
     assert!(Command::new("kill").arg(again.id().to_string()).status().unwrap().success());
     assert_eq!(again.wait().unwrap().code(), Some(0));
-
     let (intents, list) = (folder.trades("run.db"), listed(&served));
     let trades = list["data"].as_array().unwrap();
     let decided = intents[0]["decision_time"].as_i64().unwrap();

@@ -53,10 +53,7 @@ fn all_checks_pass_at_a_healthy_venue_without_changing_anything() {
     let findings = document["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 15, "{document}");
     // The disk of the machine may be nearly full.
-    assert!(
-        findings.iter().all(|finding| finding["mark"] == "ok" || finding["check"] == "disk"),
-        "{document}"
-    );
+    assert!(findings.iter().all(|row| row["mark"] == "ok" || row["check"] == "disk"), "{document}");
     assert_eq!(folder.names(), ["bot.toml"]);
     let text = folder.run(&["doctor", "--config", "bot.toml"]).stdout;
     assert_eq!(text.lines().count(), findings.len(), "{text}");

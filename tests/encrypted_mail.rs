@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, Run};
-use crate::certificate::{certified as with_certificate, encryption};
+use crate::certificate::{certified, encryption};
 use rustls::{ServerConnection, StreamOwned};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -24,13 +24,6 @@ struct Conversation {
     encrypted: Vec<String>,
 }
 
-fn certified() -> Folder {
-    let folder = with_certificate(Folder::new().with("password", PASSWORD));
-    std::fs::set_permissions(folder.path("password"), std::fs::Permissions::from_mode(0o600)).unwrap();
-    folder
-}
-
-/// Starts a server with this certificate and returns its port and the mails it receives.
 fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Conversation>>) {
     let config = encryption(folder);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -56,7 +49,6 @@ fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Conversation>>) {
     (port, conversation)
 }
 
-/// Accepts mails and returns whether the client requested encryption.
 fn converse<S: Read + Write>(
     stream: &mut BufReader<S>,
     encrypted: bool,
@@ -110,7 +102,8 @@ fn send(folder: &Folder, url: &str, is_known: bool) -> Run {
 
 #[test]
 fn sends_mails_and_passwords_only_over_tls_to_a_trusted_server() {
-    let folder = certified();
+    let folder = certified(Folder::new().with("password", PASSWORD));
+    std::fs::set_permissions(folder.path("password"), std::fs::Permissions::from_mode(0o600)).unwrap();
     // 0.0.0.0 is not a loopback address, so `smtp` requires STARTTLS. The certificate names another host.
     for (tls, url, is_known, problem) in [
         (Tls::AtOnce, "smtps://127.0.0.1", true, None),
@@ -122,25 +115,17 @@ fn sends_mails_and_passwords_only_over_tls_to_a_trusted_server() {
     ] {
         let (port, conversation) = serve(&folder, tls);
         let sent = send(&folder, &format!("{url}:{port}"), is_known);
-        let printed = format!("{url}: {}{}", sent.stdout, sent.stderr);
-        assert_eq!(sent.code, if problem.is_some() { 5 } else { 0 }, "{printed}");
-        assert!(
-            sent.stdout.contains(problem.unwrap_or_default()) && !printed.contains(PASSWORD),
-            "{printed}"
-        );
-        let conversation = conversation.lock().unwrap();
-        let is_greeting =
-            |line: &String| ["EHLO", "STARTTLS", "QUIT"].iter().any(|verb| line.starts_with(*verb));
-        assert!(conversation.clear.iter().all(is_greeting), "{:?}", conversation.clear);
+        let shown = format!("{url}: {}{}", sent.stdout, sent.stderr);
+        assert_eq!(sent.code, if problem.is_some() { 5 } else { 0 }, "{shown}");
+        assert!(sent.stdout.contains(problem.unwrap_or_default()) && !shown.contains(PASSWORD), "{shown}");
+        let lists = conversation.lock().unwrap();
+        let is_safe = |line: &String| ["EHLO", "STARTTLS", "QUIT"].iter().any(|verb| line.starts_with(*verb));
+        assert!(lists.clear.iter().all(is_safe), "{:?}", lists.clear);
         for part in ["AUTH PLAIN", "MAIL FROM:<bot@example.org>", "RCPT TO:<me@example.org>", "Message-ID: "]
         {
-            let is_sent = conversation.encrypted.iter().any(|line| line.starts_with(part));
-            assert_eq!(is_sent, problem.is_none(), "{part}: {:?}", conversation.encrypted);
+            let is_sent = lists.encrypted.iter().any(|line| line.starts_with(part));
+            assert_eq!(is_sent, problem.is_none(), "{part}: {:?}", lists.encrypted);
         }
-        assert!(
-            problem.is_none() || conversation.encrypted.iter().all(is_greeting),
-            "{:?}",
-            conversation.encrypted
-        );
+        assert!(problem.is_none() || lists.encrypted.iter().all(is_safe), "{:?}", lists.encrypted);
     }
 }

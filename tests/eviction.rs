@@ -22,8 +22,7 @@ fn figures(report: &Value) -> Vec<Value> {
 /// In a debug build, replaces the minimum retention of a run (twelve minutes) and of a start (one day).
 const MIN_RETENTION: (&str, &str) = ("LEAST_REMEMBERED_MS", "1500");
 const BOTS_AT_ONCE: usize = 20;
-/// Trades of the first run, more than the 250 of a snapshot part. It is not killed: a run killed in its first minute
-/// has verified nothing yet, so a start would trust none of its snapshots.
+/// More than the 250 of a snapshot part. This run is not killed: a start trusts no snapshot of its first minute.
 const FIRST_RUN_TRADES: usize = 320;
 /// Trades until the second run is killed and until the third ends: more than the fifty kept in memory.
 const SECOND_RUN_TRADES: usize = FIRST_RUN_TRADES + 60;

@@ -38,10 +38,8 @@ fn explains_a_request_that_was_not_sent() {
 }
 
 fn steps<'a>(explained: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
-    let timeline = explained["timeline"].as_array().unwrap().iter().filter(|step| step["what"] == what);
-    timeline
-        .map(|step| (step["time"].as_i64().unwrap(), step["detail"].as_str().unwrap_or_default()))
-        .collect()
+    let found = explained["timeline"].as_array().unwrap().iter().filter(|step| step["what"] == what);
+    found.map(|step| (step["time"].as_i64().unwrap(), step["detail"].as_str().unwrap_or_default())).collect()
 }
 
 fn lists(explained: &Value) -> Vec<(i64, Vec<Value>)> {
@@ -106,8 +104,7 @@ fn audited(folder: &Folder, intent: u64, journal: &str) -> [String; 2] {
     let checks = explained["audit"].as_array().unwrap();
     [true, false].map(|agrees| {
         let found = checks.iter().filter(|check| check["agrees"] == agrees);
-        let name =
-            |check: &Value| [&check["by"], &check["what"]].map(|part| part.as_str().unwrap()).join(".");
+        let name = |row: &Value| [&row["by"], &row["what"]].map(|part| part.as_str().unwrap()).join(".");
         found.map(name).collect::<Vec<_>>().join(" ")
     })
 }

@@ -178,8 +178,7 @@ impl ObservedRun {
             .collect()
     }
 
-    /// Each trade of the venue belongs to the last intent of its symbol before it, and each intent has at most one
-    /// trade, or none if it ended without one.
+    /// Each trade belongs to the last intent of its symbol before it; an intent has at most one, none if it failed.
     fn assert_opened_once(&self) {
         let intents = self.intents();
         let ends = self.last_events();
@@ -201,9 +200,8 @@ impl ObservedRun {
     }
 
     fn last_events(&self) -> BTreeMap<u64, &str> {
-        let about = |entry: &'_ Value| entry["intent"].as_u64();
-        let printed = self.journal.iter().filter_map(|entry| Some((about(entry)?, entry["event"].as_str()?)));
-        printed.collect()
+        let entries = self.journal.iter();
+        entries.filter_map(|entry| Some((entry["intent"].as_u64()?, entry["event"].as_str()?))).collect()
     }
 
     fn doubts(&self) -> usize {
@@ -255,8 +253,7 @@ fn check(profile: &'static str, seconds: u32, doubt: Doubt) {
 #[test]
 fn bots_survive_every_fault_and_open_nothing_twice() {
     let profiles = [
-        // The slow ones first: venue time stops while a request is in flight.
-        // All at their own rates but with less waiting, or nothing would happen within seconds.
+        // Slow ones first: venue time stops during a request. `all` waits less, or nothing would happen in seconds.
         ("all,latency:30ms,hang:0.02", 8, Doubt::Possibly),
         ("mixed", 6, Doubt::Possibly),
         ("hang", 6, Doubt::Possibly),

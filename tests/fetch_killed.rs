@@ -43,9 +43,8 @@ fn sum(series: &[Value], key: &str) -> u64 {
     series.iter().map(|one| one[key].as_u64().unwrap()).sum()
 }
 
-/// Kills runs on one catalog, and returns the number of stored candles after each kill.
-///
-/// Together they make fewer requests than a `whole` run; the last one always stores part of a series.
+/// Kills runs on one catalog, and returns the number of stored candles after each kill. Together they make fewer
+/// requests than a `whole` run; the last one always stores part of a series.
 fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64) -> Vec<u64> {
     let most = whole / (KILLS + 1);
     let mut stored = Vec::new();
@@ -69,18 +68,15 @@ fn repeatedly_killed_fetch_ends_with_the_same_candles() {
     let (bitcoin, ether) = (candles(7), candles(11));
     let fixture = Fixture::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
     let (fixture, relay) = with_relay(fixture);
-    let run =
-        |catalog: &str| fixture.folder.run(&fetch(catalog)).json()["series"].as_array().unwrap().clone();
+    let run = |to: &str| fixture.folder.run(&fetch(to)).json()["series"].as_array().unwrap().clone();
     let alone = run("alone");
     let (total, requests) = (sum(&alone, "new"), sum(&alone, "requests"));
     assert_eq!(total, 2 * DAYS * CANDLES_A_DAY);
-
     let seed = std::env::var("FETCH_SEED").map_or(1, |seed| seed.parse().unwrap());
     let stored = kill_and_restart(&fixture, &relay, requests, seed);
     let last = stored[stored.len() - 1];
     assert!(stored.is_sorted() && last > 0, "{stored:?} of seed {seed}");
     assert_eq!(last + sum(&run("killed"), "new"), total, "stored candles were fetched again: {seed}");
-
     let hashes = |catalog| -> Vec<Value> {
         listed(&fixture, catalog).iter().map(|series| series["data_hash"].clone()).collect()
     };

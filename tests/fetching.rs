@@ -208,9 +208,8 @@ fn names_each_error_and_fetches_the_other_series() {
         ("BTCUSDT@1m --record --from 2026-01-07", 2, &["--record"]),
         ("NOPE@1m BTCUSDT@1m --from 2026-01-05 --rate 0", 4, &["NOPE"]),
     ] {
-        let arguments: Vec<&str> =
-            ["data", "fetch"].into_iter().chain(arguments.split_whitespace()).collect();
-        fixture.folder.run(&arguments).fails(code, parts);
+        let words: Vec<&str> = ["data", "fetch"].into_iter().chain(arguments.split_whitespace()).collect();
+        fixture.folder.run(&words).fails(code, parts);
     }
     assert_eq!(fixture.export("BTCUSDT@1m", "data"), minutes(0..7_200));
     let Fixture { folder, served: _served } = fixture;
@@ -232,9 +231,8 @@ fn fetches_the_series_of_the_bots_by_default() {
         )
     };
     let bots = [bot("a", "1m"), bot("b", "1m"), bot("c", "5m")].concat();
-    let config =
-        Folder::new().with("bots.toml", &format!("[sandbox.asset_types]\nBTCUSDT = \"otc\"\n{bots}"));
-    let path = config.path("bots.toml").to_string_lossy().into_owned();
+    let venue = Folder::new().with("bots.toml", &format!("[sandbox.asset_types]\nBTCUSDT = \"otc\"\n{bots}"));
+    let path = venue.path("bots.toml").to_string_lossy().into_owned();
     let how = ["--start", "2026-01-10", "--config", &path];
     let fixture = Fixture::at(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], &how);
     let printed = fixture.fetch_all(&[&["--config", &path], &THREE_DAYS[..]].concat());

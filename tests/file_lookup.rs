@@ -64,8 +64,7 @@ fn names_differing_or_missing_files_by_both_absolute_paths() {
         (format!("[signals]\nlist = \"gone.csv\"\n{BOT}"), "gone.csv", 3),
     ] {
         fs::write(folder.path("conf/bot.toml"), text).unwrap();
-        let run =
-            folder.run(&["backtest", "--config", "conf/bot.toml", "--data", "BTCUSDT_1m.csv", "--quiet"]);
+        let run = folder.run_line("backtest --config conf/bot.toml --data BTCUSDT_1m.csv --quiet");
         let places = [root.join("conf").join(name), root.join(name)].map(|path| path.display().to_string());
         run.fails(code, &[&places[0], &places[1]]);
     }

@@ -1,5 +1,4 @@
-//! Findings of runs that cause them, absent in the same runs without the cause.
-//! Golden cases cover the other kinds.
+//! Findings of runs that cause them, absent without the cause. Golden cases cover the other kinds.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{MINUTE, MONDAY};
@@ -16,7 +15,6 @@ enum Ending {
 
 use Ending::{Idle, Lost, Won};
 
-/// A venue without delays, and a bot that trades its list with one-minute expiry.
 const BOT: &str = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[risk]\ndaily_loss_limit = 0\n\
                    max_drawdown_percent = 0\nmax_trades_per_day = 0\nmax_ruin_probability = 0\nmax_open_trades = 0\n\
                    max_open_trades_per_symbol = 0\nallow_opposite = true\nallow_duplicate = true\n[account]\n\
@@ -67,7 +65,6 @@ fn found<'a>(report: &'a Value, kind: &str) -> Option<&'a Value> {
     report["findings"].as_array().unwrap().iter().find(|finding| finding["kind"] == kind)
 }
 
-/// Checks that only the first report has the finding, with a figure.
 #[track_caller]
 fn check(kind: &str, with: &Value, figure: &str, without: &Value) {
     let finding = found(with, kind).unwrap_or_else(|| panic!("no {kind} in {}", with["findings"]));
@@ -151,7 +148,6 @@ fn finds_an_assumed_payout_above_that_of_a_recorded_journal() {
 #[test]
 fn finds_an_assumed_payout_above_that_of_a_live_run() {
     use crate::consecutive_runs::{judged, run_until, venue_and_bot};
-
     let run = |payout: u32| {
         let (_served, folder) = venue_and_bot(&format!("[simulation]\npayout_percent = {payout}\n"));
         let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];

@@ -68,12 +68,10 @@ fn only_lock_step_runs_end_with_the_candles() {
     }
 }
 
-/// Runs `live` with these credentials; no output may show them.
 fn live(address: &str, [token, key]: [&str; 2], bot: &str) -> Run {
-    let broker =
-        format!("[broker]\nbase_url = \"{address}\"\nprice_url = \"{address}\"\nread_attempts = 1\n");
+    let venue = format!("[broker]\nbase_url = \"{address}\"\nprice_url = \"{address}\"\nread_attempts = 1\n");
     let folder = Folder::new()
-        .with("bot.toml", &(broker + bot))
+        .with("bot.toml", &(venue + bot))
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", token)
         .with_variable("CANDLEWICK_BROKER__API_KEY", key);
     let run = folder.run(&["live", "--config", "bot.toml", "--json", "--quiet"]);

@@ -5,7 +5,7 @@ use crate::candlewick::{BOT, Folder, SANDBOX_RUN, candlewick};
 use crate::consecutive_runs::judged;
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use crate::hostile_texts::open_terminal;
-use crate::serving::Process;
+use crate::serving::{Process, send};
 use rustix::termios::{LocalModes, tcgetattr};
 use serde_json::Value;
 use std::fs::File;
@@ -129,7 +129,6 @@ impl OnTerminal {
         })
     }
 
-    /// Waits for the end of the run, which must succeed and restore the terminal.
     #[track_caller]
     fn ends(&mut self) {
         assert_eq!(self.process.0.wait().unwrap().code(), Some(0));
@@ -204,8 +203,7 @@ fn trades_settle_on_a_blocked_terminal_and_sigterm_restores_it() {
     assert!(is_enough, "only {} trades settled", judged(&folder, "run.db"));
     let mut run = run.read();
     run.wait_for_row(&["TRADING"]);
-    let pid = run.process.0.id().to_string();
-    assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
+    send("TERM", &run.process.0);
     run.ends();
 }
 

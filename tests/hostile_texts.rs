@@ -158,9 +158,7 @@ fn folder() -> Folder {
 
 fn leak(bytes: &[u8]) -> Option<&'static str> {
     let text = String::from_utf8_lossy(bytes);
-    [TOKEN, KEY]
-        .into_iter()
-        .find(|secret| (0..=secret.len() - 12).any(|from| text.contains(&secret[from..from + 12])))
+    [TOKEN, KEY].into_iter().find(|key| (0..=key.len() - 12).any(|from| text.contains(&key[from..from + 12])))
 }
 
 #[test]

@@ -45,7 +45,6 @@ impl Reply {
     }
 }
 
-/// Serves on a free port and returns the URL.
 pub(crate) fn serve(handler: impl Fn(Request) -> Reply + Send + Sync + 'static) -> String {
     serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), handler)
 }
@@ -104,10 +103,8 @@ fn read_request(reader: &mut impl BufRead) -> Option<Request> {
 
 fn read_line(reader: &mut impl BufRead) -> Option<String> {
     let mut line = String::new();
-    match reader.read_line(&mut line) {
-        Ok(length) if length > 0 => Some(line.trim_end().to_owned()),
-        _ => None,
-    }
+    let length = reader.read_line(&mut line).ok()?;
+    (length > 0).then(|| line.trim_end().to_owned())
 }
 
 fn decode(text: &str) -> impl Iterator<Item = (String, String)> {
@@ -117,8 +114,7 @@ fn decode(text: &str) -> impl Iterator<Item = (String, String)> {
 fn write_reply(mut stream: &TcpStream, reply: &Reply) -> Option<()> {
     let Reply { status, head, body, .. } = reply;
     let kind = if body.starts_with(['{', '[', '"']) { "application/json" } else { "text/plain" };
-    let length = body.len();
-    let head =
-        format!("HTTP/1.1 {status} x\r\n{head}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
+    let size = body.len();
+    let head = format!("HTTP/1.1 {status} x\r\n{head}Content-Type: {kind}\r\nContent-Length: {size}\r\n\r\n");
     stream.write_all((head + body).as_bytes()).ok()
 }

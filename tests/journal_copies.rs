@@ -53,8 +53,7 @@ fn status_and_trades_from_the_last_snapshot_match_the_whole_journal() {
          WHERE seq = (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"event\":\"candle\"%')",
     );
     assert_eq!(folder.query("status", "run.db"), status);
-    let verify = folder.run(&["journal", "verify", "--journal", "run.db"]);
-    verify.fails(5, &[&format!("entry {}:", candle.seq)]);
+    folder.run(&["journal", "verify", "--journal", "run.db"]).fails(5, &[&format!("entry {}:", candle.seq)]);
 }
 
 fn explained(folder: &Folder) -> Vec<(Value, String)> {
@@ -159,8 +158,7 @@ fn backup_of_a_running_bot_is_restored_elsewhere_and_continues() {
     let live = |config: &'static str, journal: &'static str| {
         ["live", "--config", config, "--journal", journal, "--json", "--quiet"]
     };
-    // The first bot may open a trade after the backup, close enough to an earlier one to look like a second trade of
-    // that order. An order about to be sent at the backup is in doubt until the list must have had its trade.
+    // A trade after the backup may look like a second one. An unsent order is in doubt until the list must have it.
     let settings = "[runtime]\nsecond_trade = \"alarm\"\nlist_lag_ms = 2000\n";
     let settings = folder.read("bot.toml").replace("[runtime]\n", settings);
     let folder = folder.with("restored.toml", &settings);

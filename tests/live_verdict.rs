@@ -75,7 +75,6 @@ fn verdict_and_its_enforcement_match_in_backtest_and_live() {
     assert_eq!(line["since_intent"], 1);
     assert_eq!(line["account_against"], stored["bots"][0]["edge"]["account_against"]);
     assert_replayed(&query_json(&folder, &["parity", "--journal", "run.db"]));
-
     let free = folder.with("bots.toml", &QUICK.replace("enforce_verdict = true", "enforce_verdict = false"));
     let free = query_json(&free, &backtest);
     assert_eq!(free["bots"][0]["verdict"], "edge_rejected");
@@ -168,7 +167,6 @@ fn verdict_on_all_trades_equals_that_of_the_only_bot() {
 #[test]
 fn restart_continues_a_verdict_and_other_parameters_start_a_new_one() {
     use crate::consecutive_runs::{BOT, judged as count_judged, run_until, venue_and_bot};
-
     let (_served, folder) = venue_and_bot("");
     let of_run = |command: &str| query_json(&folder, &[command, "--journal", "run.db"]);
     let judged = |verdict: &Value| verdict["trades"].as_u64().unwrap();
@@ -177,10 +175,8 @@ fn restart_continues_a_verdict_and_other_parameters_start_a_new_one() {
         let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
         let ended = run_until(&folder, &live, || count_judged(&folder, "run.db") > before).json();
         let verdict = of_run("status")["verdicts"][0].clone();
-        assert_eq!(
-            ended["bots"][0]["edge"]["account_for"], verdict["account_for"],
-            "the fold must equal the live state"
-        );
+        let edge = &ended["bots"][0]["edge"];
+        assert_eq!(edge["account_for"], verdict["account_for"], "the fold must equal the live state");
         (ended, verdict)
     };
     let (_, first) = run();

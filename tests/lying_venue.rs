@@ -65,8 +65,7 @@ impl LyingVenue {
 
     pub(crate) fn start_on(listener: TcpListener, tell: Tell) -> Self {
         let (accepts, refused): (Accepts, _) = (|_, _| true, Vec::new());
-        let books =
-            Books { tell, accepts, refused, trades: Vec::new(), demo: 10_000.0, readings: 0, opens: 0 };
+        let books = Books { tell, accepts, refused, trades: Vec::new(), demo: 1e4, readings: 0, opens: 0 };
         let books = Arc::new(Mutex::new(books));
         let served = Arc::clone(&books);
         let url = serve_on(listener, move |request| {

@@ -9,14 +9,12 @@ use candlewick_sdk::Millis;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Loses each trade once it has ended.
 const LOSES: Tell = |place, _, record| match place {
     Place::ById(_) if record["result"] == "WON" => *record = Value::Null,
     Place::Listed if record["result"] == "WON" => *record = json!([]),
     _ => {}
 };
 
-/// Keeps each trade and never reports its end.
 const KEEPS: Tell = |place, _, record| {
     if matches!(place, Place::ById(_) | Place::Listed) {
         (record["status"], record["result"], record["pnl"]) = (json!("OPEN"), json!("PENDING"), json!(0));

@@ -28,9 +28,8 @@ fn new_crate_builds_and_passes_its_tests_offline() {
     let formatted = cargo(&["fmt", "--check"], "three-in-a-row");
     assert_eq!(formatted.code, 0, "{}", formatted.stdout);
     // Cargo treats a copy with the same modification times as already built, whatever its content.
-    let copied =
-        Command::new("cp").args(["-a", "three-in-a-row", "copy"]).current_dir(folder.path("")).status();
-    assert!(copied.unwrap().success());
+    let cp = Command::new("cp").args(["-a", "three-in-a-row", "copy"]).current_dir(folder.path("")).status();
+    assert!(cp.unwrap().success());
     let run = cargo(&test, "copy");
     let path = |name: &str| folder.path(name).canonicalize().unwrap().display().to_string();
     let said = format!("built in {}, not in {}", path("three-in-a-row"), path("copy"));

@@ -11,8 +11,7 @@ const DURATIONS: [(&str, i64); 2] = [("01:00", 60_000), ("05:00", 300_000)];
 fn trades_match_the_oracle_around_missing_candles() {
     let candles = with_holes(130);
     let ground = Ground { series: "BTCUSDT@1m", interval_ms: 60_000, candles, pace: 1, durations: DURATIONS };
-    let met: BTreeSet<&str> =
-        variations(&LATENCIES_MS).into_iter().flat_map(|variation| ground.check(variation)).collect();
+    let met: BTreeSet<_> = variations(&LATENCIES_MS).into_iter().flat_map(|one| ground.check(one)).collect();
     let all = ["CANCELLED", "DRAW", "LOST", "NoPrice", "WON", "unsettled"];
     assert_eq!(met, BTreeSet::from(all), "the candles are too easy");
 }

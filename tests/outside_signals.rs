@@ -64,8 +64,7 @@ fn each_signal_command_opens_at_most_one_trade_and_parity_replays_it() {
     }
     let opposite = signal(&folder, &["--sell", "--id", "two"]);
     assert_eq!(opposite["signal"], "refused", "{opposite}");
-    let unknown = folder.run(&["signal", "eth", "--buy", "--config", "bot.toml"]);
-    unknown.fails(2, &["\"eth\"", "btc"]);
+    folder.run(&["signal", "eth", "--buy", "--config", "bot.toml"]).fails(2, &["\"eth\"", "btc"]);
     let status = folder.run(&["status", "--json", "--config", "bot.toml"]).json();
     let tally = &status["bot"]["signals"];
     assert_eq!((&tally["approved"], &tally["duplicates"]), (&json!(1), &json!(5)), "{status}");
@@ -73,8 +72,7 @@ fn each_signal_command_opens_at_most_one_trade_and_parity_replays_it() {
     bot.end();
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 2);
     assert_eq!(count(&folder, "command: news"), 1, "it opens one trade");
-    let why =
-        |arguments: &[&str]| folder.run(&[&["why", "--config", "bot.toml", "--json"], arguments].concat());
+    let why = |more: &[&str]| folder.run(&[&["why", "--config", "bot.toml", "--json"], more].concat());
     let decisions = why(&[]).json()["decisions"].as_array().unwrap().clone();
     let refused = decisions.iter().find(|decision| decision["rule"] == opposite["rule"]).unwrap();
     let moment = why(&[&refused["time"].to_string()]).json();

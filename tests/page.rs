@@ -1,6 +1,4 @@
-//! The HTML report: the figures of the run in one self-contained file, with external text escaped.
-//!
-//! The golden test records its data (report, trades, curves, candles).
+//! The HTML report: figures in one self-contained file, with escaped text. The golden test records its data.
 
 use crate::candlewick::{BACKTEST, Folder, folder_with_bot};
 use crate::excerpt::{DAY, MONDAY, shipped};

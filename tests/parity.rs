@@ -3,7 +3,6 @@
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped, thinned};
 use crate::recording::{lines, write};
-use candlewick_journal::Line;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -199,8 +198,7 @@ fn ladders_on_the_next_candle_and_per_bot_session_stops_apply_identically_live()
     let reason = "ladder: again with the next candle";
     assert!(trades.count(|row| row["reason"].contains(reason)) > 20);
     for (written, instead) in [(reason, "ladder: once more"), ("BotSessionLossLimit", "SessionLossLimit")] {
-        let mut lines: Vec<Line> =
-            lines(&folder.path("run.db")).into_iter().map(|stored| stored.line).collect();
+        let mut lines: Vec<_> = lines(&folder.path("run.db")).into_iter().map(|stored| stored.line).collect();
         let first = lines.iter_mut().find(|line| line.body.contains(written)).unwrap();
         first.body = first.body.replacen(written, instead, 1);
         let changed = format!("{instead}.db");
@@ -218,8 +216,7 @@ fn selects_the_same_best_paying_symbol_live() {
     let simulation = "[simulation]\npayout_percent = 82.0\n\
                       payout_percent_by_symbol = { EURUSD = 90.5, GBPUSD = 90.5 }\n";
     let rules = "best_payout_of = [\"BTCUSDT\", \"EURUSD\", \"GBPUSD\"]\npayout_max_age_s = 1800";
-    let listed: Vec<Bot> =
-        names.iter().map(|name| (*name, *name, "1m", "01:00", "TIME_FIXED", TEN)).collect();
+    let listed: Vec<_> = names.iter().map(|name| (*name, *name, "1m", "01:00", "TIME_FIXED", TEN)).collect();
     let trades = check_and_prove(&folder, &(simulation.to_owned() + &risk(rules) + &bots(&listed)), &data);
     assert!(trades.rows.len() > 50, "{}", trades.rows.len());
     let has_stake = |row: &Row, stake: f64| row["amount"].parse::<f64>() == Ok(stake);
@@ -302,8 +299,7 @@ fn open_sent_at_a_candle_close_gets_the_same_candle_live() {
     }
 }
 
-/// Latencies and delays that make answers, settlements and candles coincide, candles with holes, a wallet that runs
-/// empty, and stakes that depend on earlier results.
+/// Answers, settlements and candles coincide, candles have holes, the wallet runs empty, stakes depend on results.
 #[test]
 fn four_bots_trade_identically_when_all_events_coincide() {
     let from = MONDAY + 11 * DAY;

@@ -90,7 +90,6 @@ fn journal_on_a_server_reads_like_the_same_journal_in_a_file() {
     let report = folder.run(&[&arguments[..], &more, &data].concat()).json();
     let trades = report["trades"].as_u64().unwrap();
     assert!(trades > 100, "{report}");
-
     let recorded = recording::lines_at(&database.url.as_str().parse().unwrap());
     recording::write(&folder.path("run.db"), recorded.iter().map(|stored| stored.line.clone()));
     let moment = ["why", "2026-01-06T03:00:00Z", "BTCUSDT"];

@@ -68,7 +68,6 @@ fn check_infers_series_from_file_names_and_distinguishes_weekends_from_gaps() {
     }
 }
 
-/// Cells of the table rows with `N` cells.
 fn rows<const N: usize>(document: &str) -> Vec<[&str; N]> {
     let cells = document.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     cells.filter_map(|cells| cells.split(" | ").collect::<Vec<_>>().try_into().ok()).collect()

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 const LIVE_REAL: [&str; 6] = ["live", "--real", "--config", "bot.toml", "--json", "--quiet"];
 
-/// Starts a venue with funds in its real wallet and a bot that may trade it.
 struct Fixture {
     folder: Folder,
     _served: Served,
@@ -30,7 +29,6 @@ impl Fixture {
         self.folder.run(&[&LIVE_REAL[..], &["--journal", journal, "--for", "1s"]].concat())
     }
 
-    /// Builds lost trades, each a copy of the first trade of a journal.
     fn losses(&self, from: &str, count: u64) -> Vec<Line> {
         let recorded = lines(&self.folder.path(from));
         let open = recorded.iter().find(|stored| stored.line.body.contains("\"action\":\"open\"")).unwrap();
@@ -50,7 +48,6 @@ impl Fixture {
         (1..=count).flat_map(trade).collect()
     }
 
-    /// Copies a journal up to the first line that contains `part`, then appends `more`.
     fn cut(&self, from: &str, part: &str, to: &str, more: Vec<Line>) {
         let recorded = lines(&self.folder.path(from));
         let end = recorded.iter().position(|stored| stored.line.body.contains(part)).unwrap();
@@ -68,7 +65,6 @@ fn trades_real_money_after_a_summary_but_not_with_doubts_or_a_rejected_edge() {
     assert!(run.stderr.contains("REAL MONEY is traded: the real wallets hold 10000."), "{}", run.stderr);
     let header = &lines(&fixture.folder.path("run.db"))[0].line.body;
     assert!(header.contains("\"trading\":\"real\""), "{header}");
-
     // A crash right after the first intent became durable: the venue has its trade.
     fixture.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", Vec::new());
     let run = fixture.live("crashed.db");
@@ -81,7 +77,6 @@ fn trades_real_money_after_a_summary_but_not_with_doubts_or_a_rejected_edge() {
     assert_eq!(resolved.code, 0, "the refused start no longer holds the journal: {}", resolved.stderr);
     let again = fixture.live("crashed.db");
     assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
-
     // A losing streak that no edge survives.
     fixture.cut("run.db", "\"event\":\"balance\"", "rejected.db", fixture.losses("run.db", 100));
     fixture.live("rejected.db").fails(6, &["verdict", "btc"]);

@@ -8,16 +8,14 @@ const PERIOD_MS: i64 = 300_000;
 
 fn generated(regime: &str) -> (Folder, Vec<(i64, f64, f64)>) {
     let folder = Folder::new();
-    let generate =
-        ["data", "generate", "--symbol", "BTCUSDT", "--interval", "5m", "--days", "60", "--regime", regime];
-    assert_eq!(folder.run(&generate).code, 0);
+    let generate = format!("data generate --symbol BTCUSDT --interval 5m --days 60 --regime {regime}");
+    assert_eq!(folder.run_line(&generate).code, 0);
     let text = folder.read("BTCUSDT_5m.csv");
     let rows = text.lines().skip(1).map(|line| {
         let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
         (cells[0] as i64, cells[1], cells[4])
     });
-    let rows = rows.collect();
-    (folder, rows)
+    (folder, rows.collect())
 }
 
 pub(crate) const FOLLOW: [&str; 6] =

@@ -135,7 +135,6 @@ fn parity_replays_a_session_with_a_reload_in_its_middle_and_its_restart() {
     assert_eq!(proven["decisions"]["difference"], Value::Null, "{proven}");
     let known = status(&folder);
     assert_eq!((&known["reloaded"]["by"], &known["bot"]), (&json!("command"), &Value::Null));
-
     let before = opens();
     let again = run_until(&folder, &LIVE, || is_refused_in(2));
     assert_eq!(opens(), before, "{}", again.stderr);

@@ -39,9 +39,8 @@ fn new_token_in_the_file_ends_the_suspension() {
         }
         assert_eq!((venue.refused(Purpose::Opening), venue.opens()), (1, 0), "no open is tried before");
         write_token(&folder, "token-2\n");
-        let state =
-            wait_until(&folder, "trading again", |bot| bot["phase"] == "trading" && venue.opens() > 0);
-        assert_eq!(state["reason"], Value::Null);
+        let back = wait_until(&folder, "trading again", |bot| bot["phase"] == "trading" && venue.opens() > 0);
+        assert_eq!(back["reason"], Value::Null);
         assert_eq!(venue.refused(Purpose::Opening), 1);
         assert_eq!(venue.refused(Purpose::Reading) == 0, still_reads);
         assert_eq!(folder.run(&["status", "--config", "bot.toml", "--json"]).json()["halted"], json!(false));

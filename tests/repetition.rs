@@ -31,7 +31,6 @@ fn candles() -> [String; 2] {
     ["BTCUSDT_1m.csv", "EURUSD_1m.csv"].map(|file| shipped(file, MONDAY, MONDAY + 4 * HOUR))
 }
 
-/// Returns the hashes of a run and its journal.
 fn run(settings: &str, candles: &[String; 2]) -> ([Value; 2], String) {
     let signals = (1..60).map(|index| format!("{},EURUSD,BUY\n", MONDAY + index * 4 * MINUTE));
     let folder = Folder::new()

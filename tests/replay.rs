@@ -57,8 +57,7 @@ fn identifies_an_edit_a_forgery_and_another_venue_by_cause() {
 }
 
 fn check_edited(folder: &Folder) {
-    let is_decision =
-        |stored: &&StoredLine| stored.line.kind == LineKind::Action && stored.line.intent == Some(7);
+    let is_decision = |row: &&StoredLine| row.line.kind == LineKind::Action && row.line.intent == Some(7);
     let decision = lines(&folder.path("run.db")).iter().find(is_decision).unwrap().seq;
     for (index, (change, differing)) in (0..).zip([
         ("UPDATE entries SET body = replace(body, '\"stake\":1000', '\"stake\":2000')", decision),
@@ -161,9 +160,7 @@ fn finds_latency_prices_and_payouts_of_a_venue_other_than_its_settings() {
     let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
     let has_both = || {
         let trades = read_trades(&folder, "run.db");
-        ["WON", "LOST"]
-            .iter()
-            .all(|result| trades.iter().filter(|trade| trade["result"] == **result).count() > 1)
+        ["WON", "LOST"].iter().all(|word| trades.iter().filter(|trade| trade["result"] == **word).count() > 1)
     };
     let live = run_until(&folder, &live, has_both).json();
     assert!(live["won"].as_u64() > Some(0) && live["lost"].as_u64() > Some(0), "{live}");

@@ -199,8 +199,7 @@ fn refuses_to_adopt_a_missing_trade_and_halts_after_one_with_other_terms() {
     let opposite = if trade["direction"] == "BUY" { json!("SELL") } else { json!("BUY") };
     let [ours, other] =
         [&trade["direction"], &opposite].map(|direction| served.open(&order_body(&trade, direction)));
-    let no_token = resolve(&folder, "demo.db", &["3", "--adopt", &ours]);
-    no_token.fails(4, &["CANDLEWICK_BROKER__API_TOKEN"]);
+    resolve(&folder, "demo.db", &["3", "--adopt", &ours]).fails(4, &["CANDLEWICK_BROKER__API_TOKEN"]);
     let folder = folder
         .with_variable("CANDLEWICK_BROKER__BASE_URL", served.text("base_url"))
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"));
@@ -214,7 +213,6 @@ fn refuses_to_adopt_a_missing_trade_and_halts_after_one_with_other_terms() {
     let csv = folder.run(&["trades", "--journal", "other.db", "--csv"]).stdout;
     let row = csv.lines().nth(3).unwrap();
     assert!(row.contains("BUY") && row.contains("SELL"), "{csv}");
-
     resolve(&folder, "demo.db", &["3", "--adopt", VENUE_ID]).fails(2, &[VENUE_ID]);
     assert_eq!(lines(&journal).len(), entries, "nothing has changed");
     assert_eq!(resolve(&folder, "demo.db", &["3", "--adopt", &ours]).json()["resolved"], 3);

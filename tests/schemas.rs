@@ -48,9 +48,8 @@ fn reads_an_older_journal_unchanged_and_migrates_it_at_the_next_run() {
         assert_eq!(schema(folder), 1, "readers change nothing");
     });
     assert_eq!(schema(&folder), PRESENT);
-    let is_of_second_run = |trade: &&Value| trade["run"] == 2 && trade["state"] == "settled";
-    let last =
-        read_trades(&folder, "run.db").iter().rfind(is_of_second_run).unwrap()["intent_id"].to_string();
+    let is_second = |trade: &&Value| trade["run"] == 2 && trade["state"] == "settled";
+    let last = read_trades(&folder, "run.db").iter().rfind(is_second).unwrap()["intent_id"].to_string();
     assert!(has_request(&folder, &last));
 }
 

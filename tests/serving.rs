@@ -121,11 +121,8 @@ fn without_a_start_every_series_has_candles_before_it() {
                 let path = format!(
                     "/aggregated-prices/prices?pair={pair}&type={kind}&interval={interval}&startTime={open}&endTime={open}"
                 );
-                let answer = served.get(&path, &key);
-                assert!(
-                    answer.contains(&format!("\"time\":{open}")),
-                    "{pair} {interval} at {open}: {answer}"
-                );
+                let reply = served.get(&path, &key);
+                assert!(reply.contains(&format!("\"time\":{open}")), "{pair} {interval} at {open}: {reply}");
             }
         }
         assert_eq!(served.end("TERM"), Some(0));

@@ -50,8 +50,7 @@ fn finds_stakes_beyond_every_limit_before_the_first_trade() {
     };
     let folder = with("max_stake = 5.0");
     for command in ["config check", "backtest", "live --sandbox --for 1s"] {
-        let refused = folder.run_line(&format!("{command} --config candlewick.toml"));
-        refused.fails(2, &["risk.max_stake", "5.00"]);
+        folder.run_line(&format!("{command} --config candlewick.toml")).fails(2, &["risk.max_stake", "5.00"]);
     }
     // Another balance would help.
     let folder = with("max_stake_percent = 0.05");
@@ -74,7 +73,6 @@ fn wrong_asset_type_is_not_reported_as_an_unreachable_venue() {
 #[test]
 fn prints_the_version_of_the_program() {
     let version = env!("CARGO_PKG_VERSION");
-    let long = format!("candlewick {version}\nfeatures: tui\n");
-    assert_eq!(candlewick(&["--version"]).stdout, long);
+    assert_eq!(candlewick(&["--version"]).stdout, format!("candlewick {version}\nfeatures: tui\n"));
     assert_eq!(candlewick(&["-V"]).stdout, format!("candlewick {version}\n"));
 }

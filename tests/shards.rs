@@ -1,5 +1,4 @@
 //! Plans, shards and their merge on several machines: in files, and by address.
-//!
 //! `file://` uses the code path of `s3://`, which `.ci/storage` runs on a server.
 
 use crate::candlewick::Folder;

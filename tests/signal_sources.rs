@@ -28,7 +28,6 @@ pub(crate) fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
     }
 }
 
-/// A running bot that prints to the files `out` and `log`; killed at the end of the test.
 struct Bot(Process);
 
 impl Bot {
@@ -188,8 +187,7 @@ fn status_shows_skipped_lines_until_the_list_is_corrected() {
     let skipped_when = |is_it: fn(&Value) -> bool| {
         wait_for("list", || {
             let signals = status(&folder)["bot"]["signals"].clone();
-            Some(signals["passed_over"].clone())
-                .filter(|skipped| !signals["next"].is_null() && is_it(skipped))
+            Some(signals["passed_over"].clone()).filter(|lines| !signals["next"].is_null() && is_it(lines))
         })
     };
     let skipped = skipped_when(|skipped| !skipped.is_null());

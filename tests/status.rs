@@ -47,8 +47,7 @@ fn shows_a_pause_and_the_next_stake_of_each_ladder() {
             Some("WON") => 0,
             _ => level,
         });
-        let stake = [10.0, 20.0, 40.0][level];
         assert_eq!(ladder["level"], level + 1, "{status:#}");
-        assert_eq!(ladder["next_stake"], stake, "{status:#}");
+        assert_eq!(ladder["next_stake"], [10.0, 20.0, 40.0][level], "{status:#}");
     }
 }

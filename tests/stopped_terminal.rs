@@ -34,7 +34,6 @@ fn trades_settle_while_the_terminal_is_stopped() {
     assert_eq!(read.code, 0, "{}", read.stderr);
     let expected = judged(&folder, "read.db");
     assert!(expected > 5, "only {expected} trades");
-
     let (mut screen, full) = full_pipe();
     let line = format!("{LIVE} --journal held.db");
     let mut command = folder.command(&line.split(' ').collect::<Vec<_>>());
@@ -49,7 +48,6 @@ fn trades_settle_while_the_terminal_is_stopped() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(read_trades(&folder, "held.db").len(), read_trades(&folder, "read.db").len());
-
     let mut shown = String::new();
     screen.read_to_string(&mut shown).unwrap();
     assert_eq!(run.wait().unwrap().code(), Some(0), "{shown}");

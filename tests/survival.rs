@@ -242,7 +242,6 @@ impl Fixture {
     }
 }
 
-/// Repeats a request to a venue with faults until it succeeds.
 fn venue(served: &Served, path: &str) -> Value {
     let address = served.text("base_url").strip_prefix("http://").unwrap();
     let answer = (0..MAX_POLLS).find_map(|_| {
@@ -253,7 +252,6 @@ fn venue(served: &Served, path: &str) -> Value {
     answer.unwrap_or_else(|| panic!("{path} was never answered"))
 }
 
-/// Returns all trades of a venue.
 pub(crate) fn listed(served: &Served) -> Value {
     let user = venue(served, "/token/users/me")["id"].as_str().unwrap().to_owned();
     venue(served, &format!("/token/trades?page=1&pageSize=1000&userId={user}"))
@@ -301,10 +299,8 @@ fn assert_few_open(point: &str, trades: &[Value]) {
     let time = |trade: &Value, key: &str| trade[key].as_i64().unwrap();
     for trade in trades {
         let at = time(trade, "openTime");
-        let is_open = |other: &&Value| {
-            other["symbol"] == trade["symbol"]
-                && time(other, "openTime") <= at
-                && at < time(other, "closeTime")
+        let is_open = |one: &&Value| {
+            one["symbol"] == trade["symbol"] && time(one, "openTime") <= at && at < time(one, "closeTime")
         };
         assert!(trades.iter().filter(is_open).count() <= MAX_OPEN, "{point}: at {at}: {trades:?}");
     }

@@ -10,7 +10,6 @@ pub(crate) const RESULTS: [&str; 5] =
     ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"];
 const SHORT: &str = "sweep --config bot.toml --data BTCUSDT_1m.csv --min-trades 1";
 
-/// A bot with parameters to search, and its candles.
 pub(crate) fn folder(days: i64) -> Folder {
     folder_of_days(days).with("bot.toml", &bot_with("rsi-reversal", "period = 5"))
 }
@@ -73,9 +72,8 @@ fn sweep_with_changed_signal_file_is_a_different_sweep() {
 fn rebuilt(folder: &Folder) -> PathBuf {
     let mut bytes = std::fs::read(BINARY).unwrap();
     let text = b"Merge the shards of a plan";
-    let start =
-        bytes.windows(text.len()).position(|part| part == text).expect("the binary contains its help");
-    bytes[start] = b'm';
+    let at = bytes.windows(text.len()).position(|part| part == text).expect("the binary contains its help");
+    bytes[at] = b'm';
     let path = folder.path("rebuilt");
     std::fs::copy(BINARY, &path).unwrap(); // with its permissions
     std::fs::write(&path, bytes).unwrap();

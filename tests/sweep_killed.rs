@@ -30,11 +30,8 @@ pub(crate) fn stop_when(
     Run::from_output(&process.wait_with_output().unwrap())
 }
 
-/// Kills a sweep at each of `moments`, which are lines of the undisturbed journal `whole`, then lets it finish. Returns
-/// its document and the rungs at which it was killed.
-///
-/// The file size limit makes the system kill the process in the middle of that write, however fast the
-/// machine is. Limits are blocks of 512 bytes, two or three lines.
+/// Kills a sweep at `moments` (lines of the undisturbed journal `whole`), lets it finish, and returns its document and
+/// the rungs of the kills. The file size limit, in blocks of 512 bytes (two or three lines), kills it during a write.
 fn killed(
     folder: &Folder,
     arguments: &[&str],

@@ -9,8 +9,7 @@ use std::process::{Command, Stdio};
 #[test]
 fn bot_ends_with_its_terminal_even_if_the_shell_signals_first() {
     let (_served, folder) = venue_and_folder();
-    // The bot runs in its own job, so the kernel sends it no signal. It is ready once its first line is printed. Tests
-    // under nohup ignore SIGHUP, which the bot would inherit.
+    // In its own job the bot gets no signal from the kernel. Under nohup it would inherit an ignored SIGHUP.
     let shell = format!(
         "set -m; env --default-signal=HUP {BINARY} live --config bot.toml > out 2> log & echo $! > pid; \
          until [ -s out ]; do sleep 0.1; done; kill -HUP $!; sleep 0.3"

@@ -78,8 +78,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
         .expect("cargo runs these tests");
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
     let packages = metadata["packages"].as_array().expect("a workspace has packages");
-    let is_ours =
-        |dependency: &&serde_json::Value| dependency["path"].is_string() && dependency["kind"].is_null();
+    let is_ours = |entry: &&serde_json::Value| entry["path"].is_string() && entry["kind"].is_null();
     let short = |package: &serde_json::Value| {
         let name = package["name"].as_str().unwrap_or_default();
         let folder = package["manifest_path"].as_str().or(package["path"].as_str()).unwrap_or_default();

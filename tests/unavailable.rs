@@ -44,9 +44,8 @@ fn suspends_opens_while_the_disk_of_the_journal_is_full() {
     let venue = LyingVenue::start(|_, _, _| {});
     let folder = folder_at(&venue.url, 0);
     // Writes beyond 512 KiB fail without killing the process.
-    let script =
-        format!("trap '' XFSZ; ulimit -f 1024; exec {BINARY} live --config bot.toml --journal run.db");
-    let mut bot = start(folder.program_command("sh", &["-c", &script]));
+    let line = format!("trap '' XFSZ; ulimit -f 1024; exec {BINARY} live --config bot.toml --journal run.db");
+    let mut bot = start(folder.program_command("sh", &["-c", &line]));
     let (mut stdout, stderr) = (bot.0.stdout.take().unwrap(), bot.0.stderr.take().unwrap());
     std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
     let log = std::thread::spawn(move || wait_for(stderr, "the journal cannot be written"));

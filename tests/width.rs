@@ -8,8 +8,7 @@ use crate::recording::{folder, record_in_lock_step};
 /// Commands that run until stopped, use the network, or print machine-readable output.
 const NOT_RUN: &str = "completions, config schema, config show, dashboard, data fetch, man, paper, sandbox, signal, sweep run, watch";
 
-/// Exit codes, and commands with arguments for a full output. `DATA` stands for the candles of both bots, `SEARCH` for
-/// a search of one of them.
+/// Exit codes, and commands with a full output. `DATA` is the candles of both bots, `SEARCH` a search of one bot.
 const RUNS: &[(i32, &str)] = &[
     (0, "backtest --config bots.toml DATA"),
     (0, "config check --config bots.toml"),
@@ -118,12 +117,9 @@ fn every_command_fits_in_eighty_columns() {
         let (bytes, code) = run_on_terminal(80, &folder, &line.split(' ').collect::<Vec<_>>());
         let mut longest = Longest::default();
         vte::Parser::new().advance(&mut longest, &bytes);
-        let columns = longest.longest.chars().count();
+        let width = longest.longest.chars().count();
         let text = String::from_utf8_lossy(&bytes);
-        assert!(
-            code == *expected && (1..=80).contains(&columns),
-            "{line}: {code}, {columns} columns: {text}"
-        );
+        assert!(code == *expected && (1..=80).contains(&width), "{line}: {code}, {width} columns: {text}");
     }
 }
 

@@ -39,7 +39,6 @@ fn repeated_orders(world: &World) -> Vec<String> {
     repeated.map(|((pair, candle), count)| format!("{count} orders of {pair} on candle {candle}")).collect()
 }
 
-/// Returns the faults of settled trades, each compared with its effect on the wallet.
 fn booking_faults(world: &World, shown: &Output) -> Vec<String> {
     let mut faults = Vec::new();
     for row in shown.trades.iter().filter(|row| row["state"] == "settled") {

@@ -51,7 +51,6 @@ pub(crate) enum Place {
 pub(crate) enum WalletLie {
     /// Lists the demo wallet twice, the second time with another balance.
     Twice,
-    /// Swaps DEMO and REAL.
     Swapped,
     OtherCurrency,
     OtherUser,
@@ -71,7 +70,6 @@ pub(crate) enum MarketLie {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
-    // Refuses the order but makes the trade, which appears in the list later.
     RefusalThatTook { status: u16, message: &'static str, listed_after_ms: i64 },
     OlderTrade { age_s: i64, is_taken: bool },
     FrozenRequestTime,
@@ -79,7 +77,6 @@ pub(crate) enum Kind {
     FirstWord { reported: Word, truth: Word, until_ms: i64, is_listed: bool },
     // Records and wallet follow `first`, and from this long after the close `then`.
     Revised { first: Word, then: Word, after_ms: i64, reopened_ms: i64 },
-    // Records say `reported`; the wallet moves by `paid`.
     Settled { reported: Word, paid: Word },
     // Silently charges this many cents more at each open.
     HiddenFee(i64),
@@ -88,7 +85,6 @@ pub(crate) enum Kind {
     // Amounts of the wallets in the reply (sum in percent of the stake), and the amount really charged.
     WalletAmounts { percents: &'static [i64], taken: i64 },
     TenantFee { cents: i64, is_taken: bool },
-    // Postpones the close time by this many milliseconds.
     CloseTime { shift_ms: i64, place: Place },
     RealFlag(Place),
     RealWallet(Place),

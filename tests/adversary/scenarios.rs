@@ -88,8 +88,7 @@ pub(crate) fn all() -> Vec<Scenario> {
 /// Two lies in a run: one row of each kind with one of every other kind. Neither masks the other by its first order.
 fn pairs(tables: &[Vec<Scenario>]) -> Vec<Scenario> {
     let is_later = |row: &&Scenario| row.lies[0].from > 0;
-    let later: Vec<Vec<&Scenario>> =
-        tables.iter().map(|table| table.iter().filter(is_later).collect()).collect();
+    let later: Vec<Vec<_>> = tables.iter().map(|table| table.iter().filter(is_later).collect()).collect();
     let mut rows = Vec::new();
     for (number, first) in later.iter().enumerate() {
         for (place, second) in later.iter().enumerate().skip(number + 1) {

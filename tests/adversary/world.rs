@@ -7,7 +7,6 @@ use serde_json::Value;
 
 /// Payout of every trade in percent.
 pub(crate) const PAYOUT: i64 = 85;
-/// Demo money at the start, in cents.
 pub(crate) const DEMO_CENTS: i64 = 1_000_000;
 const SETTLED_AFTER_MS: i64 = 300;
 pub(crate) const TRADE_MS: i64 = 5000;

@@ -62,8 +62,7 @@ impl Ground {
             let decision_time = candle.0 + self.interval_ms;
             (Signal { decision_time, direction, duration_ms, expiration }, code)
         };
-        let signals: Vec<(Signal, &str)> =
-            candles.iter().step_by(self.pace).enumerate().map(signal).collect();
+        let signals: Vec<_> = candles.iter().step_by(self.pace).enumerate().map(signal).collect();
         let (sent, in_flight) = while_nothing_is_in_flight(&signals, settings.latency_ms);
         let alone: Vec<Signal> = sent.iter().map(|(signal, _)| *signal).collect();
         let expected = trade_every_signal(&candles, &alone, &settings, STAKE_CENTS);
@@ -88,9 +87,8 @@ impl Ground {
             .with("signals.csv", &list)
             .with("bot.toml", &self.configuration(variation));
         let data = format!("{}=candles.csv", self.series);
-        let arguments =
-            ["backtest", "--config", "bot.toml", "--data", &data, "--trades", "trades.csv", "--json"];
-        let report = folder.run(&arguments).json();
+        let words = ["backtest", "--config", "bot.toml", "--data", &data, "--trades", "trades.csv", "--json"];
+        let report = folder.run(&words).json();
         let refused = |rule: &str| report["refused"][rule].as_u64().unwrap_or(0) as usize;
         let is_refused = |row: &&Row| row.outcome == Outcome::RefusedNoPrice;
         assert_eq!(refused("InFlight"), in_flight, "{variation:?}");
@@ -126,8 +124,7 @@ impl Ground {
     }
 }
 
-/// Signals that are not refused by an unanswered open on their symbol, and the number of refused ones. An answer
-/// at the instant of a candle comes before the candle.
+/// Drops and counts signals refused by an unanswered open. An answer at the instant of a candle comes before it.
 fn while_nothing_is_in_flight<'a>(
     signals: &[(Signal, &'a str)],
     latency_ms: i64,

@@ -6,7 +6,7 @@ use candlewick_sdk::indicator::{Ema, Sma};
 use candlewick_sdk::testkit::{Check, random_walk};
 use candlewick_sdk::{Candle, Millis, Price, Signal};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -75,9 +75,8 @@ strategy!("c-knows-these-minutes", KnowsTheseMinutes {}, 0, |this, candle| {
 });
 
 strategy!("c-recognises-these", RecognisesThese {}, 1, |this, candle| {
-    let known =
-        NEXT.get(&candle.time().get()).filter(|(close, _)| (close / candle.close() - 1.0).abs() < 1e-6);
-    known.map_or_else(|| follow(candle), |(close, next)| toward(next - close, "as it was"))
+    let row = NEXT.get(&candle.time().get()).filter(|(close, _)| (close / candle.close() - 1.0).abs() < 1e-6);
+    row.map_or_else(|| follow(candle), |(close, next)| toward(next - close, "as it was"))
 });
 
 #[allow(clippy::disallowed_methods, reason = "reading the clock is what this cheat does")]
@@ -112,31 +111,26 @@ strategy!("c-only-in-the-past", OnlyInThePast {}, 1, |this, candle| {
 // Each instance resets the shared state, so that consecutive runs are equal.
 static CLOSE: AtomicU64 = AtomicU64::new(0);
 
-strategy!(
-    "c-shared-close",
-    SharedClose { _before: u64 = CLOSE.swap(0, Ordering::Relaxed) },
-    2,
-    |this, candle| {
-        let before = f64::from_bits(CLOSE.swap(candle.close().to_bits(), Ordering::Relaxed));
-        (before > 0.0).then(|| toward(candle.close() - before, "since the last close")).flatten()
-    }
-);
+strategy!("c-shared-close", SharedClose { _before: u64 = CLOSE.swap(0, Relaxed) }, 2, |this, candle| {
+    let before = f64::from_bits(CLOSE.swap(candle.close().to_bits(), Relaxed));
+    (before > 0.0).then(|| toward(candle.close() - before, "since the last close")).flatten()
+});
 
 static ALIVE: AtomicI64 = AtomicI64::new(0);
 
 strategy!(
     "c-only-one-of-us",
-    OnlyOneOfUs { _others: i64 = ALIVE.fetch_add(1, Ordering::Relaxed) },
+    OnlyOneOfUs { _others: i64 = ALIVE.fetch_add(1, Relaxed) },
     1,
     |this, candle| {
-        let is_alone = ALIVE.load(Ordering::Relaxed) == 1;
+        let is_alone = ALIVE.load(Relaxed) == 1;
         is_alone.then(|| follow(candle)).flatten()
     }
 );
 
 impl Drop for OnlyOneOfUs {
     fn drop(&mut self) {
-        ALIVE.fetch_sub(1, Ordering::Relaxed);
+        ALIVE.fetch_sub(1, Relaxed);
     }
 }
 

@@ -90,7 +90,6 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns times and closes.
     pub(crate) fn table(&self) -> Vec<(i64, f64)> {
         times_and_closes(&std::fs::read_to_string(&self.file).unwrap_or_default())
     }
@@ -133,7 +132,6 @@ pub(crate) fn rule<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
     .with_parameter(Parameter::new("file", ""))
 }
 
-/// Names, each with the check that lists it.
 pub(crate) fn by_name(groups: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
     groups.iter().flat_map(|(group, names)| names.split(' ').map(move |name| (name, *group))).collect()
 }

@@ -17,7 +17,6 @@ fn range(candle: &Candle) -> f64 {
     candle.high() - candle.low()
 }
 
-/// Returns the lengths of the upper and lower wick.
 fn wicks(candle: &Candle) -> (f64, f64) {
     let (open, close) = (candle.open(), candle.close());
     (candle.high() - open.max(close), open.min(close) - candle.low())

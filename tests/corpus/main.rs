@@ -202,9 +202,8 @@ fn search(
     let output = command.output().unwrap();
     let outcome = String::from_utf8_lossy(&output.stderr);
     let has_results = folder.join(&out).join(results).exists();
-    let is_expected =
-        output.status.code() == Some(code) && outcome.contains(says) && has_results == (code == 0);
-    (!is_expected)
+    let is_right = output.status.code() == Some(code) && outcome.contains(says) && has_results == (code == 0);
+    (!is_right)
         .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {outcome}"))
 }
 
@@ -226,7 +225,6 @@ fn judge_caught(((name, check), outcome): (&(&str, &str), &CheckOutput)) -> Opti
         .then(|| format!("{name} must be caught by {check}: {:?}\n{}", outcome.failed, outcome.printed))
 }
 
-/// Returns a message unless a strategy that ends or blocks its process is reported as such.
 fn judge_ended(((name, says), outcome): (&(&str, &str), &CheckOutput)) -> Option<String> {
     let is_named = outcome.code == 5 && outcome.printed.contains(says);
     (!is_named).then(|| {

@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// Cheats by the check that always catches each.
 const CAUGHT: [(&str, &str); 8] = [
     (
         "look-ahead",
@@ -62,7 +61,6 @@ fn coin(candle: &Candle) -> f64 {
     if mixed(candle.close().to_bits()).is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-/// Answers every nth candle.
 fn pick(candle: &Candle, every: u64, side: f64) -> Option<Signal> {
     toward(side, "x").filter(|_| picks(candle, every))
 }

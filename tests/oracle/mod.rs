@@ -77,8 +77,7 @@ pub(crate) enum Outcome {
     Unsettled,
 }
 
-/// Result of one signal. A value that never exists is `None`: a refused signal has no times or prices, an
-/// unsettled trade has no close, no profit and is never known.
+/// Result of one signal. A refused signal has no times or prices, an unsettled trade no close, profit or `known_at`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) decision_time: i64,
@@ -91,8 +90,7 @@ pub(crate) struct Row {
     pub(crate) known_at: Option<i64>,
 }
 
-/// Makes a trade of every signal, however many overlap: there are no risk limits, and the wallet is never empty.
-/// Rows follow the order of the signals. There must be at least one candle.
+/// Trades every signal in order, without limits of risk or money. There must be at least one candle.
 pub(crate) fn trade_every_signal(
     candles: &[CandleRow],
     signals: &[Signal],
@@ -234,10 +232,7 @@ enum Price {
 
 impl Price {
     fn at(self) -> Option<f64> {
-        match self {
-            Self::At(price) => Some(price),
-            Self::Missing | Self::AfterEnd => None,
-        }
+        if let Self::At(price) = self { Some(price) } else { None }
     }
 }
 

@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, split};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
@@ -35,8 +35,7 @@ const LIVE: [&str; 8] = ["live", "--config", "bot.toml", "--journal", "run.db", 
 
 type RequestLog = Arc<Mutex<Vec<String>>>;
 
-/// A venue in its own process behind a TLS server, a folder with its `bot.toml`, the requests it received, and the
-/// number of bytes streamed by each finished connection.
+/// A venue behind a TLS server, a folder for it, its requests, and the bytes streamed by each finished connection.
 struct Stage {
     folder: Folder,
     asked: RequestLog,
@@ -60,7 +59,6 @@ fn stage() -> Stage {
     Stage { folder, asked, streamed, _venue: venue }
 }
 
-/// Starts a TLS proxy for a plain-text venue and returns its port and what it observed.
 fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, RequestLog, Receiver<u64>) {
     let acceptor = TlsAcceptor::from(encryption(folder));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -85,10 +83,9 @@ fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, RequestLog, Receiver<u64
                     lines.lock().unwrap().push(line);
                     let mut venue = TcpStream::connect(venue).await.unwrap();
                     venue.write_all(&head[..length]).await.unwrap();
-                    let (mut from_client, mut to_client) = tokio::io::split(client);
+                    let (mut from_client, mut to_client) = split(client);
                     let (mut from_venue, mut to_venue) = venue.into_split();
-                    let up =
-                        tokio::spawn(async move { tokio::io::copy(&mut from_client, &mut to_venue).await });
+                    let up = tokio::spawn(async move { copy(&mut from_client, &mut to_venue).await });
                     let mut bytes = 0;
                     let mut buffer = vec![0; 16_384];
                     while let Ok(length @ 1..) = from_venue.read(&mut buffer).await {

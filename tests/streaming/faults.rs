@@ -1,5 +1,4 @@
-//! A session of two symbols with lost order replies and a stream that ends, stalls, repeats, reorders and sends
-//! garbage: its journal replays to the same decisions.
+//! A session of two symbols with lost order replies and a faulty stream replays to the same decisions.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped};
@@ -71,7 +70,6 @@ pub(crate) fn check() {
     check_parity(&folder);
 }
 
-/// Every candle of the file from the first received one on, once and in order.
 fn check_candles(events: &[Value], symbol: &str, file: &str) {
     let heard = events_named(events, "candle").filter(|candle| candle["symbol"] == symbol);
     let heard: Vec<i64> = heard.map(|candle| candle["time"].as_i64().unwrap()).collect();
@@ -82,10 +80,8 @@ fn check_candles(events: &[Value], symbol: &str, file: &str) {
     assert!(last - first >= 20 * MINUTE, "{symbol}: {} candles", heard.len());
 }
 
-/// Prices of a symbol never go back in time, and there are many.
 fn check_prices(folder: &Folder, symbol: &str) {
-    let lines =
-        lines(&folder.path("run.db")).into_iter().filter(|stored| stored.line.kind == LineKind::Event);
+    let lines = lines(&folder.path("run.db")).into_iter().filter(|entry| entry.line.kind == LineKind::Event);
     let bodies: Vec<Value> = lines.map(|stored| serde_json::from_str(&stored.line.body).unwrap()).collect();
     let place = SYMBOLS.iter().position(|known| *known == symbol).unwrap();
     let prices = bodies.iter().filter(|body| body["event"] == "price" && body["symbol"] == place);

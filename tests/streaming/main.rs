@@ -1,7 +1,5 @@
-//! Streamed prices in whole runs: under faults, and encrypted.
-//!
-//! Like an author's program, this one registers a strategy that reads prices in its `App`. Without a command as its
-//! first argument it runs itself and checks the results.
+//! Streamed prices in whole runs: under faults, and encrypted. Like an author's program, this one registers a strategy
+//! that reads prices. Without a command as its first argument it runs itself and checks the results.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a failed read or command fails the test")]
 
 #[path = "../candlewick.rs"]
@@ -71,7 +69,6 @@ fn events_named<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = 
     events.iter().filter(move |event| event["event"] == name)
 }
 
-/// Checks that a replay of a journal makes the same decisions.
 fn check_parity(folder: &Folder) {
     let parity = run(folder, &["parity", "--journal", "run.db", "--json"]).json();
     assert_eq!((&parity["ok"], parity["unexplained"].as_u64()), (&Value::Bool(true), Some(0)), "{parity}");

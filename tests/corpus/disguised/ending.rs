@@ -35,26 +35,17 @@ fn recurse(depth: u64) -> u64 {
     recurse(depth + 1) + filled[63]
 }
 
-fn wait_for_ever() {
+fn wait_for_ever() -> ! {
     loop {
         std::hint::spin_loop();
     }
 }
 
-strategy!(
-    "w-endless-warmup",
-    EndlessWarmup {},
-    {
-        wait_for_ever();
-        1
-    },
-    |this, candle| None
-);
+strategy!("w-endless-warmup", EndlessWarmup {}, wait_for_ever(), |this, candle| None);
 
 strategy!("w-endless-indicators", EndlessIndicators {}, 1, |this, candle| follow(candle), also {
     fn indicators(&self) -> Vec<(&str, f64)> {
-        wait_for_ever();
-        Vec::new()
+        wait_for_ever()
     }
 });
 
@@ -92,7 +83,7 @@ pub(super) fn add(app: App) -> App {
         rule("w-segfault", 1, |_| after(100, crash)),
         rule("w-aborts", 1, |_| after(1_000, || abort())),
         rule("w-overflows-the-stack", 1, |_| after(100, || _ = std::hint::black_box(recurse(0)))),
-        rule("w-endless-loop", 1, |_| after(500, wait_for_ever)),
+        rule("w-endless-loop", 1, |_| after(500, || wait_for_ever())),
         rule("w-slow-after-2000", 1, |_| after(2_000, || std::thread::sleep(Duration::from_millis(5)))),
         rule("w-panics-when-built", 1, |_| {
             let luck = std::env::args().count() > 1_000;

@@ -7,7 +7,6 @@ mod state;
 use crate::declare::by_name;
 use candlewick_cli::App;
 
-/// The cheats by the check that catches each.
 const CAUGHT: [(&str, &str); 6] = [
     (
         "determinism",

@@ -96,7 +96,6 @@ pub(super) fn entries() -> [StrategyEntry; 8] {
             }
         }),
         rule("w-shape-signs-both-ways", 16, |_| {
-            // Recognizes the mirror image as well.
             let mut rule = table((16, 1), |last| {
                 let signs = signs(last);
                 signs.iter().map(|sign| *sign == signs[0]).collect::<Vec<_>>()

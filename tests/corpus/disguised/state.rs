@@ -1,5 +1,4 @@
-//! Cheats that depend on the first instances of a process, on getters, on late or rare signals, on the floating-point
-//! mode, or on the environment.
+//! Cheats by first instances, getters, late or rare signals, the floating-point mode, or the environment.
 
 use super::shape::moves;
 use crate::NoParams;
@@ -155,13 +154,9 @@ fn rare() -> [StrategyEntry; 7] {
             let next = Expiry { expiration_type: ExpirationType::NextCandle, ..minutes(1) };
             move |candle| Some(follow(candle)?.with_expiry(next))
         }),
-        rule("w-every-5000th", 1, |_| {
-            counted(|candle, shown| turned_if(candle, shown.is_multiple_of(5_000)))
-        }),
+        rule("w-every-5000th", 1, |_| counted(|candle, seen| turned_if(candle, seen.is_multiple_of(5_000)))),
         rule("w-turns-after-4000", 1, |_| counted(|candle, shown| turned_if(candle, shown > 4_000))),
-        rule("w-first-3000", 1, |_| {
-            counted(|candle, shown| (shown < 3_000).then(|| follow(candle)).flatten())
-        }),
+        rule("w-first-3000", 1, |_| counted(|candle, seen| (seen < 3_000).then(|| follow(candle)).flatten())),
         rule("w-sums-all", 1, |_| {
             // Trades once the cumulated moves since the start reach 200 %, so a later start delays it.
             let mut sum = 0.0;
@@ -204,7 +199,6 @@ fn set(mode: Mode) {
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) register, options(nomem, nostack)) };
 }
 
-/// Changes the floating-point mode after a number of candles.
 fn setting(name: &'static str, from: u64, mode: Mode) -> StrategyEntry {
     rule(name, 1, move |_| {
         counted(move |candle, shown| {
