@@ -232,8 +232,7 @@ mod tests {
 
     #[test]
     fn reports_candles_of_bots_that_do_not_overlap() {
-        let series =
-            |symbol: &str, interval: &str, first: i64| flat_candles(symbol, interval, first..first + 3);
+        let series = |symbol: &str, step: &str, first: i64| flat_candles(symbol, step, first..first + 3);
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // The series cover minutes 0 to 15 and 15 to 30.

@@ -186,8 +186,7 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
     ] {
         let begun = read(name, options).unwrap().candles;
         let ended = read(name, &format!("{options} stamped=close")).unwrap().candles;
-        let earlier: Vec<_> =
-            begun.candles().iter().map(|candle| candle.time() - begun.interval().length()).collect();
+        let earlier: Vec<_> = begun.candles().iter().map(|c| c.time() - begun.interval().length()).collect();
         let found: Vec<_> = ended.candles().iter().map(Candle::time).collect();
         assert_eq!(found, earlier, "{name}");
     }

@@ -170,8 +170,7 @@ fn omits_and_counts_unfinished_candles() {
 /// Returns quarter-hours of 2026-10-25 in Berlin time, oldest first. Clocks are set back at 03:00.
 fn quarters(order: impl Fn(Vec<(String, usize)>) -> Vec<(String, usize)>) -> String {
     let hours = ["01", "02", "02", "03"];
-    let rows =
-        (0..16).map(|row| (format!("2026-10-25 {}:{:02}", hours[row / 4], row % 4 * 15), row)).collect();
+    let rows = (0..16).map(|i| (format!("2026-10-25 {}:{:02}", hours[i / 4], i % 4 * 15), i)).collect();
     let line = |(time, row): &(String, usize)| format!("{time},{0},{0}.5,{0},{0},5\n", row + 1);
     format!("Time,Open,High,Low,Close,Volume\n{}", order(rows).iter().map(line).collect::<String>())
 }

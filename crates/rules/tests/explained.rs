@@ -221,8 +221,7 @@ fn explained_strategy_signals_like_the_normal_one() {
 
 #[test]
 fn describes_a_combination_in_one_line() {
-    let about =
-        |params: &Value| registry().find("combine").unwrap().for_params(params).unwrap().about.clone();
+    let about = |p: &Value| registry().find("combine").unwrap().for_params(p).unwrap().about.clone();
     assert_eq!(
         about(&vote(false)),
         "trades if 2 of 2 votes agree: up (for 2 candles from its signal) and high (inverted); only if the filter when lets it pass"

@@ -141,8 +141,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
     // From the combination's warm-up on, counts equal those of the rule alone: its total minus the count before.
     let terms = bot("BTCUSDT");
     let registry = registry();
-    let warm =
-        |name: &str, params: &Value| registry.find(name).unwrap().build(params, &terms).unwrap().warmup();
+    let warm = |name: &str, p: &Value| registry.find(name).unwrap().build(p, &terms).unwrap().warmup();
     let warmup = warm("combine", &whole);
     let mut period = dip;
     period["period"] = json!(3);

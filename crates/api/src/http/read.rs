@@ -439,8 +439,7 @@ mod tests {
         *file.lock().unwrap() = "tok-456";
         assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(state.rejection(), None);
-        let tokens: Vec<_> =
-            script.requests().iter().map(|request| request.head.contains("tok-456")).collect();
+        let tokens: Vec<_> = script.requests().iter().map(|r| r.head.contains("tok-456")).collect();
         assert_eq!(tokens, [false, false, true]);
         assert_eq!(broker.credentials.redact("tok-123 tok-456"), "[hidden] [hidden]");
         assert!(broker.fetch_wallets().await.is_err());

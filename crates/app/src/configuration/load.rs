@@ -378,8 +378,7 @@ mod tests {
     #[test]
     fn accepts_duration_for_close_type() {
         let bot = "[[bots]]\nname = \"a\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\n";
-        let read =
-            |keys: &str| LoadedConfig::from_text(&format!("{bot}{keys}")).map_err(|error| error.to_string());
+        let read = |keys: &str| LoadedConfig::from_text(&format!("{bot}{keys}")).map_err(|e| e.to_string());
         let loaded = read("duration = \"05:00\"").unwrap();
         assert_eq!(loaded.config.bots[0].close_type.to_string(), "05:00");
         let problem = read("duration = \"5:0x\"").unwrap_err();

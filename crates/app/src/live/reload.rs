@@ -176,10 +176,9 @@ mod tests {
 
     #[test]
     fn answers_have_no_line_breaks() {
-        let missing =
-            LoadedConfig::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
-        assert!(missing.text().contains('\n'), "{}", missing.text());
-        let line = to_one_line(&missing);
+        let error = LoadedConfig::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
+        assert!(error.text().contains('\n'), "{}", error.text());
+        let line = to_one_line(&error);
         assert!(!line.contains('\n') && line.contains("missing.toml") && line.contains("; "), "{line}");
     }
 

@@ -111,9 +111,8 @@ fn crowd() -> impl proptest::strategy::Strategy<Value = Crowd> {
         1 => prop::collection::btree_set(1_300_i64..3_600, 10..60)
             .prop_map(|missing| (1_300..3_600).filter(|minute| !missing.contains(minute)).collect()),
     ];
-    let delays =
-        (prop::sample::select(vec![0, 1, 1_500, 61_000]), prop::sample::select(vec![0, 4_000, 90_000]));
-    (bots, minutes, delays, 0_u32..4, any::<bool>(), any::<bool>()).prop_map(
+    let ms = (prop::sample::select(vec![0, 1, 1_500, 61_000]), prop::sample::select(vec![0, 4_000, 90_000]));
+    (bots, minutes, ms, 0_u32..4, any::<bool>(), any::<bool>()).prop_map(
         |(bots, minutes, (latency_ms, settle_delay_ms), per_symbol, martingale, has_prices)| Crowd {
             bots,
             minutes: minutes.into_iter().collect(),

@@ -114,9 +114,8 @@ fn settlement_reaches_only_the_strategy_of_the_trade() {
         (at(186, won(1, 801)), ""),
     ]);
     let seen = seen.map(|seen| seen.lock().unwrap().clone());
-    let expected =
-        [["BUY of minute 1 WON 801"], ["SELL of minute 2 WON 800"], ["SELL of minute 1 LOST -1000"]];
-    assert_eq!(seen, expected);
+    let ends = [["BUY of minute 1 WON 801"], ["SELL of minute 2 WON 800"], ["SELL of minute 1 LOST -1000"]];
+    assert_eq!(seen, ends);
 }
 
 #[test]

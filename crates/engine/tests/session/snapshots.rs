@@ -293,8 +293,7 @@ fn check(lucky: usize, drawn: &[(u8, u8)], places: &[usize]) -> Seen {
     let mut ends: Vec<String> = hashes.into_iter().map(JournalHash::finish).collect();
     ends.dedup();
     assert_eq!(ends.len(), 1, "the hashes are the same");
-    let mut states: Vec<String> =
-        sessions.iter().map(|session| to_string(&session.snapshot()).unwrap()).collect();
+    let mut states: Vec<String> = sessions.iter().map(|s| to_string(&s.snapshot()).unwrap()).collect();
     states.dedup();
     assert_eq!(states.len(), 1, "the states are the same");
     seen

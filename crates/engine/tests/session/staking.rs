@@ -342,12 +342,8 @@ fn only_symbol_with_best_payout_is_traded() {
 #[test]
 fn unopened_probe_allows_another() {
     for answer in [rejected(1), not_sent(1)] {
-        let mut session = TestSession::new(&[patient(&[1, 2])], probing);
-        session.check(&[
-            (candle(0, 1), "#1 a BUY 1.00"),
-            (at(62, answer), ""),
-            (candle(0, 2), "#2 a BUY 1.00"),
-        ]);
+        let mut test = TestSession::new(&[patient(&[1, 2])], probing);
+        test.check(&[(candle(0, 1), "#1 a BUY 1.00"), (at(62, answer), ""), (candle(0, 2), "#2 a BUY 1.00")]);
     }
 }
 

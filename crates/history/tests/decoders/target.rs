@@ -136,12 +136,10 @@ fn import(content: &[u8], format: Option<&str>) {
     let sniffed =
         ImportSettings { format: None, interval: None, zone: None, max_bytes: 1 << 20, ..given.clone() };
     // Checking market hours over centuries is slow, so this is done only sometimes.
-    let session =
-        if content.len().is_multiple_of(16) { MarketHours::Currencies } else { MarketHours::Always };
-    let settings = CheckSettings { session: Some(session), ..CheckSettings::default() };
-    for reading in [given, sniffed] {
-        if let Ok(checked) = check_bytes(content, Path::new("DAT_MT_EURUSD_M1_2024.csv"), &reading, &settings)
-        {
+    let hours = if content.len().is_multiple_of(16) { MarketHours::Currencies } else { MarketHours::Always };
+    let settings = CheckSettings { session: Some(hours), ..CheckSettings::default() };
+    for terms in [given, sniffed] {
+        if let Ok(checked) = check_bytes(content, Path::new("DAT_MT_EURUSD_M1_2024.csv"), &terms, &settings) {
             let also = FindingKind::ALL;
             if let Some(candles) = checked.fix(&also).candles {
                 hold_to_itself(&candles);

@@ -154,8 +154,7 @@ mod tests {
             |place| place % 3 != 1,
         ];
         for keeps in kept {
-            let kept: Closes =
-                (0..6_000_usize).filter(|place| keeps(*place)).map(|place| all[place]).collect();
+            let kept: Closes = (0..6_000_usize).filter(|i| keeps(*i)).map(|i| all[i]).collect();
             let own = Moves::from_series(&series(1, kept.iter().copied())).unwrap();
             let is_known = |time: i64| kept.iter().any(|(opened, _)| opened.get() + own.interval == time);
             for (place, value) in (own.first..).zip(&*own.values) {

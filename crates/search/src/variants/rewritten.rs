@@ -194,8 +194,7 @@ mod tests {
     fn a_sweep_whose_strategy_is_rewritten_while_candles_grow_tries_as_many_sets_again() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
         let ledger = fixture.ledger();
-        let look =
-            |count: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..count])) };
+        let look = |n: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..n])) };
         let trades =
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
         // The last of 21 sets ran on only a part of the candles.

@@ -299,8 +299,7 @@ mod tests {
         for (candles, minutes, step) in
             [(75_000, 1, 60), (80_000, 1, 300), (80_000, 5, 900), (80_000, 2, 240), (80_000, 60, 14_400)]
         {
-            let prices =
-                (0..candles).map(|place| (Millis::MINUTE * (minutes * place), 1.0 + (place % 7) as f64));
+            let prices = (0..candles).map(|i| (Millis::MINUTE * (minutes * i), 1.0 + (i % 7) as f64));
             let own = with_steps(series(minutes, prices)).1;
             assert_eq!(
                 (own.step / 1_000, own.all.len() <= MAX_MOVES as usize),

@@ -176,8 +176,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     assert!(changed.contains("was reloaded, 3 new, 2 removed: 3 entries ("), "{changed}");
     let faults = [second, wrong].map(|wrong| wrong.trim_start_matches("1 wrong: ").to_owned());
     assert!(changed.starts_with(&format!("resolved {}: ", faults.join(", "))), "{changed}");
-    let mark =
-        |text: &str| text.rsplit_once('(').map(|(_, mark)| mark.trim_end_matches(')').to_owned()).unwrap();
+    let mark = |s: &str| s.rsplit_once('(').map(|(_, mark)| mark.trim_end_matches(')').to_owned()).unwrap();
     let (before, after) = (mark(&first), mark(&changed));
     assert!(before != after && [&before, &after].iter().all(|mark| mark.len() == 16), "{before} {after}");
     assert_eq!(told.recv().await.unwrap(), format!("next BUY of eur at {}", at("2026-07-01T08:34:00")));

@@ -99,11 +99,8 @@ fn repeated_line_trades_once_and_contradicting_lines_never() {
     for other in ["EURUSD 14:35 PUT", "EURUSD 14:35 CALL M1", "EURUSD 14:35 CALL"] {
         let text = format!("M5 EURUSD 14:35 CALL\nEURUSD 14:40 CALL\n{other}\nEURUSD 14:45 PUT");
         for terms in [terms("UTC"), skipping("UTC")] {
-            let problem = SignalList::parse(&text, &traders_bots(), terms).unwrap_err();
-            assert!(
-                problem.starts_with("line 3: line 1 asks eur for a different trade"),
-                "{other}: {problem}"
-            );
+            let error = SignalList::parse(&text, &traders_bots(), terms).unwrap_err();
+            assert!(error.starts_with("line 3: line 1 asks eur for a different trade"), "{other}: {error}");
             let uses = uses(&text, terms);
             assert_eq!(uses.len(), 4, "each line is shown");
             assert!(uses[2].starts_with("contradicts: line 1 asks eur"), "{uses:?}");

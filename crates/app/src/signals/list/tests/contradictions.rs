@@ -55,30 +55,27 @@ fn comparison_of_daily_times_stays_within_its_budget() {
 /// Sao Paulo had DST (UTC-2) until 2019. Only during DST do both lines mean the same time.
 #[test]
 fn backtest_reports_contradictions_of_other_years() {
-    let list =
-        parse_named("10:00,btc,BUY,,,America/Sao_Paulo\n12:00,btc,SELL,,,\n12:01,btc,SELL,,,").unwrap();
+    let all = parse_named("10:00,btc,BUY,,,America/Sao_Paulo\n12:00,btc,SELL,,,\n12:01,btc,SELL,,,").unwrap();
     let due = |day: &str| -> Vec<u64> {
-        let due = list.due_entries(at(&format!("{day}T11:00")), at(&format!("{day}T14:00")));
+        let due = all.due_entries(at(&format!("{day}T11:00")), at(&format!("{day}T14:00")));
         due.iter().map(|due| due.entry.line).collect()
     };
     assert_eq!((due("2018-12-03"), due("2018-07-02")), (vec![4], vec![3, 4, 2]));
-    let next = list.next_sendable(at("2018-12-03T11:00")).unwrap();
+    let next = all.next_sendable(at("2018-12-03T11:00")).unwrap();
     assert_eq!((next.at, next.entry.line), (at("2018-12-03T12:01"), 4));
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 1.0 };
-    let series = bots()[0].series();
-    let candle = |time: &str| Candle::new(at(time), series.interval, numbers).unwrap();
-    let over =
-        |last: &str| CandleSeries::new(series, vec![candle("2018-12-03T11:00"), candle(last)]).unwrap();
-    let (signals, words) = list.signals(&bots(), &[over("2018-12-04T13:00")]);
+    let btc = bots()[0].series();
+    let candle = |time: &str| Candle::new(at(time), btc.interval, numbers).unwrap();
+    let over = |last: &str| CandleSeries::new(btc, vec![candle("2018-12-03T11:00"), candle(last)]).unwrap();
+    let (signals, words) = all.signals(&bots(), &[over("2018-12-04T13:00")]);
     assert_eq!(signals.len(), 2, "12:01 on both days");
     let words = words.unwrap();
     assert!(words.contains("lines 2 and 3 ask btc for different trades at 2018-12-03T12:00:00Z"), "{words}");
     assert!(words.ends_with("(1 more such moment)"), "{words}");
-    let (signals, words) = list.signals(&bots(), &[over("2018-12-03T11:30")]);
+    let (signals, words) = all.signals(&bots(), &[over("2018-12-03T11:30")]);
     assert_eq!((signals.len(), words), (0, None));
-    let later =
-        CandleSeries::new(series, vec![candle("2018-12-04T13:00"), candle("2018-12-04T13:01")]).unwrap();
+    let later = CandleSeries::new(btc, vec![candle("2018-12-04T13:00"), candle("2018-12-04T13:01")]).unwrap();
     let of_eur = CandleSeries::new(bots()[1].series(), vec![candle("2018-12-03T11:00")]).unwrap();
-    let (signals, words) = list.signals(&bots(), &[later, of_eur]);
+    let (signals, words) = all.signals(&bots(), &[later, of_eur]);
     assert_eq!((signals.len(), words), (0, None));
 }
