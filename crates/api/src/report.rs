@@ -220,8 +220,7 @@ mod tests {
     #[test]
     fn sums_the_wallets_and_keeps_the_bonus_apart() {
         let funding = paid_by(&[("REAL", 6.0, 60.0, 0.6, 1_000.0), ("Bonus", 4.0, 40.0, 8.0, 50.0)]);
-        let expected = Funding { paid: Some(10.into()), bonus: 4.into(), ..Funding::default() };
-        assert_eq!(funding, expected);
+        assert_eq!(funding, Funding { paid: Some(10.into()), bonus: 4.into(), ..Funding::default() });
         assert_eq!(paid_by(&[("DEMO", 60.0, 100.0, 0.6, 10_000.0)]).paid, Some(60.into()));
         assert_eq!(paid_by(&[]), Funding::default());
     }

@@ -246,8 +246,7 @@ mod tests {
         check(proxied, "broker.stream = \"true\": ");
         check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": this body contains");
         for path in ["", "token/open", "/", "/token//open", "/token/../open", "/open?x=1"] {
-            let settings = Settings { open_path: path.into(), ..Settings::default() };
-            assert!(settings.check().is_err(), "{path:?}");
+            assert!(Settings { open_path: path.into(), ..Settings::default() }.check().is_err(), "{path:?}");
         }
         assert_eq!(Settings::default().check(), Ok(()));
     }

@@ -90,8 +90,7 @@ fn check(minutes: &[i64]) -> Vec<String> {
             assert_eq!(made, expected, "{interval} of {percent} %");
         }
     }
-    let days = reckoned(minutes, "1d", 50);
-    days.iter().map(|day| moment(day.0).format("%a %m-%d").to_string()).collect()
+    reckoned(minutes, "1d", 50).iter().map(|day| moment(day.0).format("%a %m-%d").to_string()).collect()
 }
 
 fn without_one_in(count: i64, minutes: &[i64]) -> Vec<i64> {

@@ -296,8 +296,7 @@ mod tests {
             assert!(message.starts_with(&format!("broker.{key} = \"http://venue.example\"")), "{message}");
             assert_eq!(problem(far(key), Credentials::default()), None);
         }
-        let only_token = Credentials { api_key: None, ..credentials() };
-        assert_eq!(problem(far("price_url"), only_token), None);
+        assert_eq!(problem(far("price_url"), Credentials { api_key: None, ..credentials() }), None);
     }
 
     #[test]

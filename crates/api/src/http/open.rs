@@ -402,8 +402,7 @@ pub(super) mod tests {
     async fn open_waits_for_a_connection_until_its_signal_expires() {
         let wallets = reply("200 OK", r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#);
         let script = Script::start(vec![Act::Hang, Act::Hang, wallets, reply("200 OK", REPLY)]).await;
-        let settings = Settings { max_connections: 2, ..unlimited() };
-        let broker = std::sync::Arc::new(script.broker(settings));
+        let broker = std::sync::Arc::new(script.broker(Settings { max_connections: 2, ..unlimited() }));
         let open = || {
             let broker = std::sync::Arc::clone(&broker);
             tokio::spawn(async move { broker.open(&order(), Millis::MAX).await })
@@ -412,8 +411,7 @@ pub(super) mod tests {
         while script.requests().len() < 2 {
             tokio::task::yield_now().await;
         }
-        let soon = broker.clock.now() + Millis::new(100);
-        let late = format!("{:?}", broker.open(&order(), soon).await);
+        let late = format!("{:?}", broker.open(&order(), broker.clock.now() + Millis::new(100)).await);
         assert!(late.contains("NotSent") && late.contains("max_connections = 2"), "{late}");
         assert!(broker.fetch_wallets().await.is_ok());
         let fourth = open();

@@ -202,8 +202,7 @@ mod tests {
         check([rows(first, Some(5), Some(3)), rows(second, Some(5), Some(2))], (true, "bcdef"));
         check([rows(first, Some(3), Some(5)), rows(second, Some(2), Some(5))], (true, "bcdef"));
         check([rows(first, Some(5), None), rows(second, Some(5), None)], (true, "bcdef"));
-        let overlapping = &["d", "c", "b"];
-        check([rows(first, Some(5), Some(3)), rows(overlapping, Some(5), Some(3))], (true, "bcdef"));
+        check([rows(first, Some(5), Some(3)), rows(&["d", "c", "b"], Some(5), Some(3))], (true, "bcdef"));
         check([rows(first, Some(5), Some(3)), rows(&["d", "c"], Some(6), Some(2))], (false, "cdef"));
         check([rows(first, Some(6), Some(3)), rows(second, Some(6), Some(2))], (false, "bcdef"));
         check([rows(first, Some(5), Some(3)), rows(second, None, Some(2))], (false, "bcdef"));

@@ -394,8 +394,7 @@ mod tests {
     #[tokio::test]
     async fn rejects_answers_above_the_size_limit() {
         let settings = Settings { response_limit_bytes: 1_000, ..patient() };
-        let long = format!("[{}]", " ".repeat(100_000));
-        for act in [reply("200 OK", &long), Act::Flood] {
+        for act in [reply("200 OK", &format!("[{}]", " ".repeat(100_000))), Act::Flood] {
             let expected = Err("longer than broker.response_limit_bytes = 1000");
             check(vec![act], settings.clone(), expected, 1).await;
         }
@@ -475,8 +474,7 @@ mod tests {
     }
 
     async fn script(body: &str) -> (Script, HttpBroker) {
-        let dated = "200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT";
-        let script = Script::start(vec![reply(dated, body)]).await;
+        let script = Script::start(vec![reply("200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT", body)]).await;
         let broker = script.broker(unlimited());
         (script, broker)
     }

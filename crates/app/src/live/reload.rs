@@ -202,8 +202,7 @@ mod tests {
 
     #[test]
     fn compares_reordered_bots_by_name() {
-        let config = loaded([("a", 1), ("b", 2)], "").config;
-        let running = running(config, BTreeMap::new());
+        let running = running(loaded([("a", 1), ("b", 2)], "").config, BTreeMap::new());
         let turned = loaded([("b", 2), ("a", 1)], "[risk]\nmax_open_trades = 1");
         check_reload(&running.config, &turned).unwrap();
         let settings = running.build_settings(&turned);

@@ -238,8 +238,7 @@ mod tests {
         assert!(copy.to_string_lossy().ends_with("-BTCUSDT_1m.csv"));
         assert_eq!(local_copy(&address, &copies).unwrap(), copy);
         fs::write(&there, "another").unwrap();
-        let other = local_copy(&address, &copies).unwrap();
-        assert_eq!(fs::read_to_string(&other).unwrap(), "another");
+        assert_eq!(fs::read_to_string(local_copy(&address, &copies).unwrap()).unwrap(), "another");
         assert_eq!(fs::read_to_string(&copy).unwrap(), "one");
         assert_eq!(fs::read_dir(&copies).unwrap().count(), 2);
     }

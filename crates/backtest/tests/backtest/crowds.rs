@@ -82,8 +82,7 @@ fn candles(symbol: &str, interval: &str, minutes: &[i64]) -> CandleSeries {
         let open = price;
         price += ((place * 7 + symbol.len() * 3) % 11) as f64 - 5.0;
         let (low, high) = (f64::min(open, price), f64::max(open, price));
-        let numbers = Ohlcv { open, high, low, close: price, volume: 0.0 };
-        Candle::new(time, series.interval, numbers).unwrap()
+        Candle::new(time, series.interval, Ohlcv { open, high, low, close: price, volume: 0.0 }).unwrap()
     };
     let opens = halves.filter(|time| time.is_aligned_to(length)).enumerate();
     CandleSeries::new(series, opens.map(&mut candle).collect::<Vec<_>>()).unwrap()

@@ -168,12 +168,10 @@ fn unopened_intents_count_as_refusals_not_trades() {
 #[test]
 fn streaks_and_drawdowns_follow_the_order_of_settlements() {
     let (lost, late) = (Ends(Lost, -1_000, Some(80)), EndsLate(Won, 800, Some(80)));
-    let endings = [late, lost, Ends(Won, 800, Some(80)), lost];
-    let summary = Summary::new(&book(fixed(), &endings), BALANCE);
+    let summary = Summary::new(&book(fixed(), &[late, lost, Ends(Won, 800, Some(80)), lost]), BALANCE);
     // Balances from 10,000: 9,990 / 9,998 / 9,988 / 9,996. In the order of decisions, the peak would be 10,008.
     assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
     check_near(Some(summary.max_drawdown.percent), 0.12);
     assert_eq!((summary.longest_winning_streak, summary.max_drawdown_by_percent), (1, summary.max_drawdown));
-    let summary = Summary::new(&book(fixed(), &[late, lost, late, lost]), BALANCE);
-    assert_eq!(summary.longest_losing_streak, 2);
+    assert_eq!(Summary::new(&book(fixed(), &[late, lost, late, lost]), BALANCE).longest_losing_streak, 2);
 }

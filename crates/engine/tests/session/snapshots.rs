@@ -474,8 +474,7 @@ fn rejects_snapshots_of_other_settings_or_programs() {
     };
     let mut newer = state();
     newer["format"] = json!(SessionSnapshot::FORMAT + 1);
-    let expected = RestoreError::Format { found: SessionSnapshot::FORMAT + 1 };
-    check(newer, session(&settings(9)), expected);
+    check(newer, session(&settings(9)), RestoreError::Format { found: SessionSnapshot::FORMAT + 1 });
     let other = |change: fn(&mut SessionSettings), what| {
         let mut own = settings(9);
         change(&mut own);

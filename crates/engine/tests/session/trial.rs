@@ -64,8 +64,7 @@ fn session(risk: &Value, stake: &Value, signals: &[(i64, Signal)]) -> Session {
     let script =
         signals.iter().fold(Script::new("bot").staking(stake), |script, (at, s)| script.says(*at, s.clone()));
     let risk: RiskSettings = from_value(risk.clone()).unwrap();
-    let settings = session_settings(1_000, risk, vec![script.bot.clone()]);
-    Session::new(&settings, vec![script.strategy()]).unwrap()
+    Session::new(&session_settings(1_000, risk, vec![script.bot.clone()]), vec![script.strategy()]).unwrap()
 }
 
 fn profit(bet: &Bet, stake: Money) -> Money {

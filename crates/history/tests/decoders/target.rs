@@ -98,8 +98,7 @@ impl Target {
         let origin =
             Origin { source: "x".to_owned(), licence: None, fetched_at: Millis::MAX, files: Vec::new() };
         catalog.append(series(), euro().candles(), &origin).unwrap();
-        let path = folder.path().join("EURUSD/1m/manifest.json");
-        let sound = fs::read(&path).unwrap();
+        let sound = fs::read(folder.path().join("EURUSD/1m/manifest.json")).unwrap();
         let mut target = Self::new("manifest", &[], move |content| {
             fs::write(folder.path().join("EURUSD/1m/manifest.json"), content).unwrap();
             let _ = (catalog.series(), catalog.revisions(series()));

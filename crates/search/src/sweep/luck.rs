@@ -244,8 +244,7 @@ mod tests {
             [1, 9, 10, 12, 13].map(longest),
             [(true, true), (true, true), (false, true), (false, true), (false, false)]
         );
-        let refused = tests::row(0, None, None);
-        assert_eq!(SelectionBias::new(&[refused], PAYOUT, 1), None);
+        assert_eq!(SelectionBias::new(&[tests::row(0, None, None)], PAYOUT, 1), None);
         let idle = SelectionBias::new(&[row(0, 0, std::iter::empty())], PAYOUT, 1).unwrap();
         assert_eq!((idle.p_value, idle.deflated_sharpe), (None, None));
         assert!(idle.interpretation().contains("too little"));

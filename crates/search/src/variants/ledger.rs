@@ -383,8 +383,7 @@ mod tests {
             let fixture = Fixture::new();
             assert_eq!(lost(&fixture), None);
             let receipt = receipt(&fixture);
-            let text = fs::read(&receipt).unwrap();
-            fs::write(&receipt, &text[..cut]).unwrap();
+            fs::write(&receipt, &fs::read(&receipt).unwrap()[..cut]).unwrap();
             let looks = fixture.ledger().earlier_looks("rsi", &look(0).candles, "").unwrap();
             assert!(looks.lost.len() == 1 && looks.lost[0].contains("cannot be read"), "{looks:?}");
             let said = lost(&fixture).unwrap();

@@ -162,8 +162,7 @@ mod tests {
         let count = |noted: &LedgerSummary| VariantCount::new(noted, &[with("v")], &look(400)).count;
         assert_eq!(count(&grown), 1);
         // The rewritten variant would have had other trades then.
-        let rewritten = Look { span: before, ..look(400) };
-        fixture.ledger().record_variants(&[with("w")], &rewritten).unwrap();
+        fixture.ledger().record_variants(&[with("w")], &Look { span: before, ..look(400) }).unwrap();
         assert_eq!(count(&noted("v", 400)), 2);
         // A chosen end is not the end of the candles.
         let chosen = Look { span: look(400).span.start..look(350).span.end, ..look(400) };

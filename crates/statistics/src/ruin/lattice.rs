@@ -250,8 +250,7 @@ mod tests {
         assert_eq!((found.within(1), found.within(2)), (0.0, 0.25));
         assert!((found.error() - (0.25 + 1e-13)).abs() < 1e-15, "{}", found.error());
         // Points of 2 from 4 up to 6: half of a win is one point up, a quarter. Half of another is a sixteenth.
-        let question = RuinQuestion { balance: 4, ..question };
-        let found = Overlapping::new(&question, &cycle, 2, top(4.0)).follow();
+        let found = Overlapping::new(&RuinQuestion { balance: 4, ..question }, &cycle, 2, top(4.0)).follow();
         assert!((found.error() - (0.0625 + 1e-13)).abs() < 1e-15, "{}", found.error());
     }
 
