@@ -13,15 +13,11 @@ pub(crate) fn bot(symbol: &str, interval: &str) -> BotSettings {
 }
 
 /// Builds candles at the given multiples of the interval, all with a price of 1.
-pub(crate) fn flat_candles(
-    symbol: &str,
-    interval: &str,
-    places: impl IntoIterator<Item = i64>,
-) -> CandleSeries {
+pub(crate) fn flat_candles(symbol: &str, interval: &str, at: impl IntoIterator<Item = i64>) -> CandleSeries {
     let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
     let candle = |place| Candle::new(series.interval.length() * place, series.interval, numbers).unwrap();
-    CandleSeries::new(series, places.into_iter().map(candle).collect::<Vec<_>>()).unwrap()
+    CandleSeries::new(series, at.into_iter().map(candle).collect::<Vec<_>>()).unwrap()
 }
 
 pub(crate) fn webhook_secret() -> (TempDir, PathBuf) {

@@ -35,14 +35,8 @@ fn utf16(text: &str) -> Vec<u8> {
     [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
 }
 
-fn read(
-    name: &str,
-    content: impl AsRef<[u8]>,
-    options: &str,
-    series: &str,
-    expected: &[Row],
-) -> ImportedSeries {
-    let imported = import(name, content, options).unwrap_or_else(|error| panic!("{name}: {error}"));
+fn read(name: &str, text: impl AsRef<[u8]>, options: &str, series: &str, expected: &[Row]) -> ImportedSeries {
+    let imported = import(name, text, options).unwrap_or_else(|error| panic!("{name}: {error}"));
     let found = (collect_rows(&imported), imported.candles.series().to_string());
     assert_eq!(found, (expected.to_vec(), series.to_owned()), "{name}");
     imported

@@ -174,30 +174,25 @@ impl Plain {
     }
 }
 
-fn plain_answer(
-    (parts, filters): (&[Plain], &[Plain]),
-    quorum: Option<u32>,
-    invert: bool,
-    candle: usize,
-) -> char {
+fn plain_answer((parts, filters): (&[Plain], &[Plain]), quorum: Option<u32>, invert: bool, i: usize) -> char {
     let chosen = match quorum {
-        None => parts.iter().map(|part| part.at(candle)).find(|sign| *sign != 0).unwrap_or(0),
+        None => parts.iter().map(|part| part.at(i)).find(|sign| *sign != 0).unwrap_or(0),
         Some(quorum) => {
             let weight = |sign: i32| -> u32 {
-                parts.iter().filter(|part| part.view(candle) == sign).map(|part| part.weight).sum()
+                parts.iter().filter(|part| part.view(i) == sign).map(|part| part.weight).sum()
             };
             let wins = |sign: i32| {
                 weight(sign) >= quorum
                     && weight(sign) > weight(-sign)
-                    && parts.iter().any(|part| part.at(candle) == sign)
+                    && parts.iter().any(|part| part.at(i) == sign)
             };
             [1, -1].into_iter().find(|sign| wins(*sign)).unwrap_or(0)
         }
     };
     let passes = filters.iter().all(|filter| match filter.view {
-        "same" => filter.view(candle) == chosen,
-        "not_opposite" => filter.view(candle) != -chosen,
-        _ => filter.view(candle) != 0,
+        "same" => filter.view(i) == chosen,
+        "not_opposite" => filter.view(i) != -chosen,
+        _ => filter.view(i) != 0,
     });
     let traded = if invert { -chosen } else { chosen };
     match (passes, traded) {

@@ -140,10 +140,7 @@ fn explains_a_vote_with_inversion_and_filters() {
             "when filter 1 close < 13: false [close 13]",
         ],
     ];
-    assert_eq!(
-        [&said[1], &said[3], &said[4]].map(|lines| &lines[..]),
-        expected.each_ref().map(|lines| &lines[..])
-    );
+    assert_eq!([&said[1], &said[3], &said[4]].map(|l| &l[..]), expected.each_ref().map(|l| &l[..]));
     let turned = self::said("combine", &vote(true), &from_closes(&CLOSES));
     assert_eq!(
         turned[3][0],

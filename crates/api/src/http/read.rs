@@ -363,7 +363,7 @@ mod tests {
         let plain = r#"{"statusCode": 401, "message": "Unauthorized"}"#;
         let (past, future) = ("Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT");
         let [past, future] = [past, future].map(|date| format!("400 Bad Request\r\nDate: {date}"));
-        let expired = r#"{"message": "x-timestamp expired"}"#;
+        let old = r#"{"message": "x-timestamp expired"}"#;
         for (status, body, expected) in [
             ("401 Unauthorized", enveloped, r#"Credentials { text: "Invalid token [hidden]"#),
             ("401 Unauthorized", plain, "Credentials { text: \"Unauth"),
@@ -372,14 +372,10 @@ mod tests {
             ("403 Forbidden", "<html>", r#"Credentials { text: "HTTP 403 (GET"#),
             ("301 Moved\r\nLocation: /else", "", r#"text: "HTTP 301 (GET /token/wallets); redirects are"#),
             ("204 No Content", "", "Malformed { problem: \"HTTP 204 instead of 200 (GET"),
-            (
-                past.as_str(),
-                expired,
-                " s behind this machine: correct this machine's clock (GET /token/wallets)",
-            ),
+            (past.as_str(), old, " s behind this machine: correct this machine's clock (GET /token/wallets)"),
             (
                 future.as_str(),
-                expired,
+                old,
                 " s ahead of this machine: correct this machine's clock (GET /token/wallets)",
             ),
             (past.as_str(), r#"{"message": "no"}"#, r#"Rejected { text: "HTTP 400: no (GET"#),

@@ -350,15 +350,10 @@ mod tests {
             HoldOutLock::new(&self.folder.path().join("state"))
         }
 
-        fn ask(
-            &self,
-            hypothesis: &Hypothesis,
-            run: &str,
-            reopening: Reopening,
-        ) -> Result<OpeningRecord, String> {
+        fn ask(&self, idea: &Hypothesis, run: &str, reopening: Reopening) -> Result<OpeningRecord, String> {
             let candles = self.candles();
             let asked = OpeningRequest {
-                hypothesis,
+                hypothesis: idea,
                 run: run.to_owned(),
                 range: &candles.span().unwrap(),
                 candles: &candles,
@@ -372,13 +367,8 @@ mod tests {
             opened
         }
 
-        fn open(
-            &self,
-            hypothesis: &Hypothesis,
-            run: &str,
-            reopening: Reopening,
-        ) -> Result<(usize, usize), String> {
-            self.ask(hypothesis, run, reopening).map(|opened| (opened.number, opened.openings_for_others))
+        fn open(&self, idea: &Hypothesis, run: &str, reopening: Reopening) -> Result<(usize, usize), String> {
+            self.ask(idea, run, reopening).map(|opened| (opened.number, opened.openings_for_others))
         }
 
         fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {

@@ -110,12 +110,9 @@ fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal
         })
     };
     let traded = session.handle_signal(close, signal, outcome)?;
-    let BookedTrade::Settled { settlement, .. } = traded else { panic!("{traded:?}") };
+    let BookedTrade::Settled { settlement: s, .. } = traded else { panic!("{traded:?}") };
     let expected = (bet.direction, close, bet.outcome, profit(bet, stake));
-    assert_eq!(
-        (settlement.direction, settlement.decision_time, settlement.outcome, settlement.profit),
-        expected
-    );
+    assert_eq!((s.direction, s.decision_time, s.outcome, s.profit), expected);
     Ok(stake)
 }
 
