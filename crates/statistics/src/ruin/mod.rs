@@ -289,7 +289,8 @@ mod tests {
     #[test]
     fn rejects_invalid_questions() {
         let flat = StakePlan::Flat { stake: 1 };
-        assert_eq!(RuinQuestion { balance: MAX_MONEY, payout_fraction: 100.0, ..QUESTION }.check(), Ok(()));
+        let largest = RuinQuestion { balance: MAX_MONEY, payout_fraction: 100.0, ..QUESTION };
+        assert_eq!(largest.check(), Ok(()));
         for question in [
             RuinQuestion { win_probability: f64::NAN, ..QUESTION },
             RuinQuestion { win_probability: 1.1, ..QUESTION },
