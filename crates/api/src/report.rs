@@ -247,9 +247,8 @@ mod tests {
     fn does_not_sum_partly_readable_wallets() {
         let trade = json!({"id": "01JT", "amount": 10, "tenantFeeAmount": "0.5", "copyCommissionAmount": 0.25,
             "wallets": [{"id": "w", "type": "DEMO", "amount": 10, "balance": 1}, {"id": "x"}]});
-        let expected =
-            Funding { fee: Decimal::new(5, 1), commission: Decimal::new(25, 2), ..Funding::default() };
-        assert_eq!(funding(&trade), expected);
+        let paid = Funding { fee: Decimal::new(5, 1), commission: Decimal::new(25, 2), ..Funding::default() };
+        assert_eq!(funding(&trade), paid);
     }
 
     #[test]

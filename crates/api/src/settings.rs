@@ -242,9 +242,8 @@ mod tests {
         check(|s| s.requests_per_second = 1e-300, "broker.requests_per_second");
         check(|s| s.max_connections = 0, "broker.max_connections = \"0\": use 1 to 10000");
         check(|s| s.stream_silence_ms = 999, "broker.stream_silence_ms = \"999\": use 1000 to 60000");
-        let through_proxy =
-            |s: &mut Settings| (s.stream, s.proxy) = (true, Some("http://127.0.0.1:1".into()));
-        check(through_proxy, "broker.stream = \"true\": ");
+        let proxied = |s: &mut Settings| (s.stream, s.proxy) = (true, Some("http://127.0.0.1:1".into()));
+        check(proxied, "broker.stream = \"true\": ");
         check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": this body contains");
         for path in ["", "token/open", "/", "/token//open", "/token/../open", "/open?x=1"] {
             assert!(Settings { open_path: path.into(), ..Settings::default() }.check().is_err(), "{path:?}");

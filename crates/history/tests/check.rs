@@ -185,8 +185,7 @@ fn reports_revised_candle_and_repairs_it_on_request() {
     let series = Series { symbol: Symbol::new("X").unwrap(), interval: Interval::MINUTE };
     let append = |close: f64, hour: i64| {
         let line = format!("TIME,100,100.1,99.9,{close},1");
-        let text = file(&[(5, &line)]);
-        let candles = read_csv(text.as_bytes(), Path::new("x"), series).unwrap();
+        let candles = read_csv(file(&[(5, &line)]).as_bytes(), Path::new("x"), series).unwrap();
         let fetched_at = Millis::new(MONDAY) + Millis::HOUR * hour;
         let origin = Origin { source: "x".to_owned(), licence: None, fetched_at, files: Vec::new() };
         catalog.append(series, candles.candles(), &origin).unwrap();

@@ -35,14 +35,8 @@ fn utf16(text: &str) -> Vec<u8> {
     [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
 }
 
-fn read(
-    name: &str,
-    content: impl AsRef<[u8]>,
-    options: &str,
-    series: &str,
-    expected: &[Row],
-) -> ImportedSeries {
-    let imported = import(name, content, options).unwrap_or_else(|error| panic!("{name}: {error}"));
+fn read(name: &str, text: impl AsRef<[u8]>, options: &str, series: &str, expected: &[Row]) -> ImportedSeries {
+    let imported = import(name, text, options).unwrap_or_else(|error| panic!("{name}: {error}"));
     let found = (collect_rows(&imported), imported.candles.series().to_string());
     assert_eq!(found, (expected.to_vec(), series.to_owned()), "{name}");
     imported
@@ -144,8 +138,7 @@ fn exports_of_terminals() {
     let bars = table(head, 2, |_, clock, [o, h, l, c, v]| {
         format!("2024.01.03\t{clock}:00\t{o}\t{h}\t{l}\t{c}\t{v}\t0\t5\r\n")
     });
-    let name = "EURUSD_M1_202401030000_202401030002.csv";
-    check(name, utf16(&bars), "timezone=Europe/Athens", &ROWS);
+    check("EURUSD_M1_202401030000_202401030002.csv", utf16(&bars), "timezone=Europe/Athens", &ROWS);
     let last = lines(0, |_, clock, [o, h, l, c, v]| {
         format!("20240102 {}00;{o};{h};{l};{c};{v}\n", clock.replace(':', ""))
     });
@@ -323,8 +316,7 @@ fn errors_name_the_line_of_a_bad_row() {
         // Adds a row, so that the file does not count as newest first.
         refuse_table(&format!("{head}{row}1704233000,1,2,1,2\n"), "", problem);
     }
-    let unsaid = settings("columns=time,open,high,low,close");
-    assert_ne!(unsaid.table, TableSettings::default());
+    assert_ne!(settings("columns=time,open,high,low,close").table, TableSettings::default());
     refuse_table(head, "format=mt4 decimal=point", "apply to the format table, not to mt4");
     refuse_table(head, "columns=time,open,high,low,close,volume", "no delimiter splits the first line");
 }

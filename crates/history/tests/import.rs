@@ -186,8 +186,7 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
     ] {
         let begun = read(name, options).unwrap().candles;
         let ended = read(name, &format!("{options} stamped=close")).unwrap().candles;
-        let earlier: Vec<_> =
-            begun.candles().iter().map(|candle| candle.time() - begun.interval().length()).collect();
+        let earlier: Vec<_> = begun.candles().iter().map(|c| c.time() - begun.interval().length()).collect();
         let found: Vec<_> = ended.candles().iter().map(Candle::time).collect();
         assert_eq!(found, earlier, "{name}");
     }
@@ -251,8 +250,7 @@ fn reads_dukascopy_files_of_download_tools() {
         let series = imported.candles.series().to_string();
         assert_eq!((imported.format, series.as_str()), (ImportFormat::Dukascopy, "EURUSD 1m"));
     }
-    let written = bare.replace("1704232860000", "02.01.2024 22:01:00.000");
-    let problem = import(name, written, "").unwrap_err();
+    let problem = import(name, bare.replace("1704232860000", "02.01.2024 22:01:00.000"), "").unwrap_err();
     assert!(problem.contains(", line 3: time \"02.01.2024 22:01:00.000\" is not a whole"), "{problem}");
 }
 
@@ -314,8 +312,7 @@ fn reads_unix_times_of_all_units() {
     let read = |factor: i64, divisor: i64| {
         let row = |minute: i64| format!("{},1,1,1,1,0\n", (TEN_PM + minute * MINUTE) * factor / divisor);
         let rows: String = (0..4).map(row).collect();
-        let content = format!("time,open,high,low,close,volume\n{rows}");
-        let imported = import("x.csv", content, symbol).unwrap();
+        let imported = import("x.csv", format!("time,open,high,low,close,volume\n{rows}"), symbol).unwrap();
         (collect_rows(&imported), imported.in_seconds)
     };
     let (milliseconds, in_seconds) = read(1, 1);

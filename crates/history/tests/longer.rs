@@ -35,9 +35,8 @@ fn open_minutes(from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<i64> {
 
 fn candle(time: i64) -> Candle {
     let price = (time / MINUTE % 10_007) as f64 + 1.0;
-    let numbers =
-        Ohlcv { open: price, high: price + 0.5, low: price - 0.5, close: price + 0.25, volume: 1.0 };
-    Candle::new(Millis::new(time), Interval::MINUTE, numbers).unwrap()
+    let ohlcv = Ohlcv { open: price, high: price + 0.5, low: price - 0.5, close: price + 0.25, volume: 1.0 };
+    Candle::new(Millis::new(time), Interval::MINUTE, ohlcv).unwrap()
 }
 
 fn series(minutes: &[i64]) -> CandleSeries {
@@ -91,8 +90,7 @@ fn check(minutes: &[i64]) -> Vec<String> {
             assert_eq!(made, expected, "{interval} of {percent} %");
         }
     }
-    let days = reckoned(minutes, "1d", 50);
-    days.iter().map(|day| moment(day.0).format("%a %m-%d").to_string()).collect()
+    reckoned(minutes, "1d", 50).iter().map(|day| moment(day.0).format("%a %m-%d").to_string()).collect()
 }
 
 fn without_one_in(count: i64, minutes: &[i64]) -> Vec<i64> {
@@ -119,8 +117,7 @@ fn holiday_has_no_candle_but_the_day_before_does() {
     let week = open_minutes(at("2025-12-21T00:00"), at("2026-01-03T00:00"));
     // Closed from 18:00 UTC on Christmas Eve to 23:00 on Christmas Day, and similarly at New Year.
     let closed = [("2025-12-24T18:00", "2025-12-25T23:00"), ("2025-12-31T22:00", "2026-01-01T23:00")];
-    let is_holiday =
-        |minute: i64| closed.iter().any(|(from, until)| (at(from)..at(until)).contains(&moment(minute)));
+    let is_holiday = |m: i64| closed.iter().any(|(from, until)| (at(from)..at(until)).contains(&moment(m)));
     let traded: Vec<i64> = week.into_iter().filter(|minute| !is_holiday(*minute)).collect();
     let days = check(&traded);
     let expected = "Mon 12-22, Tue 12-23, Wed 12-24, Fri 12-26, Mon 12-29, Tue 12-30, Wed 12-31, Fri 01-02";
@@ -129,16 +126,14 @@ fn holiday_has_no_candle_but_the_day_before_does() {
 
 #[test]
 fn missing_minutes_do_not_remove_longer_candles() {
-    for (from, until) in [("2026-01-04T00:00", "2026-01-12T12:00"), ("2026-07-05T00:00", "2026-07-13T12:00")]
-    {
-        let whole = open_minutes(at(from), at(until));
+    for (from, to) in [("2026-01-04T00:00", "2026-01-12T12:00"), ("2026-07-05T00:00", "2026-07-13T12:00")] {
+        let whole = open_minutes(at(from), at(to));
         let thin = without_one_in(20, &whole);
         let missing = (whole.len() - thin.len()) as f64 / whole.len() as f64;
         assert!((0.04..0.06).contains(&missing), "{missing}");
         assert_eq!(check(&thin).len(), 5);
-        let hours = count_resampled(&series(&thin), 50.0)
-            .into_iter()
-            .find(|(interval, _)| interval.to_string() == "1h");
+        let hours =
+            count_resampled(&series(&thin), 50.0).into_iter().find(|(step, _)| step.to_string() == "1h");
         let (_, counts) = hours.unwrap();
         assert_eq!(counts.not_built, 0);
         assert!(counts.built_with_gaps > 100, "{counts:?}");

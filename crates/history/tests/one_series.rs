@@ -22,8 +22,7 @@ fn check_refused(name: &str, content: &str, options: &str, expected: &str) {
     let imported = import(name, content, options).map(|imported| imported.candles.candles().len());
     let error = imported.expect_err(&format!("{name} is refused"));
     assert!(error.contains(expected), "{error}\n{expected}");
-    let checked = check(name, content, options).map(|_| ());
-    assert_eq!(checked.unwrap_err(), error, "{name}");
+    assert_eq!(check(name, content, options).map(|_| ()).unwrap_err(), error, "{name}");
 }
 
 fn times(imported: &ImportedSeries) -> Vec<i64> {
@@ -102,8 +101,7 @@ fn rejects_interval_column_with_another_interval() {
     let options = "symbol=EURUSD timezone=UTC";
     let two = "holds 2 intervals: 1 (3 rows, the first in line 2), 5 (3 rows, the first in line 5)";
     check_refused("x.txt", &period("1", "5"), options, two);
-    let chosen = import("x.txt", period("1", "5"), &format!("{options} only=1")).unwrap();
-    assert_eq!(minutes(&chosen), [0, 1, 2]);
+    assert_eq!(minutes(&import("x.txt", period("1", "5"), &format!("{options} only=1")).unwrap()), [0, 1, 2]);
     check_refused("x.txt", &period("5", "5"), options, "column says 5, but the file is read as 1m");
 }
 
@@ -170,8 +168,7 @@ fn omits_and_counts_unfinished_candles() {
 /// Returns quarter-hours of 2026-10-25 in Berlin time, oldest first. Clocks are set back at 03:00.
 fn quarters(order: impl Fn(Vec<(String, usize)>) -> Vec<(String, usize)>) -> String {
     let hours = ["01", "02", "02", "03"];
-    let rows =
-        (0..16).map(|row| (format!("2026-10-25 {}:{:02}", hours[row / 4], row % 4 * 15), row)).collect();
+    let rows = (0..16).map(|i| (format!("2026-10-25 {}:{:02}", hours[i / 4], i % 4 * 15), i)).collect();
     let line = |(time, row): &(String, usize)| format!("{time},{0},{0}.5,{0},{0},5\n", row + 1);
     format!("Time,Open,High,Low,Close,Volume\n{}", order(rows).iter().map(line).collect::<String>())
 }

@@ -27,8 +27,7 @@ fn direction(candle: &Candle) -> i32 {
 }
 
 fn repeats(series: &CandleSeries) -> (u64, u64) {
-    let moving: Vec<i32> =
-        series.candles().iter().map(direction).filter(|direction| *direction != 0).collect();
+    let moving: Vec<i32> = series.candles().iter().map(direction).filter(|way| *way != 0).collect();
     let same = moving.windows(2).filter(|pair| pair[0] == pair[1]).count();
     (same as u64, moving.len() as u64 - 1)
 }

@@ -81,8 +81,7 @@ fn reason_and_expiry_come_from_the_deciding_part() {
     let numbered = |script: &str, number: f64| json!({ "strategy": "script", "params": { "script": script, "number": number } });
     let params = json!({ "vote": [numbered("b.", 1.0), numbered("bs", 2.0)], "quorum": 1.0 });
     let given = answers(built(&params), &from_closes(&[1.0, 1.0]));
-    let numbers: Vec<f64> =
-        given.iter().flatten().flat_map(|signal| signal.reason.values().to_vec()).collect();
+    let numbers: Vec<f64> = given.iter().flatten().flat_map(|s| s.reason.values().to_vec()).collect();
     assert_eq!(numbers, [1.0, 2.0]);
     let rule = json!({ "strategy": "rules", "params": { "buy": "close > 0", "expiry": "05:00" } });
     for (more, expected) in [(json!({}), "05:00"), (json!({ "expiry": "15:00" }), "15:00")] {
@@ -175,30 +174,25 @@ impl Plain {
     }
 }
 
-fn plain_answer(
-    (parts, filters): (&[Plain], &[Plain]),
-    quorum: Option<u32>,
-    invert: bool,
-    candle: usize,
-) -> char {
+fn plain_answer((parts, filters): (&[Plain], &[Plain]), quorum: Option<u32>, invert: bool, i: usize) -> char {
     let chosen = match quorum {
-        None => parts.iter().map(|part| part.at(candle)).find(|sign| *sign != 0).unwrap_or(0),
+        None => parts.iter().map(|part| part.at(i)).find(|sign| *sign != 0).unwrap_or(0),
         Some(quorum) => {
             let weight = |sign: i32| -> u32 {
-                parts.iter().filter(|part| part.view(candle) == sign).map(|part| part.weight).sum()
+                parts.iter().filter(|part| part.view(i) == sign).map(|part| part.weight).sum()
             };
             let wins = |sign: i32| {
                 weight(sign) >= quorum
                     && weight(sign) > weight(-sign)
-                    && parts.iter().any(|part| part.at(candle) == sign)
+                    && parts.iter().any(|part| part.at(i) == sign)
             };
             [1, -1].into_iter().find(|sign| wins(*sign)).unwrap_or(0)
         }
     };
     let passes = filters.iter().all(|filter| match filter.view {
-        "same" => filter.view(candle) == chosen,
-        "not_opposite" => filter.view(candle) != -chosen,
-        _ => filter.view(candle) != 0,
+        "same" => filter.view(i) == chosen,
+        "not_opposite" => filter.view(i) != -chosen,
+        _ => filter.view(i) != 0,
     });
     let traded = if invert { -chosen } else { chosen };
     match (passes, traded) {
@@ -388,8 +382,7 @@ fn combinations_pass_the_strategy_checks() {
 fn rule_files_pass_the_strategy_checks() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../strategies/rules");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let files: Vec<_> =
-        files.filter(|file| file.extension().is_some_and(|ending| ending == "toml")).collect();
+    let files: Vec<_> = files.filter(|file| file.extension().is_some_and(|end| end == "toml")).collect();
     assert!(files.len() >= 10, "{files:?}");
     for file in files {
         check_valid(candlewick_rules::entry(), json!({ "file": file.to_str() }));

@@ -119,8 +119,7 @@ fn accepts_a_rule_in_the_parameters_of_a_bot() {
         "parameters": { "level": { "default": 10, "min": 5, "max": 20 } },
     });
     let mut strategy = entry().build(&params, &bot("BTCUSDT")).unwrap();
-    let signals: Vec<_> =
-        from_closes(&[10.0, 12.0]).iter().map(|candle| strategy.on_candle(candle)).collect();
+    let signals: Vec<_> = from_closes(&[10.0, 12.0]).iter().map(|c| strategy.on_candle(c)).collect();
     assert!(signals[0].is_none());
     let signal = signals[1].as_ref().unwrap();
     assert_eq!(signal.reason.to_string(), "close > level close=12");
@@ -251,8 +250,7 @@ fn hours_of_a_time_zone_follow_daylight_saving() {
         assert_eq!(signals.map(|(hour, _)| hour).collect::<Vec<i64>>(), expected, "{rule}, day {day}");
         let (mut strategy, mut answers) = (build(), CandleAnswers::default());
         strategy.feed_until_limit(&candles, candles.len(), &mut answers);
-        let hours =
-            answers.iter().map(|answer| (answer.candle_time - midnight).get() / Millis::HOUR.get() + 1);
+        let hours = answers.iter().map(|a| (a.candle_time - midnight).get() / Millis::HOUR.get() + 1);
         assert_eq!(hours.collect::<Vec<i64>>(), expected, "{rule}, day {day}, many candles together");
     }
 }

@@ -140,10 +140,7 @@ fn explains_a_vote_with_inversion_and_filters() {
             "when filter 1 close < 13: false [close 13]",
         ],
     ];
-    assert_eq!(
-        [&said[1], &said[3], &said[4]].map(|lines| &lines[..]),
-        expected.each_ref().map(|lines| &lines[..])
-    );
+    assert_eq!([&said[1], &said[3], &said[4]].map(|l| &l[..]), expected.each_ref().map(|l| &l[..]));
     let turned = self::said("combine", &vote(true), &from_closes(&CLOSES));
     assert_eq!(
         turned[3][0],
@@ -221,8 +218,7 @@ fn explained_strategy_signals_like_the_normal_one() {
 
 #[test]
 fn describes_a_combination_in_one_line() {
-    let about =
-        |params: &Value| registry().find("combine").unwrap().for_params(params).unwrap().about.clone();
+    let about = |p: &Value| registry().find("combine").unwrap().for_params(p).unwrap().about.clone();
     assert_eq!(
         about(&vote(false)),
         "trades if 2 of 2 votes agree: up (for 2 candles from its signal) and high (inverted); only if the filter when lets it pass"

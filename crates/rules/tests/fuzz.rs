@@ -42,8 +42,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("any.rules.toml");
         std::fs::write(&path, lines.join("\n")).unwrap();
-        let params = serde_json::json!({ "file": path.to_str() });
-        let _ = candlewick_rules::entry().build(&params, &bot("BTCUSDT"));
+        let _ = candlewick_rules::entry().build(&serde_json::json!({ "file": path.to_str() }), &bot("BTCUSDT"));
     }
 }
 

@@ -208,8 +208,7 @@ fn daily_gate_resets_with_each_day_of_its_zone() {
 
 #[test]
 fn gate_view_has_the_state_before_and_after_a_signal() {
-    let hook = json!({ "after_virtual_losses": 2, "history": 0 });
-    let mut strategy = gated(&hook, &part("bbb.b"), "01:00");
+    let mut strategy = gated(&json!({ "after_virtual_losses": 2, "history": 0 }), &part("bbb.b"), "01:00");
     let rule = "opens after 2 virtual losses in a row, closes after 1 passed signal";
     let shown = candles("udddd");
     let said = shown.iter().map(|candle| {
@@ -267,7 +266,6 @@ fn rejects_invalid_days_of_a_gate() {
         (json!({ "verdict": "shown", "payout": 0.85 }), "payout is in percent: did you mean 85?"),
         (daily(json!({ "openings": 0 })), "whole numbers from 1 to 10000"),
     ] {
-        let params = json!({ "first_of": [{ "strategy": "always" }], "gate": gate });
-        check_refused(registry(), &params, expected);
+        check_refused(registry(), &json!({ "first_of": [{ "strategy": "always" }], "gate": gate }), expected);
     }
 }

@@ -66,8 +66,7 @@ fn counts_candles_on_which_both_sides_hold() {
     let buy_overlaps = |counted: &[ConditionCount]| -> Vec<(String, u64)> {
         counted.iter().map(|one| (format!("{} {}", one.part, one.side.key()), one.candles_with_buy)).collect()
     };
-    let expected = [(" buy".to_owned(), 0), (" sell".to_owned(), 2)];
-    assert_eq!(buy_overlaps(&counted(&rule, &candles)), expected);
+    assert_eq!(buy_overlaps(&counted(&rule, &candles)), [(" buy".to_owned(), 0), (" sell".to_owned(), 2)]);
     // Rules of a combination are separate. A sell is only compared with the buy of the same rule.
     let part = |name: &str, params: Value| json!({ "name": name, "strategy": "rules", "params": params });
     let whole = json!({ "first_of": [part("up", json!({ "buy": "close > open" })), part("both", rule)] });
@@ -108,8 +107,7 @@ fn conditions_hold_exactly_when_the_strategy_signals() {
             counted.iter().filter(|one| one.depth == 0).map(|one| one.true_candles).collect();
         assert!(buys > 20 && sells > 20, "{params}: {buys} and {sells}");
         assert_eq!(whole, [buys, sells], "{params}");
-        let expected = (candles.len() - warm) as u64;
-        assert!(counted.iter().all(|one| one.candles == expected), "{params}");
+        assert!(counted.iter().all(|one| one.candles == (candles.len() - warm) as u64), "{params}");
     }
 }
 
@@ -141,8 +139,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
     // From the combination's warm-up on, counts equal those of the rule alone: its total minus the count before.
     let terms = bot("BTCUSDT");
     let registry = registry();
-    let warm =
-        |name: &str, params: &Value| registry.find(name).unwrap().build(params, &terms).unwrap().warmup();
+    let warm = |name: &str, p: &Value| registry.find(name).unwrap().build(p, &terms).unwrap().warmup();
     let warmup = warm("combine", &whole);
     let mut period = dip;
     period["period"] = json!(3);

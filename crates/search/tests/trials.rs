@@ -26,18 +26,16 @@ fn minutes(days: u32) -> CandleSeries {
     let whole = fixtures::minutes(MONDAY, days);
     let is_there = |index: usize| !(900..927).contains(&index) && !index.is_multiple_of(397);
     let candles = whole.candles().iter().enumerate();
-    let candles: Vec<Candle> =
-        candles.filter(|(index, _)| is_there(*index)).map(|(_, candle)| *candle).collect();
+    let candles: Vec<Candle> = candles.filter(|(index, _)| is_there(*index)).map(|(_, c)| *c).collect();
     CandleSeries::new(whole.series(), candles).unwrap()
 }
 
 fn venue(number: u64) -> SimulationSettings {
     let usual = SimulationSettings::default();
-    let at_once =
-        SimulationSettings { latency_ms: Millis::ZERO, settle_delay_ms: Millis::ZERO, ..usual.clone() };
+    let now = SimulationSettings { latency_ms: Millis::ZERO, settle_delay_ms: Millis::ZERO, ..usual.clone() };
     match number % 5 {
-        0 => SimulationSettings { open_rounding: OpenRounding::None, ..at_once },
-        1 => at_once,
+        0 => SimulationSettings { open_rounding: OpenRounding::None, ..now },
+        1 => now,
         2 => SimulationSettings {
             draw: DrawRule::Loss,
             path: PathKind::Open,

@@ -160,8 +160,7 @@ fn finds_planted_edge_in_every_window_and_the_joined_tests() {
         assert_eq!(step.scored_sets, 8);
     }
     let all = join_tests(&steps, BALANCE).unwrap();
-    let test = judge(all.book.rows(), EdgeTestPlan::default());
-    assert_eq!(test.verdict(), Verdict::EdgeShown);
+    assert_eq!(judge(all.book.rows(), EdgeTestPlan::default()).verdict(), Verdict::EdgeShown);
     let pooled = Robustness::pooled(steps.iter().map(|step| &chosen(step).robustness));
     // The neighbours of a trend-following set bet more or less often, or never.
     assert!(pooled.share().unwrap() > 0.4 && pooled.share().unwrap() < 0.8, "{pooled:?}");
@@ -175,8 +174,7 @@ fn finds_planted_edge_in_every_window_and_the_joined_tests() {
 #[test]
 fn finds_no_edge_in_noise_despite_good_training() {
     for seed in [1, 2, 3] {
-        let steps = Walk::from_candles(market("random-walk", seed)).steps();
-        let all = join_tests(&steps, BALANCE).unwrap();
+        let all = join_tests(&Walk::from_candles(market("random-walk", seed)).steps(), BALANCE).unwrap();
         assert!(all.book.rows().len() > 1_000, "{} trades are too few to tell", all.book.rows().len());
         let verdict = judge(all.book.rows(), EdgeTestPlan::default()).verdict();
         assert_ne!(verdict, Verdict::EdgeShown, "seed {seed}");
@@ -208,8 +206,7 @@ fn choice_of_a_window_ignores_later_candles() {
 
 #[test]
 fn no_training_trade_is_open_at_the_first_test_decision() {
-    let walk = Walk::from_candles(market("mixed", 7));
-    for step in walk.steps() {
+    for step in Walk::from_candles(market("mixed", 7)).steps() {
         let Window { training, test } = &step.window;
         // A latency of 2 s, rounding of 1 s, and five minutes, in whole candles.
         assert_eq!(test.start - training.end, FIVE * 2);

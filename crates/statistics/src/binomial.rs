@@ -166,8 +166,7 @@ mod tests {
     #[test]
     fn p_values_equal_the_reference_figures_in_both_tails() {
         for [won, lost, null, p_value] in rows(include_str!("../reference/binomial.csv")) {
-            let rate = WinRate::new(won as u64, lost as u64).unwrap();
-            let found = binomial_p_value(rate, null).unwrap();
+            let found = binomial_p_value(WinRate::new(won as u64, lost as u64).unwrap(), null).unwrap();
             assert_close(found, p_value, 3e-12, &format!("{won} won, {lost} lost against {null}"));
         }
     }

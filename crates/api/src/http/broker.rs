@@ -321,8 +321,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_wallet_listed_twice_and_a_key_given_twice_are_malformed() {
-        let wallet =
-            |kind: &str, balance: &str| format!(r#"{{"id": "1", "type": "{kind}", "balance": {balance}}}"#);
+        let wallet = |kind: &str, sum: &str| format!(r#"{{"id": "1", "type": "{kind}", "balance": {sum}}}"#);
         let demo = wallet("DEMO", "7");
         for (wallets, part) in [
             (format!("{demo}, {demo}"), "Wallet 1 is listed twice"),

@@ -211,13 +211,12 @@ mod tests {
             proxy: proxy.map(Into::into),
             ..Settings::default()
         };
-        let (plain, encrypted) = ("HTTP://127.0.0.1:1", "https://venue.example");
+        let (open, encrypted) = ("HTTP://127.0.0.1:1", "https://venue.example");
         assert!(
-            is_unencrypted(&settings(plain, plain, None))
-                && is_unencrypted(&settings(plain, plain, Some(plain)))
+            is_unencrypted(&settings(open, open, None)) && is_unencrypted(&settings(open, open, Some(open)))
         );
         for [base_url, price_url, proxy] in
-            [[encrypted, plain, plain], [plain, encrypted, plain], [plain, plain, encrypted]]
+            [[encrypted, open, open], [open, encrypted, open], [open, open, encrypted]]
         {
             assert!(
                 !is_unencrypted(&settings(base_url, price_url, Some(proxy))),

@@ -360,7 +360,7 @@ mod tests {
         let plain = r#"{"statusCode": 401, "message": "Unauthorized"}"#;
         let (past, future) = ("Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT");
         let [past, future] = [past, future].map(|date| format!("400 Bad Request\r\nDate: {date}"));
-        let expired = r#"{"message": "x-timestamp expired"}"#;
+        let old = r#"{"message": "x-timestamp expired"}"#;
         for (status, body, expected) in [
             ("401 Unauthorized", enveloped, r#"Credentials { text: "Invalid token [hidden]"#),
             ("401 Unauthorized", plain, "Credentials { text: \"Unauth"),
@@ -369,14 +369,10 @@ mod tests {
             ("403 Forbidden", "<html>", r#"Credentials { text: "HTTP 403 (GET"#),
             ("301 Moved\r\nLocation: /else", "", r#"text: "HTTP 301 (GET /token/wallets); redirects are"#),
             ("204 No Content", "", "Malformed { problem: \"HTTP 204 instead of 200 (GET"),
-            (
-                past.as_str(),
-                expired,
-                " s behind this machine: correct this machine's clock (GET /token/wallets)",
-            ),
+            (past.as_str(), old, " s behind this machine: correct this machine's clock (GET /token/wallets)"),
             (
                 future.as_str(),
-                expired,
+                old,
                 " s ahead of this machine: correct this machine's clock (GET /token/wallets)",
             ),
             (past.as_str(), r#"{"message": "no"}"#, r#"Rejected { text: "HTTP 400: no (GET"#),
@@ -391,8 +387,7 @@ mod tests {
     #[tokio::test]
     async fn rejects_answers_above_the_size_limit() {
         let settings = Settings { response_limit_bytes: 1_000, ..patient() };
-        let long = format!("[{}]", " ".repeat(100_000));
-        for act in [reply("200 OK", &long), Act::Flood] {
+        for act in [reply("200 OK", &format!("[{}]", " ".repeat(100_000))), Act::Flood] {
             let expected = Err("longer than broker.response_limit_bytes = 1000");
             check(vec![act], settings.clone(), expected, 1).await;
         }
@@ -436,8 +431,7 @@ mod tests {
         *file.lock().unwrap() = "tok-456";
         assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(state.rejection(), None);
-        let tokens: Vec<_> =
-            script.requests().iter().map(|request| request.head.contains("tok-456")).collect();
+        let tokens: Vec<_> = script.requests().iter().map(|r| r.head.contains("tok-456")).collect();
         assert_eq!(tokens, [false, false, true]);
         assert_eq!(broker.credentials.redact("tok-123 tok-456"), "[hidden] [hidden]");
         assert!(broker.fetch_wallets().await.is_err());

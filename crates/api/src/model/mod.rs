@@ -555,8 +555,7 @@ mod tests {
             assert_eq!((trade.close_time, unknown.as_str()), (None, fault), "{close_time}");
         }
         for time in [946_684_800_000_i64, 4_102_444_799_999] {
-            let trade = read(json!({"id": "01JT", "closeTime": time}));
-            assert_eq!(trade.close_time, Some(Millis::new(time)));
+            assert_eq!(read(json!({"id": "01JT", "closeTime": time})).close_time, Some(Millis::new(time)));
         }
     }
 

@@ -307,8 +307,7 @@ mod tests {
             let holder = Holder { program, pid: 7, started: None, host: "h".into(), machine: String::new() };
             let (since, heartbeat) = (Millis::ZERO, Millis::MINUTE);
             let (silence, duration) = (Millis::new(silence), Millis::from_seconds(30));
-            let lease = Lease { holder, since, heartbeat, silence, duration };
-            let finding = judge_lease(&lease, is_over);
+            let finding = judge_lease(&Lease { holder, since, heartbeat, silence, duration }, is_over);
             assert!(finding.mark == mark && finding.to_string().contains(part), "{finding}");
         }
     }

@@ -284,8 +284,7 @@ mod tests {
         // A candle may still be missing three seconds after its close.
         check_window(&hour[..59], 100 * 60_000 + 3_000, Mark::Ok, &["59 of 60"]);
         check_window(&hour[1..], 100 * 60_000 + 3_000, Mark::Warn, &["59 of 60"]);
-        let unsound = [&hour[..], &[-50]].concat();
-        check_window(&unsound, now, Mark::Warn, &["invalid rows: 1"]);
+        check_window(&[&hour[..], &[-50]].concat(), now, Mark::Warn, &["invalid rows: 1"]);
     }
 
     #[test]

@@ -386,11 +386,10 @@ mod tests {
             (&many[..], none, false, Mark::Warn, "5 trades are open at the venue (incomplete list)"),
         ] {
             let (began, ended) = (Millis::ZERO, Millis::ZERO);
-            let listing =
-                TradeListing { began, ended, is_complete, trades: trades.to_vec(), ended_early: None };
+            let page = TradeListing { began, ended, is_complete, trades: trades.to_vec(), ended_early: None };
             let known: Option<BTreeSet<String>> =
                 known.map(|known| known.iter().map(|id| (*id).to_owned()).collect());
-            let found = judge_trades(&listing, Demo, known.as_ref());
+            let found = judge_trades(&page, Demo, known.as_ref());
             assert!(found.mark == mark && found.text.contains(text), "{found}");
         }
     }

@@ -27,8 +27,7 @@ fn load(config: &str) -> LoadedConfig {
 
 #[track_caller]
 fn check(config: &str, expected: &[(&str, &str)]) {
-    let loaded = load(config);
-    let found = run(&LintInput::new(&loaded, &registry()), Stage::Check);
+    let found = run(&LintInput::new(&load(config), &registry()), Stage::Check);
     let names: Vec<&str> = found.iter().map(|finding| finding.lint).collect();
     assert_eq!(names, expected.iter().map(|row| row.0).collect::<Vec<_>>(), "{config}\n{found:?}");
     for (finding, (_, part)) in found.iter().zip(expected) {
@@ -93,8 +92,7 @@ fn reports_doubtful_payouts_with_their_break_even() {
     check_sections(&pays(110, ""), &[("payout_above_stake", "payout of EURUSD: 110 %")]);
     let below = ("payout_below_minimum", "less than the minimum of 185 % (risk.min_payout_percent");
     check_sections(&pays(80, "min_payout_percent = 185"), &[probing, high, below]);
-    let by_symbol = "min_payout_percent_by_symbol = { EURUSD = 185 }";
-    check_sections(&pays(80, by_symbol), &[probing, high, below]);
+    check_sections(&pays(80, "min_payout_percent_by_symbol = { EURUSD = 185 }"), &[probing, high, below]);
     let below = ("payout_below_minimum", "EURUSD pays 80 % in [simulation], less than the minimum of 82 %");
     check_sections(&pays(80, "min_payout_percent = 82"), &[probing, below]);
     check_sections(&pays(82, "min_payout_percent = 82"), &[probing]);
@@ -179,8 +177,7 @@ fn reports_causes_of_interrupted_ladders() {
     );
     let reset = gale.replace(" }", ", if_refused = \"reset\" }");
     cut(&reset, hours, "the next level then is dropped and the ladder restarts");
-    let by_signal = gale.replace("next_candle", "next_signal");
-    cut(&by_signal, hours, "the next level then waits for the next signal");
+    cut(&gale.replace("next_candle", "next_signal"), hours, "the next level then waits for the next signal");
 }
 
 #[test]

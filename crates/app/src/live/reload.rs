@@ -176,9 +176,15 @@ mod tests {
 
     #[test]
     fn answers_have_no_line_breaks() {
+<<<<<<< HEAD
         let gone = LoadedConfig::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
         assert!(gone.text().contains('\n'), "{}", gone.text());
         let line = to_one_line(&gone);
+=======
+        let error = LoadedConfig::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
+        assert!(error.text().contains('\n'), "{}", error.text());
+        let line = to_one_line(&error);
+>>>>>>> t-tests3
         assert!(!line.contains('\n') && line.contains("missing.toml") && line.contains("; "), "{line}");
     }
 
@@ -202,8 +208,7 @@ mod tests {
 
     #[test]
     fn compares_reordered_bots_by_name() {
-        let config = loaded([("a", 1), ("b", 2)], "").config;
-        let running = running(config, BTreeMap::new());
+        let running = running(loaded([("a", 1), ("b", 2)], "").config, BTreeMap::new());
         let turned = loaded([("b", 2), ("a", 1)], "[risk]\nmax_open_trades = 1");
         check_reload(&running.config, &turned).unwrap();
         let settings = running.build_settings(&turned);

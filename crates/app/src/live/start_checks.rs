@@ -148,8 +148,7 @@ mod tests {
         let (money_scale, balance, bots) = (MoneyScale::default(), Decimal::ONE_HUNDRED, vec![bot]);
         let settings = SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None };
         let (user, balance) = ("user".to_owned(), Decimal::new(123_450, 3));
-        let account = ConnectedAccount { user, kind: Kind::Real, balance, balances: None };
-        let text = summary(&settings, &account);
+        let text = summary(&settings, &ConnectedAccount { user, kind: Kind::Real, balance, balances: None });
         for line in [
             "REAL MONEY is traded: the real wallets hold 123.45.\n",
             "  bot btc: x on BTCUSDT 1m for 01:00, stake amount = 10, kind = fixed\n",

@@ -338,11 +338,10 @@ mod tests {
         assert_eq!(facts.alert_for(at(30), end(8)), None, "it was short");
         assert_eq!(facts.alerts_for_lasting_doubts(at(59)), []);
         let lasting = facts.alerts_for_lasting_doubts(at(60));
-        let [Alert { severity: Severity::Warning, symbol: Some(symbol), text, .. }] = lasting.as_slice()
-        else {
+        let [Alert { severity: Severity::Warning, symbol: Some(s), text, .. }] = lasting.as_slice() else {
             panic!("{lasting:?}")
         };
-        assert!(symbol == "BTCUSDT" && text.contains("trade #7") && text.contains("60 s"), "{text}");
+        assert!(s == "BTCUSDT" && text.contains("trade #7") && text.contains("60 s"), "{text}");
         assert_eq!(facts.alerts_for_lasting_doubts(at(600)), [], "alerts only once");
         let Alert { event, text, .. } = facts.alert_for(at(601), end(7)).unwrap();
         assert_eq!((event.as_str(), text.as_str()), ("resolved", "trade #7 is resolved: not opened"));

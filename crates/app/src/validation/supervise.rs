@@ -332,8 +332,7 @@ mod tests {
             ("kill -SEGV $$", "the strategy was killed by SIGSEGV while checking restart"),
             ("kill -KILL $$", "the strategy was killed by SIGKILL while checking restart"),
         ] {
-            let said = reason(&format!("{begun}{end}"));
-            assert_eq!(said, expected);
+            assert_eq!(reason(&format!("{begun}{end}")), expected);
         }
     }
 

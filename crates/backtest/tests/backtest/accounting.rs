@@ -50,20 +50,18 @@ fn trade_without_open_price_is_declined_and_without_close_price_cancelled() {
         let settings = settings(vec![bot("a", place)]);
         let strategy = Scripted::on(place, &[buys]);
         let candles = std::slice::from_ref(&candles);
-        let finished =
-            run(&settings, vec![Box::new(strategy)], candles, &[], &mut Counter::default()).unwrap();
-        let row = finished.book.rows()[0];
+        let done = run(&settings, vec![Box::new(strategy)], candles, &[], &mut Counter::default()).unwrap();
+        let row = done.book.rows()[0];
         assert_eq!(row.outcome, outcome, "minute {buys}");
-        assert_eq!(finished.book.refusal_counts(), refused);
+        assert_eq!(done.book.refusal_counts(), refused);
     }
     let mut settings = settings(vec![bot("a", place)]);
     settings.session.bots[0].close_type = "02:00".parse().unwrap();
     let strategy = Scripted::on(place, &[1]);
-    let finished =
-        run(&settings, vec![Box::new(strategy)], &[candles], &[], &mut Counter::default()).unwrap();
-    let row = finished.book.rows()[0];
+    let done = run(&settings, vec![Box::new(strategy)], &[candles], &[], &mut Counter::default()).unwrap();
+    let row = done.book.rows()[0];
     assert_eq!((row.outcome, row.profit), (Some(Outcome::Cancelled), Money::ZERO));
-    assert_eq!(finished.final_balance, Money::from_minor(100_000));
+    assert_eq!(done.final_balance, Money::from_minor(100_000));
 }
 
 #[test]

@@ -82,8 +82,7 @@ fn candles(symbol: &str, interval: &str, minutes: &[i64]) -> CandleSeries {
         let open = price;
         price += ((place * 7 + symbol.len() * 3) % 11) as f64 - 5.0;
         let (low, high) = (f64::min(open, price), f64::max(open, price));
-        let numbers = Ohlcv { open, high, low, close: price, volume: 0.0 };
-        Candle::new(time, series.interval, numbers).unwrap()
+        Candle::new(time, series.interval, Ohlcv { open, high, low, close: price, volume: 0.0 }).unwrap()
     };
     let opens = halves.filter(|time| time.is_aligned_to(length)).enumerate();
     CandleSeries::new(series, opens.map(&mut candle).collect::<Vec<_>>()).unwrap()
@@ -111,9 +110,8 @@ fn crowd() -> impl proptest::strategy::Strategy<Value = Crowd> {
         1 => prop::collection::btree_set(1_300_i64..3_600, 10..60)
             .prop_map(|missing| (1_300..3_600).filter(|minute| !missing.contains(minute)).collect()),
     ];
-    let delays =
-        (prop::sample::select(vec![0, 1, 1_500, 61_000]), prop::sample::select(vec![0, 4_000, 90_000]));
-    (bots, minutes, delays, 0_u32..4, any::<bool>(), any::<bool>()).prop_map(
+    let ms = (prop::sample::select(vec![0, 1, 1_500, 61_000]), prop::sample::select(vec![0, 4_000, 90_000]));
+    (bots, minutes, ms, 0_u32..4, any::<bool>(), any::<bool>()).prop_map(
         |(bots, minutes, (latency_ms, settle_delay_ms), per_symbol, martingale, has_prices)| Crowd {
             bots,
             minutes: minutes.into_iter().collect(),

@@ -16,8 +16,7 @@ fn refusal(
     let mut settings = settings(vec![bot("a", places[0]), bot("e", places[1])]);
     change(&mut settings);
     let strategies = places.map(|place| -> Box<dyn Strategy> { Box::new(Scripted::on(place, &[])) }).into();
-    let markets = markets(candles, details);
-    let made = Backtest::new(&settings, strategies, &wants_prices, candles, markets);
+    let made = Backtest::new(&settings, strategies, &wants_prices, candles, markets(candles, details));
     made.err().map(|error| error.to_string()).unwrap_or_default()
 }
 

@@ -49,12 +49,10 @@ fn external_signals_follow_candles_and_precede_prices() {
     let signal = &words.0[start + 1];
     assert!(signal.starts_with("60 ") && signal.contains("OutsideSignal"), "{signal}");
     assert_eq!(words.0[start + 2], "  open #1 bot 0");
-    let price = words.0.iter().position(|line| line == "60 price 112").unwrap();
-    assert!(price > start + 2, "{:?}", words.0);
+    assert!(words.0.iter().position(|line| line == "60 price 112").unwrap() > start + 2, "{:?}", words.0);
     // Hand-computed: 12 steps above 100 at the open, 12 more at the close. The bot has an open trade at 75 s.
     let [row] = finished.book.rows() else { panic!("one trade") };
-    let decided = (row.approved.direction(), row.approved.decision_time());
-    assert_eq!(decided, (Direction::Sell, second(60)));
+    assert_eq!((row.approved.direction(), row.approved.decision_time()), (Direction::Sell, second(60)));
     assert_eq!((row.open_price, row.close_price), (Some(112.0), Some(124.0)));
     assert_eq!(finished.candles, 3);
 }

@@ -35,9 +35,8 @@ fn trade_on_a_price_opens_on_the_detail_path() {
     let mut strategy = Scripted::on(series("BTCUSDT", "1m"), &[]);
     let decided = START + Millis::from_seconds(75);
     strategy.buys = vec![decided];
-    let finished =
-        run(&settings, vec![Box::new(strategy)], &[minutes], &[steps], &mut Words::default()).unwrap();
-    let row = finished.book.rows()[0];
+    let done = run(&settings, vec![Box::new(strategy)], &[minutes], &[steps], &mut Words::default()).unwrap();
+    let row = done.book.rows()[0];
     assert_eq!((row.approved.decision_time(), row.open_time), (decided, Some(decided)));
     // The step at 75 s opens at the previous close, 15 steps above 100. The trade closes 12 steps later.
     assert_eq!((row.open_price, row.close_price), (Some(115.0), Some(127.0)));

@@ -110,23 +110,22 @@ fn mixed_stakes_and_payouts_each_use_their_own_break_even() {
         Ends(Cancelled, 0, None),
         StaysOpen,
     ];
-    let summary = Summary::new(&book(ladder(), &endings), BALANCE);
-    let counts =
-        [summary.trades, summary.won, summary.lost, summary.draw, summary.cancelled, summary.unsettled];
+    let found = Summary::new(&book(ladder(), &endings), BALANCE);
+    let counts = [found.trades, found.won, found.lost, found.draw, found.cancelled, found.unsettled];
     assert_eq!(counts, [7, 2, 3, 1, 1, 1]);
-    assert_eq!((summary.pnl, summary.longest_losing_streak), (Money::from_minor(1_200), 2));
-    check_near(summary.win_rate, 0.4);
+    assert_eq!((found.pnl, found.longest_losing_streak), (Money::from_minor(1_200), 2));
+    check_near(found.win_rate, 0.4);
     // Stakes: 10 + 20 + 10 + 20 + 40 = 100. Returns if all had won: 18 + 38 + 18 + 37 + 74 = 185.
-    check_near(summary.break_even_by_money, 100.0 / 185.0);
+    check_near(found.break_even_by_money, 100.0 / 185.0);
     // Two trades at 80 %, one at 90 %, two at 85 %, each counted once.
-    check_near(summary.break_even, (2.0 / 1.8 + 1.0 / 1.9 + 2.0 / 1.85) / 5.0);
+    check_near(found.break_even, (2.0 / 1.8 + 1.0 / 1.9 + 2.0 / 1.85) / 5.0);
     // P(2 wins or more) over all 32 outcomes of wins at 1/1.8, 1/1.9, 1/1.8, 1/1.85 and 1/1.85.
-    check_near(summary.p_value, 0.862_443_761_922_187_7);
+    check_near(found.p_value, 0.862_443_761_922_187_7);
     // Balances: 9,990 / 10,008 / 9,998 / 9,978 / 10,012.
-    let Drawdown { amount, percent, .. } = summary.max_drawdown;
+    let Drawdown { amount, percent, .. } = found.max_drawdown;
     assert_eq!(amount, Money::from_minor(3_000));
     check_near(Some(percent), 30.0 / 10_008.0 * 100.0);
-    assert_eq!(summary.refused, BTreeMap::new());
+    assert_eq!(found.refused, BTreeMap::new());
 }
 
 #[test]
@@ -143,10 +142,9 @@ fn single_payout_gives_its_break_even_and_exact_binomial() {
 
 #[test]
 fn unknown_payouts_have_no_p_value() {
-    let summary =
-        Summary::new(&book(fixed(), &[Ends(Won, 800, Some(80)), Ends(Lost, -1_000, None)]), BALANCE);
-    check_near(summary.break_even, 5.0 / 9.0);
-    assert_eq!(summary.p_value, None);
+    let found = Summary::new(&book(fixed(), &[Ends(Won, 800, Some(80)), Ends(Lost, -1_000, None)]), BALANCE);
+    check_near(found.break_even, 5.0 / 9.0);
+    assert_eq!(found.p_value, None);
 }
 
 #[test]
@@ -162,21 +160,18 @@ fn no_rates_without_a_decided_trade() {
 
 #[test]
 fn unopened_intents_count_as_refusals_not_trades() {
-    let summary =
-        Summary::new(&book(fixed(), &[NoPrice, Ends(Won, 800, Some(80)), NotSent, NoPrice]), BALANCE);
-    assert_eq!((summary.trades, summary.unsettled), (1, 0));
-    assert_eq!(summary.refused, BTreeMap::from([("NoPrice", 2), ("NotSent", 1)]));
+    let found = Summary::new(&book(fixed(), &[NoPrice, Ends(Won, 800, Some(80)), NotSent, NoPrice]), BALANCE);
+    assert_eq!((found.trades, found.unsettled), (1, 0));
+    assert_eq!(found.refused, BTreeMap::from([("NoPrice", 2), ("NotSent", 1)]));
 }
 
 #[test]
 fn streaks_and_drawdowns_follow_the_order_of_settlements() {
     let (lost, late) = (Ends(Lost, -1_000, Some(80)), EndsLate(Won, 800, Some(80)));
-    let endings = [late, lost, Ends(Won, 800, Some(80)), lost];
-    let summary = Summary::new(&book(fixed(), &endings), BALANCE);
+    let summary = Summary::new(&book(fixed(), &[late, lost, Ends(Won, 800, Some(80)), lost]), BALANCE);
     // Balances from 10,000: 9,990 / 9,998 / 9,988 / 9,996. In the order of decisions, the peak would be 10,008.
     assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
     check_near(Some(summary.max_drawdown.percent), 0.12);
     assert_eq!((summary.longest_winning_streak, summary.max_drawdown_by_percent), (1, summary.max_drawdown));
-    let summary = Summary::new(&book(fixed(), &[late, lost, late, lost]), BALANCE);
-    assert_eq!(summary.longest_losing_streak, 2);
+    assert_eq!(Summary::new(&book(fixed(), &[late, lost, late, lost]), BALANCE).longest_losing_streak, 2);
 }

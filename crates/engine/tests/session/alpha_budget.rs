@@ -60,8 +60,7 @@ fn minute(
     let intents = || (first..).take(bots).enumerate();
     intents().for_each(|(_, intent)| hand(at(minute * 60 + 1, opened_paying(intent, 80))));
     for (place, intent) in intents() {
-        let kind = if wins(place) { won(intent, 800) } else { lost(intent, 1_000) };
-        hand(at(minute * 60 + 50, kind));
+        hand(at(minute * 60 + 50, if wins(place) { won(intent, 800) } else { lost(intent, 1_000) }));
     }
 }
 
@@ -201,7 +200,6 @@ fn absent_bot_resumes_and_new_bot_gets_its_share() {
     near(&weights(&other), [left / 3.0, 1.0 / 3.0]);
     assert_eq!(other.weight_of_all_bots(), 0.0, "all together are others than they were");
     let more = journal.run(vec![bot("c"), bot("a"), bot("d")], 0, |_| true);
-    let expected = [left / 3.0, 1.0 / 3.0].map(|weight| weight * 2.0 / 3.0);
-    near(&weights(&more)[..2], expected);
+    near(&weights(&more)[..2], [left / 3.0, 1.0 / 3.0].map(|weight| weight * 2.0 / 3.0));
     assert!((weights(&more)[2] - (left / 3.0 + 1.0 / 3.0) / 3.0).abs() < 1e-15);
 }

@@ -149,8 +149,7 @@ fn terms_of_the_venue_replace_the_ordered_ones() {
     ]);
     assert_eq!(session.session.ledger().day_profit(), Money::from_minor(-5_000));
     let row = session.book.rows()[0];
-    let ordered =
-        session.book.original_order(row.approved.intent()).map(|departure| departure.ordered.stake());
+    let ordered = session.book.original_order(row.approved.intent()).map(|order| order.ordered.stake());
     assert_eq!((row.approved.stake(), ordered), (Money::from_minor(5_000), Some(Money::from_minor(1_000))));
 }
 

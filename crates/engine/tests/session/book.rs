@@ -149,17 +149,15 @@ fn run_does_not_count_refusals_of_earlier_runs() {
 fn results_of_an_operator_are_marked_and_apply_only_to_unfinished_intents() {
     let said = |intent| by_person(intent, Outcome::Lost, -1_000);
     check(&[opened(1), said(1), won(1, 800)], IntentState::Settled, Some(62), Some(63), -1_000);
-    for (kinds, is_known) in
-        [(vec![opened(1), said(1)], true), (vec![opened(1), won(1, 800), said(1)], false)]
-    {
+    for (kinds, known) in [(vec![opened(1), said(1)], true), (vec![opened(1), won(1, 800), said(1)], false)] {
         let mut session = session();
         session.handle(&candle(0, 1));
         for kind in kinds {
             session.handle(&at(62, kind));
         }
-        assert_eq!(session.book.is_settled_by_operator(IntentId::new(1)), is_known);
+        assert_eq!(session.book.is_settled_by_operator(IntentId::new(1)), known);
         let mut all = TradeBook::default();
         all.append(&session.book);
-        assert_eq!(all.is_settled_by_operator(IntentId::new(1)), is_known);
+        assert_eq!(all.is_settled_by_operator(IntentId::new(1)), known);
     }
 }

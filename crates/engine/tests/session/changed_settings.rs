@@ -152,34 +152,29 @@ fn handle(session: &mut Session, event: &Event) -> Vec<Action> {
     actions
 }
 
-fn check(
-    base: &SessionSettings,
-    changes: [(u8, u8); 2],
-    drawn: &[(u8, u8)],
-    place: usize,
-) -> Result<(), String> {
+fn check(base: &SessionSettings, edits: [(u8, u8); 2], drawn: &[(u8, u8)], cut: usize) -> Result<(), String> {
     let (mut world, mut entries, mut headers) = (World::new(), Vec::new(), Vec::new());
     let (first, second) = drawn.split_at(drawn.len() / 2);
     run(&mut world, &mut entries, &mut headers, base, first);
-    let (begun, before) = (entries.len() + 1, change(base, changes[0]));
+    let (begun, before) = (entries.len() + 1, change(base, edits[0]));
     run(&mut world, &mut entries, &mut headers, &before, second);
-    let place = begun + place % (entries.len() + 1 - begun);
-    let own = change(&before, changes[1]);
+    let cut = begun + cut % (entries.len() + 1 - begun);
+    let own = change(&before, edits[1]);
     let is_header = |entry: &&Journalled| matches!(entry, Journalled::Run(_));
-    let known = entries[..place].iter().filter(is_header).count();
-    let kept = Fold::from_entries(&before, &entries[..place]);
+    let known = entries[..cut].iter().filter(is_header).count();
+    let kept = Fold::from_entries(&before, &entries[..cut]);
     let mut found = match kept.under(&own, (&before, &headers[..known])) {
         Ok(found) => found,
         Err(RestoreError::NeedsFullFold { why }) => return Err(why),
         Err(other) => panic!("{other}"),
     };
-    found.take(&entries[place..]);
+    found.take(&entries[cut..]);
     let mut expected = Fold::from_entries(&own, &entries);
     for fold in [&mut found, &mut expected] {
         fold.take(&[Journalled::Run(header(&own, 1))]);
     }
-    let names = changes.map(|(kind, _)| name(kind));
-    assert_eq!(found.state(), expected.state(), "{names:?} at {place} of {}", entries.len());
+    let names = edits.map(|(kind, _)| name(kind));
+    assert_eq!(found.state(), expected.state(), "{names:?} at {cut} of {}", entries.len());
     assert_eq!(found.book.rows(), expected.book.rows(), "{names:?}");
     let mut sessions = [&found, &expected].map(|fold| {
         let mut session = session(&own);

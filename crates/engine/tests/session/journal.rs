@@ -254,8 +254,7 @@ fn every_field_of_refusal_day_and_verdict_affects_the_hash() {
         ]
         .map(Action::Verdict),
     );
-    let rules =
-        Rule::ALL.into_iter().filter(|rule| ![Rule::Cooldown, Rule::MaxOpenTradesPerSymbol].contains(rule));
+    let rules = Rule::ALL.into_iter().filter(|r| ![Rule::Cooldown, Rule::MaxOpenTradesPerSymbol].contains(r));
     actions.extend(rules.map(|rule| Action::Refuse(RefusedSignal { rule, ..base.clone() })));
     check(&actions, |action| Entry::Action(action));
 }

@@ -219,8 +219,7 @@ fn largest_limits_never_refuse() {
 
 #[test]
 fn handles_events_at_the_limits_of_time() {
-    let stake = StakeSettings::Share { percent: 1.0 };
-    let mut session = TestSession::new(&[bot(&[1]).staking(stake)], |_| {});
+    let mut session = TestSession::new(&[bot(&[1]).staking(StakeSettings::Share { percent: 1.0 })], |_| {});
     for moment in [i64::MIN, i64::MAX, 0, -1] {
         let moment = Millis::new(moment);
         for kind in [NO_SKEW, opened(1), won(1, 800), control(Control::Resume)] {

@@ -13,14 +13,12 @@ fn warmup_of_a_series_is_the_longest_of_its_bots() {
         Script::new("c").on("ETHUSDT").warm_after(9),
     ];
     let session = TestSession::new(&scripts, |_| {});
-    let wanted = [0, 1, 2].map(|series| session.session.warmup(series_id(series)));
-    assert_eq!(wanted, [7, 9, 0]);
+    assert_eq!([0, 1, 2].map(|series| session.session.warmup(series_id(series))), [7, 9, 0]);
 }
 
 #[test]
 fn backfilled_candles_warm_up_but_never_open() {
-    let script = Script::new("a").warm_after(2).buys(&[1, 2, 3]);
-    let mut session = TestSession::new(&[script], |_| {});
+    let mut session = TestSession::new(&[Script::new("a").warm_after(2).buys(&[1, 2, 3])], |_| {});
     session.check(&[
         (backfilled(0, 1), ""),
         (backfilled(0, 2), "a LateSignal"),
@@ -114,9 +112,8 @@ fn settlement_reaches_only_the_strategy_of_the_trade() {
         (at(186, won(1, 801)), ""),
     ]);
     let seen = seen.map(|seen| seen.lock().unwrap().clone());
-    let expected =
-        [["BUY of minute 1 WON 801"], ["SELL of minute 2 WON 800"], ["SELL of minute 1 LOST -1000"]];
-    assert_eq!(seen, expected);
+    let ends = [["BUY of minute 1 WON 801"], ["SELL of minute 2 WON 800"], ["SELL of minute 1 LOST -1000"]];
+    assert_eq!(seen, ends);
 }
 
 #[test]

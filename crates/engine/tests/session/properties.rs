@@ -167,8 +167,7 @@ impl Clerk {
     }
 
     fn staked(&self) -> Money {
-        let reserved = self.unfinished.values().filter(|(_, stage)| *stage != Stage::Released);
-        reserved.map(|(stake, _)| *stake).sum()
+        self.unfinished.values().filter(|(_, stage)| *stage != Stage::Released).map(|(stake, _)| *stake).sum()
     }
 
     fn count(&self, is_it: impl Fn(Stage) -> bool) -> usize {

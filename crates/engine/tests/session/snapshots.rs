@@ -293,8 +293,7 @@ fn check(lucky: usize, drawn: &[(u8, u8)], places: &[usize]) -> Seen {
     let mut ends: Vec<String> = hashes.into_iter().map(JournalHash::finish).collect();
     ends.dedup();
     assert_eq!(ends.len(), 1, "the hashes are the same");
-    let mut states: Vec<String> =
-        sessions.iter().map(|session| to_string(&session.snapshot()).unwrap()).collect();
+    let mut states: Vec<String> = sessions.iter().map(|s| to_string(&s.snapshot()).unwrap()).collect();
     states.dedup();
     assert_eq!(states.len(), 1, "the states are the same");
     seen
@@ -475,8 +474,7 @@ fn rejects_snapshots_of_other_settings_or_programs() {
     };
     let mut newer = state();
     newer["format"] = json!(SessionSnapshot::FORMAT + 1);
-    let expected = RestoreError::Format { found: SessionSnapshot::FORMAT + 1 };
-    check(newer, session(&settings(9)), expected);
+    check(newer, session(&settings(9)), RestoreError::Format { found: SessionSnapshot::FORMAT + 1 });
     let other = |change: fn(&mut SessionSettings), what| {
         let mut own = settings(9);
         change(&mut own);

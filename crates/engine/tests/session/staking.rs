@@ -143,8 +143,7 @@ fn soros_adds_profit_to_the_rounded_stake() {
 fn soros_above_max_stake_waits_restarts_or_is_capped() {
     // 10.00, 18.00, 32.40.
     let limited = |risk: &mut RiskSettings| risk.max_stake = Decimal::from(20);
-    let refused = ["10.00", "18.00", "a StakeBounds", "a StakeBounds"];
-    won_stakes(soros(3, IfRefused::Wait), limited, &refused);
+    won_stakes(soros(3, IfRefused::Wait), limited, &["10.00", "18.00", "a StakeBounds", "a StakeBounds"]);
     won_stakes(soros(3, IfRefused::Reset), limited, &["10.00", "18.00", "10.00", "18.00", "10.00"]);
     let capped = |risk: &mut RiskSettings| (risk.max_stake, risk.cap_stakes) = (Decimal::from(20), true);
     won_stakes(soros(3, IfRefused::Wait), capped, &["10.00", "18.00", "20.00", "20.00", "10.00"]);
@@ -182,8 +181,7 @@ fn reports_stake_outside_its_bounds_with_both_figures() {
                 risk.daily_loss_limit = Decimal::from(most);
             }
         };
-        let session = TestSession::with_balance(balance, &[script], change);
-        assert_eq!(troubles(&session), [expected]);
+        assert_eq!(troubles(&TestSession::with_balance(balance, &[script], change)), [expected]);
     }
 }
 
@@ -342,12 +340,8 @@ fn only_symbol_with_best_payout_is_traded() {
 #[test]
 fn unopened_probe_allows_another() {
     for answer in [rejected(1), not_sent(1)] {
-        let mut session = TestSession::new(&[patient(&[1, 2])], probing);
-        session.check(&[
-            (candle(0, 1), "#1 a BUY 1.00"),
-            (at(62, answer), ""),
-            (candle(0, 2), "#2 a BUY 1.00"),
-        ]);
+        let mut test = TestSession::new(&[patient(&[1, 2])], probing);
+        test.check(&[(candle(0, 1), "#1 a BUY 1.00"), (at(62, answer), ""), (candle(0, 2), "#2 a BUY 1.00")]);
     }
 }
 

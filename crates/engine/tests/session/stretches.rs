@@ -55,8 +55,7 @@ fn one_by_one(session: &mut Session, candles: &[Vec<Candle>]) -> Vec<Action> {
 }
 
 fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64]) -> Vec<Action> {
-    let series = candles.iter().map(Vec::as_slice).collect();
-    let mut stored = StoredCandles::new(session, series, &[]);
+    let mut stored = StoredCandles::new(session, candles.iter().map(Vec::as_slice).collect(), &[]);
     let (mut all, mut actions) = (Vec::new(), Vec::new());
     let mut until = minute(MINUTES.start);
     for length in lengths.iter().cycle() {
@@ -145,8 +144,7 @@ impl Strategy for BuysAlways {
 fn each_pending_answer_is_decided_at_its_own_candle() {
     let expected: Vec<i64> = (MINUTES.start + 2..MINUTES.end).collect();
     for length in [1, 2, 3, 7, 40, 300] {
-        let settings = settings(&[Script::new("bot")]);
-        let mut session = Session::new(&settings, vec![Box::new(BuysAlways)]).unwrap();
+        let mut session = Session::new(&settings(&[Script::new("bot")]), vec![Box::new(BuysAlways)]).unwrap();
         let candles = candles(&session, &MINUTES.collect());
         let mut decided = Vec::new();
         for action in in_stretches(&mut session, &candles, &[length]) {

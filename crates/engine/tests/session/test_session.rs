@@ -23,19 +23,15 @@ impl TestSession {
         Self::with_balance(10_000, scripts, change)
     }
 
-    pub(crate) fn with_balance(
-        balance: i64,
-        scripts: &[Script],
-        change: impl FnOnce(&mut RiskSettings),
-    ) -> Self {
+    pub(crate) fn with_balance(cash: i64, scripts: &[Script], edit: impl FnOnce(&mut RiskSettings)) -> Self {
         let mut risk = RiskSettings::default();
-        change(&mut risk);
+        edit(&mut risk);
         let bots = scripts.iter().map(|script| script.bot.clone()).collect();
-        let settings = session_settings(balance, risk, bots);
+        let settings = session_settings(cash, risk, bots);
         let strategies = scripts.iter().map(Script::strategy).collect();
         let session = Session::new(&settings, strategies).unwrap();
         let mut session = Self { session, book: TradeBook::default() };
-        assert_eq!(session.handle(&at(0, NO_SKEW)), format!("day {balance}.00"));
+        assert_eq!(session.handle(&at(0, NO_SKEW)), format!("day {cash}.00"));
         session
     }
 

@@ -61,12 +61,10 @@ fn stakes() -> impl Strategy<Value = Value> {
 
 fn session(risk: &Value, stake: &Value, signals: &[(i64, Signal)]) -> Session {
     let stake: StakeSettings = from_value(stake.clone()).unwrap();
-    let script = signals
-        .iter()
-        .fold(Script::new("bot").staking(stake), |script, (at, signal)| script.says(*at, signal.clone()));
+    let script =
+        signals.iter().fold(Script::new("bot").staking(stake), |script, (at, s)| script.says(*at, s.clone()));
     let risk: RiskSettings = from_value(risk.clone()).unwrap();
-    let settings = session_settings(1_000, risk, vec![script.bot.clone()]);
-    Session::new(&settings, vec![script.strategy()]).unwrap()
+    Session::new(&session_settings(1_000, risk, vec![script.bot.clone()]), vec![script.strategy()]).unwrap()
 }
 
 fn profit(bet: &Bet, stake: Money) -> Money {
@@ -91,9 +89,8 @@ fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule
     let opened = OpenedTrade { payout, ..bare(intent.number()) };
     let result = profit(bet, approved.stake());
     let settled = TradeSettlement { payout, ..TradeSettlement::by_operator(intent, bet.outcome, result) };
-    let events =
-        [(bet.answer_ms, EventKind::Opened(opened)), (bet.end_s * 1_000, EventKind::Settled(settled))];
-    for (after, kind) in events {
+    let ends = [(bet.answer_ms, EventKind::Opened(opened)), (bet.end_s * 1_000, EventKind::Settled(settled))];
+    for (after, kind) in ends {
         let at = close + Millis::new(after);
         session.handle(&Event { at, received: at, kind }, &mut actions);
     }
@@ -113,18 +110,14 @@ fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal
         })
     };
     let traded = session.handle_signal(close, signal, outcome)?;
-    let BookedTrade::Settled { settlement, .. } = traded else { panic!("{traded:?}") };
+    let BookedTrade::Settled { settlement: s, .. } = traded else { panic!("{traded:?}") };
     let expected = (bet.direction, close, bet.outcome, profit(bet, stake));
-    assert_eq!(
-        (settlement.direction, settlement.decision_time, settlement.outcome, settlement.profit),
-        expected
-    );
+    assert_eq!((s.direction, s.decision_time, s.outcome, s.profit), expected);
     Ok(stake)
 }
 
 fn state(session: &Session) -> String {
-    let verdicts: Vec<_> =
-        session.verdicts().map(|verdict| (verdict.edge(), verdict.edge_test().clone())).collect();
+    let verdicts: Vec<_> = session.verdicts().map(|v| (v.edge(), v.edge_test().clone())).collect();
     let next = (session.next_intent(), session.last_payout(BotId::FIRST), session.reserved().count());
     format!("{:?} {next:?} {verdicts:?}", session.ledger())
 }

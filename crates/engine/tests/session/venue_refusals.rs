@@ -74,9 +74,7 @@ fn order_in_flight_at_the_refusal_does_not_end_the_pause() {
 fn resume_and_an_adopted_order_end_a_pause_and_simulated_rejections_start_none() {
     let other = |intent| refused(intent, RefusalReason::Other);
     let simulated = |rejection| EventKind::Rejected { intent: IntentId::new(3), rejection };
-    for rejection in
-        [Rejection::NoPrice, Rejection::InsufficientBalance, Rejection::Other(Text::truncated("no"))]
-    {
+    for why in [Rejection::NoPrice, Rejection::InsufficientBalance, Rejection::Other(Text::truncated("no"))] {
         let mut session = bots();
         session.check(&[
             (candle(0, 1), "#1 a BUY 10.00"),
@@ -85,7 +83,7 @@ fn resume_and_an_adopted_order_end_a_pause_and_simulated_rejections_start_none()
             (candle(0, 2), "#2 a BUY 10.00"),
             (at(122, not_sent(2)), ""),
             (candle(0, 3), "#3 a BUY 10.00"),
-            (at(182, simulated(rejection)), ""),
+            (at(182, simulated(why)), ""),
             (candle(0, 4), "#4 a BUY 10.00"),
             (at(242, rejected(4)), ""),
             (candle(0, 5), "#5 a BUY 10.00"),
@@ -102,10 +100,9 @@ fn resume_and_an_adopted_order_end_a_pause_and_simulated_rejections_start_none()
 
 #[test]
 fn pause_is_reported_with_its_cause_and_end() {
-    let mut session = bots();
-    session
-        .check(&[(candle(0, 1), "#1 a BUY 10.00"), (at(62, refused(1, RefusalReason::SymbolInactive)), "")]);
-    let running = |second: i64| session.session.refusal_pauses(at(second, won(1, 0)).at);
+    let mut test = bots();
+    test.check(&[(candle(0, 1), "#1 a BUY 10.00"), (at(62, refused(1, RefusalReason::SymbolInactive)), "")]);
+    let running = |second: i64| test.session.refusal_pauses(at(second, won(1, 0)).at);
     let shown: Vec<_> = running(63)
         .into_iter()
         .map(|(pause, symbol)| (pause.cause(), pause.until, symbol.map(|symbol| symbol.to_string())))

@@ -61,8 +61,7 @@ fn verdict_is_recorded_once_after_its_settlement_and_enforced_if_set() {
 
 #[test]
 fn accounts_bet_at_the_decision_and_unopened_trades_return_the_bet() {
-    let script = Script::new("a").buys(&[1, 2, 3, 4, 5]);
-    let mut session = TestSession::new(&[script], |_| {});
+    let mut session = TestSession::new(&[Script::new("a").buys(&[1, 2, 3, 4, 5])], |_| {});
     let mut handle = |event: Event| {
         session.handle(&event);
         accounts(&the_verdict(&session.session))

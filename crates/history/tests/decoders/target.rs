@@ -98,8 +98,7 @@ impl Target {
         let origin =
             Origin { source: "x".to_owned(), licence: None, fetched_at: Millis::MAX, files: Vec::new() };
         catalog.append(series(), euro().candles(), &origin).unwrap();
-        let path = folder.path().join("EURUSD/1m/manifest.json");
-        let sound = fs::read(&path).unwrap();
+        let sound = fs::read(folder.path().join("EURUSD/1m/manifest.json")).unwrap();
         let mut target = Self::new("manifest", &[], move |content| {
             fs::write(folder.path().join("EURUSD/1m/manifest.json"), content).unwrap();
             let _ = (catalog.series(), catalog.revisions(series()));
@@ -136,12 +135,10 @@ fn import(content: &[u8], format: Option<&str>) {
     let sniffed =
         ImportSettings { format: None, interval: None, zone: None, max_bytes: 1 << 20, ..given.clone() };
     // Checking market hours over centuries is slow, so this is done only sometimes.
-    let session =
-        if content.len().is_multiple_of(16) { MarketHours::Currencies } else { MarketHours::Always };
-    let settings = CheckSettings { session: Some(session), ..CheckSettings::default() };
-    for reading in [given, sniffed] {
-        if let Ok(checked) = check_bytes(content, Path::new("DAT_MT_EURUSD_M1_2024.csv"), &reading, &settings)
-        {
+    let hours = if content.len().is_multiple_of(16) { MarketHours::Currencies } else { MarketHours::Always };
+    let settings = CheckSettings { session: Some(hours), ..CheckSettings::default() };
+    for terms in [given, sniffed] {
+        if let Ok(checked) = check_bytes(content, Path::new("DAT_MT_EURUSD_M1_2024.csv"), &terms, &settings) {
             let also = FindingKind::ALL;
             if let Some(candles) = checked.fix(&also).candles {
                 hold_to_itself(&candles);

@@ -293,8 +293,7 @@ mod tests {
             // The ends keep all their digits.
             (0.123_456, 40.0, AxisScale::Linear, 0.0, "0.123456"),
         ] {
-            let told = between(low, high, scale).value_at(fraction).to_string();
-            assert_eq!(told, expected, "{low} to {high}");
+            assert_eq!(between(low, high, scale).value_at(fraction).to_string(), expected, "{low} to {high}");
         }
         for (low, high) in [(1e-320, 1e-310), (1e300, 1e308), (-f64::MAX, f64::MAX)] {
             let number = between(low, high, AxisScale::Linear).value_at(0.4).to_number().unwrap();

@@ -213,14 +213,13 @@ mod tests {
             "stopped_by": "LossStreak"
         }));
         let ran = |score| (Outcome::Figures(Box::new(figures.clone())), score);
-        let outcomes =
-            [ran(Some(0.25)), (Outcome::Refused("no, \"never\"".to_owned()), None), ran(Some(0.5))];
+        let runs = [ran(Some(0.25)), (Outcome::Refused("no, \"never\"".to_owned()), None), ran(Some(0.5))];
         let filled = |((outcome, score), (trial, candidate))| TrialRow {
             candidate,
             outcome,
             ..row(trial, None, score)
         };
-        outcomes.into_iter().zip((0..).zip(space.all_sets().unwrap())).map(filled).collect()
+        runs.into_iter().zip((0..).zip(space.all_sets().unwrap())).map(filled).collect()
     }
 
     fn luck() -> SelectionBias {

@@ -30,8 +30,7 @@ pub(super) fn row(trial: u64, figures: Option<Figures>, score: Option<f64>) -> T
 }
 
 pub(super) fn listed(name: &str, target: AxisTarget, settings: impl IntoIterator<Item = Setting>) -> Axis {
-    let values = AxisValues::Listed(settings.into_iter().collect());
-    Axis::new(name.to_owned(), target, values, AxisScale::Linear)
+    Axis::new(name.to_owned(), target, AxisValues::Listed(settings.into_iter().collect()), AxisScale::Linear)
 }
 
 pub(super) fn whole(name: &str, numbers: impl IntoIterator<Item = i64>) -> Axis {

@@ -150,8 +150,7 @@ mod tests {
     fn a_search_that_was_killed_may_have_looked_until_it_is_noted() {
         let fixture = Fixture::new();
         let ledger = fixture.ledger();
-        let lost =
-            |strategy: &str, run: &str| ledger.earlier_looks(strategy, &look(2).candles, run).unwrap().lost;
+        let lost = |name: &str, run: &str| ledger.earlier_looks(name, &look(2).candles, run).unwrap().lost;
         let sweep = |hour| Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(hour) };
         ledger.record_planned_sets("rsi", 20, &sweep(2)).unwrap();
         let found = lost("rsi", "r2");

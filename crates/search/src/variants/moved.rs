@@ -151,22 +151,19 @@ mod tests {
             }
         }
         // Longer candles, shifted by a time that is not a multiple of their length.
-        let five = with_steps(series(5, longer_candles(5, &moved(&all[3_000..9_000], 63)))).1;
-        assert!(is_moved(&five, &own));
+        assert!(is_moved(&with_steps(series(5, longer_candles(5, &moved(&all[3_000..9_000], 63)))).1, &own));
     }
 
     #[test]
     fn a_part_of_a_million_candles_is_known_if_it_was_moved() {
         let all = closes(2, 1_000_000);
         let own = steps(&all);
-        let other = steps(&moved(&all[600_000..640_000], 7));
-        assert!(is_moved(&other, &own));
+        assert!(is_moved(&steps(&moved(&all[600_000..640_000], 7)), &own));
     }
 
     #[test]
     fn other_candles_and_other_stretches_of_the_same_ones_are_not_taken_for_moved_ones() {
-        let all = closes(3, 40_000);
-        let parts: Vec<Steps> = all.chunks(5_000).map(steps).collect();
+        let parts: Vec<Steps> = closes(3, 40_000).chunks(5_000).map(steps).collect();
         for (place, one) in parts.iter().enumerate() {
             for two in &parts[..place] {
                 assert!(!is_moved(one, two), "{place}");

@@ -160,8 +160,7 @@ mod tests {
         let count = |noted: &LedgerSummary| VariantCount::new(noted, &[with("v")], &look(400)).count;
         assert_eq!(count(&grown), 1);
         // The rewritten variant would have had other trades then.
-        let rewritten = Look { span: before, ..look(400) };
-        fixture.ledger().record_variants(&[with("w")], &rewritten).unwrap();
+        fixture.ledger().record_variants(&[with("w")], &Look { span: before, ..look(400) }).unwrap();
         assert_eq!(count(&noted("v", 400)), 2);
         // A chosen end is not the end of the candles.
         let chosen = Look { span: look(400).span.start..look(350).span.end, ..look(400) };
@@ -192,7 +191,11 @@ mod tests {
     fn a_sweep_whose_strategy_is_rewritten_while_candles_grow_tries_as_many_sets_again() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
         let ledger = fixture.ledger();
+<<<<<<< HEAD
         let look = |end: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..end])) };
+=======
+        let look = |n: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..n])) };
+>>>>>>> t-tests3
         let trades =
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
         // The last of 21 sets ran on only a part of the candles.

@@ -284,8 +284,7 @@ mod tests {
             let expected = all[from].time()..all[to - 1].time() + Millis::MINUTE;
             assert_eq!(seen, Some(expected), "{name} {from} {to}");
         }
-        let longer = series(5, longer_candles(5, &prices));
-        assert!(own.seen_in(&CandleSample::from_series([&longer])).is_some());
+        assert!(own.seen_in(&CandleSample::from_series([&series(5, longer_candles(5, &prices))])).is_some());
         // A few candles at the end of the same symbol are too few to rule out a match, so they count.
         assert!(own.seen_in(&candles("BTCUSDT", &all[39_990..])).is_some());
     }

@@ -170,8 +170,7 @@ fn interval_without_trades_is_unbounded() {
         assert!(none.edge(confidence).is_err() && none.win_rate(confidence).is_err(), "{confidence}");
         assert!(none.excludes_edge(0.0, confidence).is_err() && RunningWinRate::new(confidence).is_err());
     }
-    let won = sequence_of_trades((0..200).map(|_| TradeOutcome::Won), 3.0);
-    assert_eq!(won.edge(0.95).unwrap().lower, 1.0);
+    assert_eq!(sequence_of_trades((0..200).map(|_| TradeOutcome::Won), 3.0).edge(0.95).unwrap().lower, 1.0);
 }
 
 #[test]
@@ -195,8 +194,7 @@ fn an_edge_that_has_gone_lets_the_ends_cross() {
     let trades = |count: usize, every: usize| {
         (0..count).map(move |trade| if trade % every == 0 { TradeOutcome::Lost } else { TradeOutcome::Won })
     };
-    let sequence = sequence_of_trades(trades(600, 3).chain(trades(6_000, 2)), 0.85);
-    let edge = sequence.edge(0.95).unwrap();
+    let edge = sequence_of_trades(trades(600, 3).chain(trades(6_000, 2)), 0.85).edge(0.95).unwrap();
     assert!(edge.upper < edge.lower, "{edge:?}");
 }
 

@@ -36,8 +36,7 @@ fn unit_return(won: bool) -> f64 {
 #[test]
 fn real_trades_of_a_hook_follow_two_losses() {
     // v v r v v r: the third (won) and the sixth (lost) trade are real.
-    let trades = one_by_one([-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]);
-    let worth = gate_worth(&trades, hook(2), 99, SEED).unwrap();
+    let worth = gate_worth(&one_by_one([-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]), hook(2), 99, SEED).unwrap();
     assert_eq!((worth.trades, worth.real), (6, 2));
     assert!((worth.mean_of_real.unwrap() + 0.1).abs() < 1e-12);
     assert!((worth.mean_of_all + 4.2 / 6.0).abs() < 1e-12);

@@ -271,8 +271,7 @@ mod tests {
 
     #[test]
     fn rejects_families_without_trades_and_empty_draws() {
-        let idle = VariantReturns::new(&[vec![0.0; 9]]).unwrap();
-        assert!(best_of_many(&idle, BOOTSTRAP).is_err());
+        assert!(best_of_many(&VariantReturns::new(&[vec![0.0; 9]]).unwrap(), BOOTSTRAP).is_err());
         let busy = VariantReturns::new(&[vec![0.0, 1.0]]).unwrap();
         assert!(best_of_many(&busy, Bootstrap { block_periods: 0, ..BOOTSTRAP }).is_err());
         assert!(best_of_many(&busy, Bootstrap { runs: 0, ..BOOTSTRAP }).is_err());

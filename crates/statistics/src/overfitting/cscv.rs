@@ -213,8 +213,7 @@ mod tests {
     #[test]
     fn probabilities_equal_the_reference_figures() {
         let periods: Vec<[f64; 6]> = rows(include_str!("../../reference/variants.csv"));
-        let variants: Vec<Vec<f64>> =
-            (0..6).map(|variant| periods.iter().map(|row| row[variant]).collect()).collect();
+        let variants: Vec<Vec<f64>> = (0..6).map(|v| periods.iter().map(|row| row[v]).collect()).collect();
         let returns = VariantReturns::new(&variants).unwrap();
         for [blocks, purged, probability, loss] in rows(include_str!("../../reference/overfitting.csv")) {
             let split = Split { blocks: blocks as usize, purged_periods: purged as usize };

@@ -98,8 +98,7 @@ mod tests {
     fn dropped_paths_are_included_in_the_error() {
         // Two trades, so paths less probable than 5e-16 are dropped. The error is their probability plus rounding.
         let left_out = |balance, win_probability| {
-            let question = RuinQuestion { balance, win_probability, ..QUESTION };
-            flat(&question, 1).error() - 2.0 * f64::EPSILON
+            flat(&RuinQuestion { balance, win_probability, ..QUESTION }, 1).error() - 2.0 * f64::EPSILON
         };
         let step = f64::EPSILON / 2.0;
         for (balance, win_probability, expected) in [
@@ -158,8 +157,7 @@ mod tests {
     fn share_is_staked_down_to_the_minimum_stake() {
         // Half of 2^21, then half of the rest each time: twenty losses leave 2, and half of 2 is the minimum stake.
         // Only a twenty-first consecutive loss ruins: with one win among them, 2 x 1.5 = 3 is left.
-        let question = RuinQuestion { balance: 1 << 21, horizon_trades: 21, ..QUESTION };
-        let found = share(&question, 0.5, 1);
+        let found = share(&RuinQuestion { balance: 1 << 21, horizon_trades: 21, ..QUESTION }, 0.5, 1);
         assert_eq!(found.within(20), 0.0);
         assert!((found.within(21) - 0.5_f64.powi(21)).abs() < 1e-15, "{}", found.within(21));
     }

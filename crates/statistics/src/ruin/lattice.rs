@@ -248,8 +248,7 @@ mod tests {
         assert_eq!((found.within(1), found.within(2)), (0.0, 0.25));
         assert!((found.error() - (0.25 + 1e-13)).abs() < 1e-15, "{}", found.error());
         // Points of 2 from 4 up to 6: half of a win is one point up, a quarter. Half of another is a sixteenth.
-        let question = RuinQuestion { balance: 4, ..question };
-        let found = Overlapping::new(&question, &cycle, 2, top(4.0)).follow();
+        let found = Overlapping::new(&RuinQuestion { balance: 4, ..question }, &cycle, 2, top(4.0)).follow();
         assert!((found.error() - (0.0625 + 1e-13)).abs() < 1e-15, "{}", found.error());
     }
 
@@ -258,24 +257,23 @@ mod tests {
         // Changes of a prime above a million and of seven times that prime: few points, all of them multiples of it.
         let large =
             StakePlan::Martingale { base: 1_000_003, factor: 2.0, levels: 3, most_stake: 9_000_000, step: 1 };
-        let question = RuinQuestion { balance: 20_000_060, payout_fraction: 1.0, ..QUESTION };
-        let found = ruin(&question, &cycle_of(&question, &large)).unwrap();
+        let game = RuinQuestion { balance: 20_000_060, payout_fraction: 1.0, ..QUESTION };
+        let found = ruin(&game, &cycle_of(&game, &large)).unwrap();
         assert!(found.error() < 2e-13 && found.probability() > 0.01, "{found:?}");
         // Changes of 850, 850, 848, 848 and -18213 have no common divisor: too many points.
         let recover =
             StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 4, most_stake: 100_000, step: 1 };
-        let question =
-            RuinQuestion { balance: 50_000, payout_fraction: 0.85, horizon_trades: 200, ..QUESTION };
-        let cycle = cycle_of(&question, &recover);
-        let found = ruin(&question, &cycle).unwrap();
-        let exact = Overlapping::new(&question, &cycle, 1, Top::new(&question, &cycle)).follow();
+        let game = RuinQuestion { balance: 50_000, payout_fraction: 0.85, horizon_trades: 200, ..QUESTION };
+        let cycle = cycle_of(&game, &recover);
+        let found = ruin(&game, &cycle).unwrap();
+        let exact = Overlapping::new(&game, &cycle, 1, Top::new(&game, &cycle)).follow();
         let off = (found.probability() - exact.probability()).abs();
         assert!(exact.probability() > 0.1 && exact.error() < 2e-13, "{}", exact.probability());
         assert!(off <= found.error() && found.error() < 0.01, "off by {off}, says {}", found.error());
         assert!(found.error() > 1e-9, "{} is of an exact lattice", found.error());
         // Up to 220001, 200 trades and 5 outcomes: 3 x 2.2e8 / 6e7 requires 12, and 2 x 20 divides 1000.
         let [fine, coarse] =
-            [20, 40].map(|by| Overlapping::new(&question, &cycle, by, Top::new(&question, &cycle)).follow());
+            [20, 40].map(|by| Overlapping::new(&game, &cycle, by, Top::new(&game, &cycle)).follow());
         assert_eq!(found.probability(), fine.probability());
         assert_eq!(found.error(), fine.error() + (fine.probability() - coarse.probability()).abs());
     }

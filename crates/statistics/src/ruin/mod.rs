@@ -271,20 +271,14 @@ mod tests {
 
     #[test]
     fn plan_without_affordable_stake_is_ruined() {
-        let probability = |question: &RuinQuestion, plan| ruin(question, &plan).unwrap().probability();
+        let p = |question: &RuinQuestion, plan| ruin(question, &plan).unwrap().probability();
         let poor = RuinQuestion { balance: 2, minimum_stake: 2, ..QUESTION };
-        assert_eq!(probability(&poor, StakePlan::Flat { stake: 3 }), 1.0);
-        assert_eq!(probability(&poor, StakePlan::Flat { stake: 1 }), 1.0);
-        assert_eq!(probability(&poor, StakePlan::Share { fraction: 0.5, step: 1 }), 1.0);
-        assert_eq!(probability(&poor, StakePlan::Share { fraction: 0.0, step: 1 }), 0.0);
-        assert_eq!(
-            probability(&poor, StakePlan::Kelly { fraction: 1.0, believed_win_probability: 0.5, step: 1 }),
-            0.0
-        );
-        assert_eq!(
-            probability(&poor, StakePlan::Soros { base: 1, wins: 2, most_stake: MAX_MONEY, step: 1 }),
-            1.0
-        );
+        assert_eq!(p(&poor, StakePlan::Flat { stake: 3 }), 1.0);
+        assert_eq!(p(&poor, StakePlan::Flat { stake: 1 }), 1.0);
+        assert_eq!(p(&poor, StakePlan::Share { fraction: 0.5, step: 1 }), 1.0);
+        assert_eq!(p(&poor, StakePlan::Share { fraction: 0.0, step: 1 }), 0.0);
+        assert_eq!(p(&poor, StakePlan::Kelly { fraction: 1.0, believed_win_probability: 0.5, step: 1 }), 0.0);
+        assert_eq!(p(&poor, StakePlan::Soros { base: 1, wins: 2, most_stake: MAX_MONEY, step: 1 }), 1.0);
     }
 
     #[test]

@@ -217,11 +217,10 @@ mod tests {
             StakePlan::Martingale { base: 1_000, factor: 2.2, levels: 6, most_stake: 100_000_000, step: 1 };
         for (balance, horizon_trades) in [(30_000_000, 2_500), (500_000, 10_000)] {
             let (payout_fraction, win_probability) = (0.85, 1.0 / 1.85);
-            let question =
-                RuinQuestion { balance, win_probability, payout_fraction, horizon_trades, ..QUESTION };
-            let cycle = cycle_of(&question, &plan);
-            let coarsest = coarsest(&question, &cycle);
-            let Lattice { spacing, .. } = Lattice::new(&question, &cycle).unwrap();
+            let game = RuinQuestion { balance, win_probability, payout_fraction, horizon_trades, ..QUESTION };
+            let cycle = cycle_of(&game, &plan);
+            let coarsest = coarsest(&game, &cycle);
+            let Lattice { spacing, .. } = Lattice::new(&game, &cycle).unwrap();
             assert!((coarsest / 3..=coarsest).contains(&spacing), "{balance}: {spacing} of {coarsest}");
         }
     }

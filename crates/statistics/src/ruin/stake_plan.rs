@@ -155,19 +155,14 @@ mod tests {
     #[test]
     fn ladder_cost_is_limited_to_the_maximum_money() {
         // 1 + 2 + ... + 2^48 = 2^49 - 1, out of twice that amount and out of one more.
-        let half = (1 << 49) - 1;
-        assert_eq!(doubling(1, 49).stakes(&QUESTION).map(|stakes| stakes.iter().sum()), Ok(half));
+        assert_eq!(doubling(1, 49).stakes(&QUESTION).map(|stakes| stakes.iter().sum()), Ok((1 << 49) - 1));
         assert_eq!(soros(MAX_MONEY, 0).stakes(&QUESTION), Ok(vec![1 << 50]));
-        let most =
-            StakePlan::Martingale { base: 1 << 49, factor: 1.0, levels: 2, most_stake: 1 << 49, step: 1 };
-        assert_eq!(most.stakes(&QUESTION), Ok(vec![1 << 49; 2]));
-        let more = StakePlan::Martingale {
-            base: (1 << 49) + 1,
-            factor: 1.0,
-            levels: 2,
-            most_stake: 1 << 50,
-            step: 1,
-        };
-        assert_eq!(more.stakes(&QUESTION), Err(StatisticsError::TooMuchMoney { most: 1 << 50 }));
+        let gale =
+            |base, most_stake| StakePlan::Martingale { base, factor: 1.0, levels: 2, most_stake, step: 1 };
+        assert_eq!(gale(1 << 49, 1 << 49).stakes(&QUESTION), Ok(vec![1 << 49; 2]));
+        assert_eq!(
+            gale((1 << 49) + 1, 1 << 50).stakes(&QUESTION),
+            Err(StatisticsError::TooMuchMoney { most: 1 << 50 })
+        );
     }
 }

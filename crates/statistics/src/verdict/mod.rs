@@ -408,10 +408,8 @@ mod tests {
             test.on_settled(stake, TradeOutcome::Won);
         }
         let trades = (20.0 / test.edge_account()).ln() / 0.000_943_696_868_6 * (1.0 + 1.445 / 11.445);
-        assert_eq!(
-            test.verdict(),
-            Verdict::NotEnoughTrades { expected_more_trades: Some(trades.ceil() as u64) }
-        );
+        let expected_more_trades = Some(trades.ceil() as u64);
+        assert_eq!(test.verdict(), Verdict::NotEnoughTrades { expected_more_trades });
     }
 
     #[test]

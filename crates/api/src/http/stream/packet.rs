@@ -200,9 +200,8 @@ mod tests {
     #[test]
     fn classifies_invalid_packets() {
         let nested = format!("42/symbol-prices,{}", "[".repeat(10_000));
-        for text in ["", "x", "9", "0", "0[]", "4", "4x", "42/symbol-prices,", "42/symbol-prices,{}", &nested]
-        {
-            assert_eq!(parse(text), Packet::Unreadable, "{}", &text[..text.len().min(40)]);
+        for s in ["", "x", "9", "0", "0[]", "4", "4x", "42/symbol-prices,", "42/symbol-prices,{}", &nested] {
+            assert_eq!(parse(s), Packet::Unreadable, "{}", &s[..s.len().min(40)]);
         }
     }
 

@@ -519,8 +519,7 @@ mod tests {
         let mut book = TradeBook::default();
         book.recall(&decoder.read_action(&open.to_string()).unwrap());
         let row = *book.row(IntentId::new(1)).unwrap();
-        let names = Names::new(&of_session.bots, of_session.money_scale);
-        let figures = RunMetrics::new(names, 0.0);
+        let figures = RunMetrics::new(Names::new(&of_session.bots, of_session.money_scale), 0.0);
         let handled = |kind, (before, after): (IntentRow, IntentRow)| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
             let (funds, actions) = (Funds::default(), Vec::new());

@@ -363,8 +363,7 @@ mod tests {
         let all = ["2011-12-29T22:00", "2011-12-30T22:00", "2011-12-31T22:00"];
         check(("12:00", "Pacific/Apia", ""), span, &all);
         assert!(WeekDays::parse("mon-").is_err() && WeekDays::parse("mo").is_err());
-        let full = WeekDays::parse("Monday tues fri-Sunday").unwrap();
-        assert_eq!(full.describe(), "mon tue fri sat sun");
+        assert_eq!(WeekDays::parse("Monday tues fri-Sunday").unwrap().describe(), "mon tue fri sat sun");
         let sunday = clock_time("08:00", "UTC", "sun");
         let next = sunday.next_after(parse_time("2026-01-04T08:00").unwrap());
         assert_eq!(next, parse_time("2026-01-11T08:00"));

@@ -120,8 +120,7 @@ async fn explains_malformed_requests() {
         assert_eq!(bench.post(body).await.0, 400, "{body}");
     }
     assert_eq!(bench.post(&"x".repeat(MAX_BODY_BYTES + 1)).await.0, 413);
-    let flat = r#"{"ticker":"BTCUSDT","action":"sell","market_position":"flat"}"#;
-    assert_eq!(bench.post(flat).await.0, 200);
+    assert_eq!(bench.post(r#"{"ticker":"BTCUSDT","action":"sell","market_position":"flat"}"#).await.0, 200);
     assert_eq!(bench.read_reports(4).await.0, 4);
     let quiet = [(Request::get(PATH), 405), (Request::post("/"), 404), (Request::post("/signal/x"), 404)];
     for (request, expected) in quiet {
@@ -167,16 +166,14 @@ async fn reports_duplicate_and_late_signals_to_the_sender() {
         (r#""time":"2026-01-05T10:29:50Z","expires_ms":10000"#, "accepted"),
         (r#""time":"2026-01-05T10:29:58Z","expires_ms":1000"#, "late"),
     ] {
-        let body = format!(r#"{{"bot":"btc","direction":"BUY",{rest}}}"#);
-        let (code, answer, _) = bench.post(&body).await;
+        let (code, answer, _) = bench.post(&format!(r#"{{"bot":"btc","direction":"BUY",{rest}}}"#)).await;
         assert!(code == 202 && answer.contains(&format!("\"status\":\"{status}\"")), "{rest}: {answer}");
         assert!(bench.waiting.recv().await.is_some(), "the run decides in any case");
     }
 }
 
 async fn read_status(bench: &Bench, id: usize) -> String {
-    let body = format!(r#"{{"bot":"btc","direction":"BUY","id":"{id}"}}"#);
-    let (code, answer, _) = bench.post(&body).await;
+    let (code, answer, _) = bench.post(&format!(r#"{{"bot":"btc","direction":"BUY","id":"{id}"}}"#)).await;
     let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
     answer["status"].as_str().map_or_else(|| code.to_string(), str::to_owned)
 }
@@ -211,8 +208,7 @@ async fn reports_first_and_last_of_several_problems_with_a_count() {
     for line in ["line 2: a", "line 5: b", "line 7: c"] {
         bench.sink.report_malformed(line);
     }
-    let ends = ["line 2: a", "line 7: c"].map(str::to_owned);
-    assert_eq!(bench.read_reports(3).await, (3, 0, ends));
+    assert_eq!(bench.read_reports(3).await, (3, 0, ["line 2: a", "line 7: c"].map(str::to_owned)));
 }
 
 #[tokio::test(start_paused = true)]
