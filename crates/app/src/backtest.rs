@@ -231,11 +231,7 @@ mod tests {
 
     #[test]
     fn reports_candles_of_bots_that_do_not_overlap() {
-<<<<<<< HEAD
         let series = |symbol: &str, interval: &str, from: i64| flat_candles(symbol, interval, from..from + 3);
-=======
-        let series = |symbol: &str, step: &str, first: i64| flat_candles(symbol, step, first..first + 3);
->>>>>>> t-tests3
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // The series cover minutes 0 to 15 and 15 to 30.

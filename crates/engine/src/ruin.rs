@@ -353,7 +353,7 @@ mod tests {
             };
             let balance = Money::from_minor(100_000);
             let problem = check_ruin(&with(1_001), balance, &[record(None)]).unwrap_err().to_string();
-            assert!(problem.contains("is 10.00, risk.min_stake is 10.01"), "{problem}");
+            assert!(problem.contains("is 10.00, but risk.min_stake is 10.01"), "{problem}");
             let sound = check_ruin(&with(1_000), balance, &[record(None)]).unwrap();
             assert!(sound.ladders[0].contains("risk of ruin within"), "{sound:?}");
         }

@@ -481,7 +481,7 @@ mod tests {
                 ["risk.bots.bot-0.daily_loss_limit_percent is", "10.00", "9.00"],
             ),
             (fixed(10), json!({ "max_stake_percent": 0.9 }), true, ["max_stake_percent", "10.00", "9.00"]),
-            (fixed(1_001), json!({}), true, ["account.initial_balance is", "1001.00", "1000.00"]),
+            (fixed(1_001), json!({}), true, ["account.initial_balance is", "1,001.00", "1,000.00"]),
             (fixed(10), json!({ "max_drawdown_percent": 0.9 }), true, ["max_drawdown", "10.00", "9.00"]),
         ] {
             let found = check_first(stake, &keys);

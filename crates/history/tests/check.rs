@@ -101,7 +101,7 @@ fn reports_each_kind_of_problem_with_its_line() {
     }
     check(&[(5, "TIME,100,102,99.9,100,1")], &[]);
     let flat: Vec<(usize, &str)> = (5..20).map(|line| (line, "TIME,100,100,100,100,0")).collect();
-    check(&flat, &[(Flat, None, Some(3), 15, "15 candles at 100")]);
+    check(&flat, &[(Flat, None, Some(3), 15, "stays at 100 for 15 candles")]);
     check(&flat[1..], &[]);
     let less: Vec<(usize, &str)> = (22..42).map(|line| (line, "TIME,80,80.08,79.92,80,1")).collect();
     check(&less, &[(Jump, None, Some(20), 1, "the previous close 100 by 25.00 %, 125 times")]);
@@ -133,7 +133,10 @@ fn weekend_is_a_gap_except_for_forex() {
     // Of a gap that starts an hour before the weekend, only that hour counts, and on a holiday nothing.
     let early = kept(&euro, |minute| !(7_020..9_960).contains(&minute));
     let expected = check_series(&early, &[], &CheckSettings::default());
-    assert_found(&expected, &[(FindingKind::Gap, None, Some(7_020), 60, "60 missing, 2880 more")]);
+    assert_found(
+        &expected,
+        &[(FindingKind::Gap, None, Some(7_020), 60, "60 missing, plus 2880 in closed hours")],
+    );
     let friday = CheckSettings { holidays: vec!["2026-01-09".parse().unwrap()], ..CheckSettings::default() };
     let expected = check_series(&kept(&euro, |minute| !(5_760..9_960).contains(&minute)), &[], &friday);
     assert_eq!(expected.findings.total(), 0);

@@ -300,7 +300,7 @@ fn rejects_candles_of_another_midnight_with_a_hint() {
 fn accepts_bars_stamped_with_their_last_moment() {
     for before in [1, 1_000] {
         let text = ours(every(MINUTE, NINE + MINUTE - before, 5));
-        let expected = format!("is {before} ms before it; use --stamped, such as --stamped close");
+        let expected = format!("is {before} ms before the close; use --stamped, such as --stamped close");
         check_refused("EURUSD_1m.csv", &text, "", &expected);
         assert_eq!(minutes(&import("EURUSD_1m.csv", &text, "stamped=close").unwrap()), [0, 1, 2, 3, 4]);
     }

@@ -80,7 +80,7 @@ fn suggests_fixes_for_syntax_mistakes_in_a_file() {
         ("buy: \"close > open\"", "put the condition in double quotes: buy = \"close > open\"\n"),
         ("sell close > open", "double quotes: sell = \"close > open\"\n"),
         ("buy = \"close > open\"\n[parameters]\nperiod: 14", "line 3: column 7: a line is a key"),
-        ("buy = \"close > open\" sell = \"close < open\"", "start a new one before `sell`"),
+        ("buy = \"close > open\" sell = \"close < open\"", "start a new line before `sell`"),
         (
             "buy = between(\u{201c}08:00\u{201d}, \u{201c}17:00\u{201d})",
             "double quotes: buy = \"between('08:00', '17:00')\"\n",

@@ -373,7 +373,7 @@ fn detects_wrong_declarations_and_duplicate_keys() {
     let (stake, risk) = &rules()[1];
     for (parameters, problem) in [
         (&["level=20..40:10", "offset=0"][..], None),
-        (&["level=20..40:10", "offset=0.5"], Some("differ from those of a full backtest")),
+        (&["level=20..40:10", "offset=0.5"], Some("differ from the trades of a full backtest")),
         (&["period=5,6", "level=30,40", "names=true"], None),
         (&["period=5,6", "level=30,40", "names=false"], Some("the key \"rsi\" is used for two series")),
     ] {

@@ -182,7 +182,7 @@ mod tests {
             });
             assert_eq!(found, expected, "{asked:?}");
             let said = asked.err().map(|error| error.to_string());
-            assert!(said.is_none_or(|said| said.contains("record of ETHUSDT, but BTCUSDT was requested")));
+            assert!(said.is_none_or(|said| said.contains("is for ETHUSDT instead of BTCUSDT")));
         }
     }
 }

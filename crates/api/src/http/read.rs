@@ -367,7 +367,11 @@ mod tests {
             ("404 Not Found", r#"{"message": "pair"}"#, "NotFound { text: \"pair"),
             ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Rejected { text: "HTTP 400: a; b (GET"#),
             ("403 Forbidden", "<html>", r#"Credentials { text: "HTTP 403 (GET"#),
-            ("301 Moved\r\nLocation: /else", "", r#"text: "HTTP 301 (GET /token/wallets); redirects are"#),
+            (
+                "301 Moved\r\nLocation: /else",
+                "",
+                r#"text: "HTTP 301 (GET /token/wallets); the client does not"#,
+            ),
             ("204 No Content", "", "Malformed { problem: \"HTTP 204 instead of 200 (GET"),
             (past.as_str(), old, " s behind this machine: correct this machine's clock (GET /token/wallets)"),
             (

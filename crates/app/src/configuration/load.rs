@@ -376,14 +376,9 @@ mod tests {
     #[test]
     fn accepts_duration_for_close_type() {
         let bot = "[[bots]]\nname = \"a\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\n";
-<<<<<<< HEAD
         let read = |key: &str| LoadedConfig::from_text(&format!("{bot}{key}")).map_err(|e| e.to_string());
         let loaded = read("duration = \"05:00\"").unwrap();
         assert_eq!(loaded.config.bots[0].close_type.to_string(), "05:00");
-=======
-        let read = |keys: &str| LoadedConfig::from_text(&format!("{bot}{keys}")).map_err(|e| e.to_string());
-        assert_eq!(read("duration = \"05:00\"").unwrap().config.bots[0].close_type.to_string(), "05:00");
->>>>>>> t-tests3
         let problem = read("duration = \"5:0x\"").unwrap_err();
         assert!(problem.contains("5:0x"), "{problem}");
         let both = read("duration = \"05:00\"\nclose_type = \"05:00\"").unwrap_err();

@@ -335,7 +335,7 @@ mod tests {
         assert!(of(None, MIN_NOTICE_ENTRIES).is_some_and(|notice| notice.contains("all 100000 entries")));
         assert_eq!(
             of(Some("it is read: other settings"), 3).as_deref(),
-            Some("it is read: other settings; it has 3 entries")
+            Some("it is read: other settings; the journal has 3 entries")
         );
     }
 }

@@ -176,15 +176,9 @@ mod tests {
 
     #[test]
     fn answers_have_no_line_breaks() {
-<<<<<<< HEAD
         let gone = LoadedConfig::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
         assert!(gone.text().contains('\n'), "{}", gone.text());
         let line = to_one_line(&gone);
-=======
-        let error = LoadedConfig::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
-        assert!(error.text().contains('\n'), "{}", error.text());
-        let line = to_one_line(&error);
->>>>>>> t-tests3
         assert!(!line.contains('\n') && line.contains("missing.toml") && line.contains("; "), "{line}");
     }
 

@@ -349,17 +349,10 @@ mod tests {
             HoldOutLock::new(&self.folder.path().join("state"))
         }
 
-<<<<<<< HEAD
         fn ask(&self, claim: &Hypothesis, run: &str, reopening: Reopening) -> Result<OpeningRecord, String> {
             let candles = self.candles();
             let asked = OpeningRequest {
                 hypothesis: claim,
-=======
-        fn ask(&self, idea: &Hypothesis, run: &str, reopening: Reopening) -> Result<OpeningRecord, String> {
-            let candles = self.candles();
-            let asked = OpeningRequest {
-                hypothesis: idea,
->>>>>>> t-tests3
                 run: run.to_owned(),
                 range: &candles.span().unwrap(),
                 candles: &candles,
@@ -373,13 +366,8 @@ mod tests {
             opened
         }
 
-<<<<<<< HEAD
         fn open(&self, claim: &Hypothesis, run: &str, again: Reopening) -> Result<(usize, usize), String> {
             self.ask(claim, run, again).map(|opened| (opened.number, opened.openings_for_others))
-=======
-        fn open(&self, idea: &Hypothesis, run: &str, reopening: Reopening) -> Result<(usize, usize), String> {
-            self.ask(idea, run, reopening).map(|opened| (opened.number, opened.openings_for_others))
->>>>>>> t-tests3
         }
 
         fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {

@@ -198,17 +198,10 @@ mod tests {
         assert_eq!(fs::read_to_string(&there).unwrap(), "half, and more");
         // Another run finds the file and changes nothing.
         let written = fs::metadata(&there).unwrap().modified().unwrap();
-<<<<<<< HEAD
         let next = remote(folder.path());
         next.download("shard-1.jsonl").unwrap();
         assert_eq!(fs::read_to_string(next.local_folder().join("shard-1.jsonl")).unwrap(), "half, and more");
         assert!(next.upload_if_unchanged("shard-1.jsonl").unwrap());
-=======
-        let other = remote(folder.path());
-        other.download("shard-1.jsonl").unwrap();
-        assert_eq!(fs::read_to_string(other.local_folder().join("shard-1.jsonl")).unwrap(), "half, and more");
-        assert!(other.upload_if_unchanged("shard-1.jsonl").unwrap());
->>>>>>> t-tests3
         assert_eq!(fs::metadata(&there).unwrap().modified().unwrap(), written);
     }
 

@@ -82,13 +82,13 @@ impl TestSession {
         match action {
             Action::Open(approved) => {
                 let bot = &self.session.bot_names()[approved.bot().index()];
-                let stake = scale.format(approved.stake());
+                let stake = scale.to_decimal(approved.stake());
                 format!("#{} {bot} {} {stake}", approved.intent(), approved.direction())
             }
             Action::Refuse(refused) => {
                 format!("{} {}", self.session.bot_names()[refused.bot.index()], refused.rule)
             }
-            Action::DayOpened { equity, .. } => format!("day {}", scale.format(*equity)),
+            Action::DayOpened { equity, .. } => format!("day {}", scale.to_decimal(*equity)),
             Action::Verdict(judgement) => {
                 let bot = &self.session.bot_names()[judgement.bot.index()];
                 format!("{bot} {:?} after {}", judgement.edge, judgement.trades)

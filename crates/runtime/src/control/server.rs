@@ -291,7 +291,7 @@ mod tests {
         let mut answer = [0; 512];
         let length = stream.read(&mut answer).await.unwrap();
         let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
-        assert!(answer.contains("refused") && answer.contains("at most 4096 bytes"), "{answer}");
+        assert!(answer.contains("refused") && answer.contains("longer than 4096 bytes"), "{answer}");
         let refused = stage.send(&ControlOrder::Halt { reason: "x".repeat(MAX_LINE_BYTES) }).await;
         assert!(matches!(refused, Err(ControlError::ReasonTooLong { .. })), "{refused:?}");
         assert_eq!(stage.send(&ControlOrder::Status).await.unwrap(), state(1));

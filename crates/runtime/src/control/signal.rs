@@ -450,9 +450,12 @@ mod tests {
             (now, None),
             (now + Millis::MINUTE, None),
             (now - Millis::DAY, None),
-            (now + Millis::MINUTE + Millis::new(1), Some("the time 2026-01-05T10:31:00Z is ahead")),
-            (now - Millis::DAY - Millis::new(1), Some("the time 2026-01-04T10:29:59Z is more than a day")),
-            (Millis::ZERO, Some("the time 1970-01-01T00:00:00Z is more than a day behind")),
+            (now + Millis::MINUTE + Millis::new(1), Some("the signal's time 2026-01-05T10:31:00Z is ahead")),
+            (
+                now - Millis::DAY - Millis::new(1),
+                Some("the signal's time 2026-01-04T10:29:59Z is more than a day"),
+            ),
+            (Millis::ZERO, Some("the signal's time 1970-01-01T00:00:00Z is more than a day behind")),
         ] {
             let problem = check_time(given, now).err().unwrap_or_default();
             assert_eq!(problem.is_empty(), expected.is_none(), "{problem}");

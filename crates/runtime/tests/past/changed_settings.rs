@@ -85,7 +85,7 @@ async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
         found.notice().unwrap().clone()
     };
     let back = why(&with_bots(&[("ladder", "BTCUSDT", 10), one])).await;
-    let expected = "other settings: bot \"ladder\" traded in earlier runs but not in the last";
+    let expected = "other settings: bot \"ladder\" was missing in the last run";
     assert!(back.contains(expected), "{back}");
     let bot = with_bots(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
     let bot = BotSettings { name: "one".to_owned(), ..bot };

@@ -444,10 +444,10 @@ async fn skips_snapshots_of_another_format_or_settings_with_a_notice() {
     let (own, new) = ("{\"snapshot\":{\"format\":4,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
     let newer = folder.rewritten(true, |stored| stored.line.body.replace(own, new)).await;
     let fold = newer.read().await.unwrap();
-    assert!(fold.notice().unwrap().contains("format 7"), "{:?}", fold.notice());
+    assert!(fold.notice().unwrap().contains("format is 7"), "{:?}", fold.notice());
     assert_eq!(state(&fold), state(&folder.read().await.unwrap()));
     let check = check_journal(&mut newer.reader().await).await.unwrap();
-    check_not_checked(&folder, &check, "format 7").await;
+    check_not_checked(&folder, &check, "format is 7").await;
     let own = format!("\"settings\":\"{}\"", settings().fingerprint().unwrap());
     let another = own.replace(|digit: char| digit.is_ascii_digit(), "0");
     let other = folder.rewritten(false, |stored| stored.line.body.replace(&own, &another)).await;

@@ -146,5 +146,5 @@ async fn stream_requires_the_key_and_a_known_pair() {
     assert!(matches!(&refused, BrokerError::Credentials { .. }), "{refused}");
     assert!(!refused.to_string().contains("another-key"));
     let Err(unknown) = broker.subscribe(&symbol("NOPE")).await else { panic!("no price of it comes") };
-    assert!(unknown.to_string().contains("no price of NOPE within 1000 ms"), "{unknown}");
+    assert!(unknown.to_string().contains("no NOPE price within 1000 ms"), "{unknown}");
 }

@@ -122,11 +122,7 @@ mod tests {
         assert_eq!(resampled.move_count(), 2);
         assert_eq!(resampled.build_path(&[0, 1]).0[0].candles(), candles[0].candles(), "the observed order");
         let (other, _) = resampled.build_path(&[1, 0]);
-<<<<<<< HEAD
         let numbers = |one: &Candle| [one.open(), one.high(), one.low(), one.close(), one.volume()];
-=======
-        let numbers = |c: &Candle| [c.open(), c.high(), c.low(), c.close(), c.volume()];
->>>>>>> t-tests3
         let made: Vec<[f64; 5]> = other[0].candles().iter().map(numbers).collect();
         assert_eq!(made[1], [100.0, 100.0, 50.0, 50.0, 3.0]);
         assert_eq!(made[2], [50.5, 62.5, 50.0, 60.0, 2.0]);

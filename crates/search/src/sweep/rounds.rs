@@ -192,11 +192,7 @@ mod tests {
     #[test]
     fn shards_partition_the_trials_evenly() {
         for (sets, of) in [(10, 3), (9, 3), (2, 5), (0, 1), (u64::MAX, 4)] {
-<<<<<<< HEAD
             let shards: Vec<_> = (1..=of).map(|one| Shard::new(one, of).unwrap().trials(sets)).collect();
-=======
-            let shards: Vec<Range<u64>> = (1..=of).map(|n| Shard::new(n, of).unwrap().trials(sets)).collect();
->>>>>>> t-tests3
             assert_eq!((shards[0].start, shards[shards.len() - 1].end), (0, sets));
             assert!(shards.windows(2).all(|pair| pair[0].end == pair[1].start), "{shards:?}");
             let lengths = || shards.iter().map(|shard| shard.end - shard.start);

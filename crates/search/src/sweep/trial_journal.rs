@@ -376,8 +376,8 @@ mod tests {
         let other = std::fs::read_to_string(&path).unwrap();
         for (text, problem) in [
             (other.as_str(), "differs in: seed"),
-            ("my notes", "not the journal"),
-            ("my\nnotes\n", "not the journal"),
+            ("my notes", "is not a sweep journal"),
+            ("my\nnotes\n", "is not a sweep journal"),
         ] {
             std::fs::write(&path, text).unwrap();
             let error = TrialJournal::open(&path, &json!({"seed": 1})).unwrap_err();

@@ -153,11 +153,7 @@ mod tests {
             |place| place % 3 != 1,
         ];
         for keeps in kept {
-<<<<<<< HEAD
             let kept: Closes = (0..6_000_usize).filter(|at| keeps(*at)).map(|at| all[at]).collect();
-=======
-            let kept: Closes = (0..6_000_usize).filter(|i| keeps(*i)).map(|i| all[i]).collect();
->>>>>>> t-tests3
             let own = Moves::from_series(&series(1, kept.iter().copied())).unwrap();
             let is_known = |time: i64| kept.iter().any(|(opened, _)| opened.get() + own.interval == time);
             for (place, value) in (own.first..).zip(&*own.values) {

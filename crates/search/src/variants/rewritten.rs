@@ -191,11 +191,7 @@ mod tests {
     fn a_sweep_whose_strategy_is_rewritten_while_candles_grow_tries_as_many_sets_again() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
         let ledger = fixture.ledger();
-<<<<<<< HEAD
         let look = |end: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..end])) };
-=======
-        let look = |n: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..n])) };
->>>>>>> t-tests3
         let trades =
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
         // The last of 21 sets ran on only a part of the candles.

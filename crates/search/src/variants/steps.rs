@@ -295,10 +295,9 @@ mod tests {
 
     #[test]
     fn a_series_keeps_no_more_moves_than_fit_whatever_its_length() {
-        for (n, length, step) in
+        for (candles, minutes, step) in
             [(75_000, 1, 60), (80_000, 1, 300), (80_000, 5, 900), (80_000, 2, 240), (80_000, 60, 14_400)]
         {
-<<<<<<< HEAD
             let prices = (0..candles).map(|at| (Millis::MINUTE * (minutes * at), 1.0 + (at % 7) as f64));
             let own = with_steps(series(minutes, prices)).1;
             assert_eq!(
@@ -306,11 +305,6 @@ mod tests {
                 (step, true),
                 "{candles} {minutes}"
             );
-=======
-            let prices = (0..n).map(|i| (Millis::MINUTE * (length * i), 1.0 + (i % 7) as f64));
-            let own = with_steps(series(length, prices)).1;
-            assert_eq!((own.step / 1_000, own.all.len() <= MAX_MOVES as usize), (step, true), "{n} {length}");
->>>>>>> t-tests3
         }
     }
 

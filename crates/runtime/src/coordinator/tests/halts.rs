@@ -95,6 +95,10 @@ fn reports_a_rule_that_blocks_all_bots_once() {
     let blocked: Vec<_> = blocked.collect();
     let state = bench.state();
     // A loss of up to 5.00 is allowed, but 10.00 is staked.
-    assert!(state.all_blocked && state.blocked[0].text.contains("(5.00 left)"), "{:?}", state.blocked);
+    assert!(
+        state.all_blocked && state.blocked[0].text.contains("exceeds the 5.00 left"),
+        "{:?}",
+        state.blocked
+    );
     assert_eq!((state.blocked.len(), blocked), (1, vec![state.blocked]));
 }

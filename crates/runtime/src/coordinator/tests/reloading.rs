@@ -46,7 +46,10 @@ fn reads_settings_one_at_a_time_and_notes_them_before_the_event() {
     assert!(asks(&asked, RequestId::Settings) && answer_in(&asked).is_none(), "{asked:?}");
     assert_eq!(entries(&asked), [""; 0]);
     let second = bench.step(Input::Order(OrderId(2), ORDER));
-    assert!(problem_in(&second).is_some_and(|problem| problem.contains("already")), "{second:?}");
+    assert!(
+        problem_in(&second).is_some_and(|problem| problem.contains("another reload is in progress")),
+        "{second:?}"
+    );
     let done = read(&mut bench, settings(1));
     let changes = "[\"risk.max_open_trades 3 -> 1\", \"runtime.stop_patience_s 30 -> 7\"]";
     assert_eq!(entries(&done), [changes, "Reload"], "what cannot change is not taken over");

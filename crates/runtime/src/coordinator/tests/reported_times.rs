@@ -105,7 +105,7 @@ fn late_close_time_delays_nothing() {
     for opened in [late(running()), TradeReport { open_time: None, ..late(running()) }] {
         let seen = trade(&opened, |ms| late(in_time(ms)));
         assert!(matches!(seen.booked, Some((800, at)) if at <= 125_500), "{:?}", seen.booked);
-        assert_eq!(seen.warnings_about(" s after its expiry: "), 1, "{:?}", seen.warnings);
+        assert_eq!(seen.warnings_about(" s after the expiry. "), 1, "{:?}", seen.warnings);
     }
 }
 

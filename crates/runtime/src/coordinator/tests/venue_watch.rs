@@ -190,7 +190,7 @@ fn shows_why_and_since_when_prices_do_not_stream() {
     let (warnings, troubles) = seen(&mut bench, answer(Err(down)));
     assert_eq!(warnings, [""; 0], "said once");
     assert_eq!(stream(&mut bench), stands(0, since), "counted from the first");
-    assert!(troubles[0].ends_with("no answer in time"), "{troubles:?}");
+    assert!(troubles[0].ends_with("no answer in time)"), "{troubles:?}");
     assert!(bench.asks_at(10_000, RequestId::Price(SymbolId::FIRST)));
     bench.at(12_500).step(Input::Time);
     let (warnings, troubles) = seen(&mut bench, answer(Ok(Streams::Yes)));

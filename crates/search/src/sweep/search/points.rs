@@ -73,11 +73,7 @@ mod tests {
         for count in [1, 2, 7, 100] {
             let points = latin_hypercube(3, count, 42, 0);
             for axis in 0..3 {
-<<<<<<< HEAD
                 let mut parts: Vec<_> = points.iter().map(|one| (one[axis] * count as f64) as u64).collect();
-=======
-                let mut parts: Vec<u64> = points.iter().map(|p| (p[axis] * count as f64) as u64).collect();
->>>>>>> t-tests3
                 parts.sort_unstable();
                 assert_eq!(parts, (0..count).collect::<Vec<_>>());
             }

@@ -64,15 +64,9 @@ fn backtest_reports_contradictions_of_other_years() {
     let next = all.next_sendable(at("2018-12-03T11:00")).unwrap();
     assert_eq!((next.at, next.entry.line), (at("2018-12-03T12:01"), 4));
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 1.0 };
-<<<<<<< HEAD
     let series = bots()[0].series();
     let candle = |time: &str| Candle::new(at(time), series.interval, numbers).unwrap();
     let over = |end: &str| CandleSeries::new(series, vec![candle("2018-12-03T11:00"), candle(end)]).unwrap();
-=======
-    let btc = bots()[0].series();
-    let candle = |time: &str| Candle::new(at(time), btc.interval, numbers).unwrap();
-    let over = |last: &str| CandleSeries::new(btc, vec![candle("2018-12-03T11:00"), candle(last)]).unwrap();
->>>>>>> t-tests3
     let (signals, words) = all.signals(&bots(), &[over("2018-12-04T13:00")]);
     assert_eq!(signals.len(), 2, "12:01 on both days");
     let words = words.unwrap();
@@ -80,7 +74,8 @@ fn backtest_reports_contradictions_of_other_years() {
     assert!(words.ends_with("(1 more such moment)"), "{words}");
     let (signals, words) = all.signals(&bots(), &[over("2018-12-03T11:30")]);
     assert_eq!((signals.len(), words), (0, None));
-    let later = CandleSeries::new(btc, vec![candle("2018-12-04T13:00"), candle("2018-12-04T13:01")]).unwrap();
+    let later =
+        CandleSeries::new(series, vec![candle("2018-12-04T13:00"), candle("2018-12-04T13:01")]).unwrap();
     let of_eur = CandleSeries::new(bots()[1].series(), vec![candle("2018-12-03T11:00")]).unwrap();
     let (signals, words) = all.signals(&bots(), &[later, of_eur]);
     assert_eq!((signals.len(), words), (0, None));
