@@ -120,7 +120,7 @@ fn read_numbers(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
 pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyResult<Table> {
     let name: DataName = name.parse().map_err(value_error)?;
     let objects = std::env::temp_dir().join("candlewick").join("objects");
-    let longer_share_percent = LongerRule::DEFAULT_PERCENT;
+    let longer_share_percent = LongerRule::DEFAULT_SHARE_PERCENT;
     let store = CandleStore { catalog: Catalog::new(catalog), cache: None, objects, longer_share_percent };
     let read = py.detach(|| name.read(&store, &mut |at| no_progress(at)));
     let read = read.map_err(|error| PyOSError::new_err(error.text()))?;

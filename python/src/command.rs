@@ -6,7 +6,7 @@ use crate::definition::Definition;
 use crate::host::{PyHost, lock_unpoisoned};
 use crate::table::Table;
 use candlewick_app::program_hash::set_code_file;
-use candlewick_cli::{App, HostedAnswer, HostedOutput, ThisProgram};
+use candlewick_cli::{App, HostedResult, HostedOutput, ThisProgram};
 use candlewick_sdk::{AliasContext, find_key};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ pub(crate) struct Answer {
     trades: Option<Py<Table>>,
 }
 
-type ThreadResult = Result<HostedAnswer, Box<dyn Any + Send>>;
+type ThreadResult = Result<HostedResult, Box<dyn Any + Send>>;
 
 /// Runs a command with the built-in strategies and the strategies in `definitions`.
 /// `starts_by` is the command line that starts another process with the same strategies.
@@ -89,7 +89,7 @@ pub(crate) fn answer(
     if let Some(error) = interrupted.filter(|_| !host.is_trading()) {
         return Err(error);
     }
-    let HostedAnswer { code, output, failure } = ended.map_err(|payload| panic_error(&*payload))?;
+    let HostedResult { code, output, failure } = ended.map_err(|payload| panic_error(&*payload))?;
     let (message, help) = failure.map(|failure| (failure.message, failure.help)).unzip();
     let trades = lock_unpoisoned(&host.trades).take().map(|trades| Py::new(py, Table(trades))).transpose()?;
     Ok(Answer { code, output, message, help: help.flatten(), trades })

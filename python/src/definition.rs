@@ -67,7 +67,7 @@ impl Definition {
         };
         let entry = StrategyEntry::new(self.name.clone(), self.version.clone(), build_strategy);
         let entry = entry.described(self.about.clone());
-        let entry = if self.wants_prices { entry.wanting_prices() } else { entry };
+        let entry = if self.wants_prices { entry.with_prices() } else { entry };
         self.parameters.iter().cloned().fold(entry, StrategyEntry::with_parameter)
     }
 }

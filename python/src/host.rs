@@ -82,7 +82,7 @@ impl Host for PyHost {
         *lock_unpoisoned(&self.kind) = kind;
     }
 
-    fn progress(&self, work: &str, done: u64, total: u64) {
+    fn on_progress(&self, work: &str, done: u64, total: u64) {
         *lock_unpoisoned(&self.progress) = Some(Progress { work: work.to_owned(), done, total });
     }
 
@@ -94,11 +94,11 @@ impl Host for PyHost {
         self.itself.clone()
     }
 
-    fn candles(&self, series: &[CandleSeries]) {
+    fn on_candles(&self, series: &[CandleSeries]) {
         *lock_unpoisoned(&self.candles) = series.to_vec();
     }
 
-    fn trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale) {
+    fn on_trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale) {
         *lock_unpoisoned(&self.trades) = build_trades_table(book, bots, scale).ok();
     }
 }

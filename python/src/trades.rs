@@ -53,7 +53,7 @@ pub(crate) fn build_trades_table(
         ("result", Arc::new(outcomes), true),
         ("pnl", money(&|row| is_settled(row).then_some(row.profit))?, true),
         ("reason", text(&|(row, _)| book.reason(row).to_string()), false),
-        ("payout_known", time(&|row| row.answered_at.filter(|_| row.sequence.numbers()[1] > 0)), true),
+        ("payout_known", time(&|row| row.answered_at.filter(|_| row.sequence.update_numbers()[1] > 0)), true),
         ("result_known", time(&|row| row.settled_at), true),
         ("answered_payout", number(&|row| row.sequence.answered_payout().map(Payout::to_percent)), true),
     ])
