@@ -45,7 +45,7 @@ pub struct Batch<'a> {
 ///     }
 ///
 ///     // `Strategy` does not have this method.
-///     fn on_candles(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> FedCandles {
+///     fn feed_until_signal(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> FedCandles {
 ///         *signal = (candles[candles.len() - 1].close() > candles[0].close()).then(|| Signal::buy("it will rise"));
 ///         FedCandles { count: 1, suppressed: 0 }
 ///     }
@@ -69,7 +69,7 @@ pub struct Batch<'a> {
 ///
 /// // Conflicts with the implementation for all strategies.
 /// impl CandleLoop for Peeks {
-///     fn on_candles(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> FedCandles {
+///     fn feed_until_signal(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> FedCandles {
 ///         FedCandles { count: 1, suppressed: 0 }
 ///     }
 /// }

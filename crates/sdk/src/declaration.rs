@@ -261,7 +261,7 @@ impl DeclaredEntry {
 /// impl DeclaredStrategy for CciReversal {
 ///     type Numbers = [f64; 1];
 ///
-///     fn warm_after(&self) -> usize {
+///     fn warmup_candles(&self) -> usize {
 ///         self.cci.warmup()
 ///     }
 ///

@@ -100,9 +100,9 @@ pub fn is_hidden(letter: char) -> bool {
 /// Escapes [hidden](is_hidden) characters, such as `\u{1b}` and `\n`. Text without hidden characters is not copied.
 ///
 /// ```
-/// # use candlewick_sdk::visible;
-/// assert_eq!(visible("EURUSD.OTC"), "EURUSD.OTC");
-/// assert_eq!(visible("won\u{1b}[2J\nlost"), "won\\u{1b}[2J\\nlost");
+/// # use candlewick_sdk::escape_hidden;
+/// assert_eq!(escape_hidden("EURUSD.OTC"), "EURUSD.OTC");
+/// assert_eq!(escape_hidden("won\u{1b}[2J\nlost"), "won\\u{1b}[2J\\nlost");
 /// ```
 pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
