@@ -6,7 +6,7 @@ use crate::{
 };
 use std::ops::Deref;
 
-/// Number of candles to prefetch ahead. About as many candles are processed during one memory access.
+/// Number of candles to prefetch ahead. The loop processes about this many candles during one memory access.
 const PREFETCH_DISTANCE: usize = 48;
 
 /// Result of feeding candles to a strategy ([`CandleLoop::feed_until_signal`]).
@@ -234,7 +234,7 @@ impl Deref for CandleAnswers {
     }
 }
 
-/// Maximum number of candles in a batch. A `u64` has one bit for each candle.
+/// Maximum number of candles in a batch, so that a `u64` has one bit for each candle.
 pub const MAX_BATCH: usize = 64;
 
 /// Minimum number of candles in a batch. Fewer candles are processed one at a time.
@@ -263,14 +263,14 @@ impl<S: BatchStrategy> BatchedStrategy<S> {
     }
 }
 
-// Keeps this implementation out of compiler hints.
+// Excludes this implementation from the compiler's suggestions.
 #[diagnostic::do_not_recommend]
 impl<S: BatchStrategy> Strategy for BatchedStrategy<S> {
     fn warmup(&self) -> usize {
         self.0.warmup()
     }
 
-    // The body of the loop over candles: see docs/performance.md.
+    // This method is the body of the loop over candles (see docs/performance.md).
     #[allow(clippy::inline_always, reason = "otherwise the compiler emits a call per candle")]
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {

@@ -412,7 +412,7 @@ impl<S: DeclaredStrategy> Strategy for S {
         self.warmup_candles()
     }
 
-    // The body of the loop over candles, which search and backtest run millions of times: see docs/performance.md.
+    // Searches and backtests call this method millions of times (see docs/performance.md).
     #[allow(clippy::inline_always, reason = "otherwise the compiler emits a call per candle")]
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {

@@ -83,7 +83,7 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns a suggested code, if any. For a bare number, the text covers seconds and minutes.
+    /// Returns a suggested code, if any. For a number without a unit, the suggestion covers seconds and minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }

@@ -110,7 +110,7 @@ pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
     read_with_schema(values, &describe::<P>())
 }
 
-/// Like [`read`], but with existing parameter descriptions, because describing takes longer than parsing.
+/// Like [`read`], but uses existing parameter descriptions, because creating descriptions takes longer than parsing.
 pub(crate) fn read_with_schema<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
     // Serde would accept a list by position. It would also omit the parameter name if a type is wrong.
     if !values.is_object() && !values.is_null() {

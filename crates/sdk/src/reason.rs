@@ -26,8 +26,8 @@ enum Wording {
 
 /// Text of a reason and names of its numbers, for texts that are known only at run time.
 ///
-/// Create all templates of a strategy at once, when the strategy is built ([`together`](Self::new_group)). A run stores
-/// every template, so use numbers for values that differ from trade to trade.
+/// Create all templates of a strategy together, when the strategy is built ([`new_group`](Self::new_group)). A run
+/// stores every template, so use numbers for values that differ from trade to trade.
 ///
 /// ```
 /// use candlewick_sdk::{Direction, ReasonTemplate, Signal};
@@ -245,7 +245,7 @@ impl ReasonTemplate {
     #[inline]
     fn padded_numbers(&self, values: &[f64]) -> ([f64; MAX_NUMBERS], u8) {
         let count = values.len().min(self.wording().names.len());
-        // Copied one by one, because a copy of unknown length compiles to a call.
+        // The numbers are copied one by one, because a copy of unknown length compiles to a function call.
         let number = |place: usize| if place < count { values[place] } else { 0.0 };
         (array::from_fn(number), count as u8)
     }

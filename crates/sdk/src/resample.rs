@@ -84,7 +84,7 @@ struct PartialCandle {
     is_cut_off: bool,
 }
 
-/// Length of a long candle divided by the minimum market hours that the candle must contain.
+/// Divisor of a long candle's length. The result is the minimum time that the market must be open during the candle.
 const MIN_OPEN_SHARE_DIVISOR: i64 = 4;
 
 /// Errors in the intervals passed to [`Resampler`] or [`LongerCandles`].
@@ -112,7 +112,7 @@ impl LongerRule {
     /// Default minimum share of the market hours in percent.
     pub const DEFAULT_SHARE_PERCENT: f64 = 50.0;
 
-    /// Returns [`Share`](Self::Share) with the symbol's trading hours, [`Whole`](Self::Complete) if `percent` is `None`.
+    /// Returns [`Share`](Self::Share) with the symbol's hours, or [`Complete`](Self::Complete) if `percent` is `None`.
     pub fn for_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
         percent
             .map_or(Self::Complete, |percent| Self::Share { week: TradingWeek::for_symbol(symbol), percent })
@@ -123,7 +123,7 @@ impl LongerRule {
         match self {
             Self::Complete => (length, true),
             Self::Share { week, .. } => match week.open_duration(range) {
-                // Candles outside of the trading week: fall back to the length of the long candle.
+                // The candle is outside the trading week, so the full length of the long candle is expected.
                 Millis::ZERO => (length, true),
                 open => (open, open * MIN_OPEN_SHARE_DIVISOR >= length),
             },

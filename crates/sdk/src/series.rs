@@ -158,12 +158,12 @@ impl fmt::Debug for CandleSeries {
     }
 }
 
-/// Number of candles that a search checks one by one first. Most searches end there, without a slow division.
+/// Number of candles that a search first checks one by one. Most searches end here and avoid a slow division.
 const LINEAR_SEARCH_CANDLES: usize = 8;
 
 /// Returns the number of candles that close before `until`.
-/// The candles must be sorted, and each must be `length` long. Gaps increase the time from constant to logarithmic.
-/// Candles too far ahead to be counted are not read, because they are not in the CPU cache yet.
+/// The candles must be sorted, and each must be `length` long. The search takes logarithmic time if there are gaps, and
+/// constant time otherwise. Candles too far ahead to be counted are not read, because the CPU cache lacks them.
 #[inline]
 pub fn count_closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;
@@ -173,7 +173,7 @@ pub fn count_closing_before(candles: &[Candle], length: Millis, until: Millis) -
         return near;
     }
     let Some(first) = candles.first() else { return 0 };
-    // The first candle closes before `until`. Gaps reduce the number of candles.
+    // The first candle closes before `until`. With gaps, fewer candles close before `until` than computed here.
     let left = (opens_before - first.time()).get();
     let unbroken = usize::try_from((left - 1) / length.get().max(1) + 1).unwrap_or(usize::MAX);
     let most = unbroken.min(candles.len());

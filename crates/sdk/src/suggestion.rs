@@ -55,7 +55,7 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
 pub enum AliasContext {
     /// Configuration key.
     Setting,
-    /// Key of a strategy combination, misplaced outside the combination's parameters.
+    /// Key of a strategy combination that is misplaced outside the combination's parameters.
     Combination,
     /// Per-bot override of a global setting.
     BotSetting,

@@ -128,7 +128,7 @@ fn five_pm_in_new_york(day: i64) -> Millis {
 /// Uses the rules since 1987.
 fn is_summer_in_new_york(day: i64) -> bool {
     let (year, month, date) = date_from_days(day);
-    // Date of the last Sunday, including today; below 1 if it was in the previous month.
+    // Date of the last Sunday, including today. The date is below 1 if that Sunday was in the previous month.
     let sunday = date - (day + 4).rem_euclid(7);
     match (year, month) {
         (2007.., 3) => sunday >= 8,

@@ -1,13 +1,13 @@
 //! Parameter search and robustness tests: many backtests of one bot.
 //!
 //! - [`sweep`]: backtests over a parameter space.
-//! - [`walk_forward`]: selection by sweeps, tested on later candles.
+//! - [`walk_forward`]: parameters selected on past candles and tested on later candles.
 //! - [`monte_carlo`]: runs over resampled candles or trades.
 //! - [`sensitivity`]: runs with other venue settings.
-//! - [`variants`]: number of variants tried.
+//! - [`variants`]: the number of parameter and strategy variants that were tried.
 //!
-//! Trials may share work, but each produces the same trades as a separate
-//! [`Backtest`](candlewick_backtest::Backtest) with its parameters.
+//! A trial is one backtest. Trials may share work, but each trial produces the same trades as a separate
+//! [`Backtest`](candlewick_backtest::Backtest) with the parameters of the trial.
 
 mod error;
 pub mod monte_carlo;

@@ -1,5 +1,5 @@
 //! Sensitivity of a backtest to venue settings: latency, payout, price path and stress.
-//! A [`SensitivityRow`] depends only on the backtest and the row number, so machines can share the rows.
+//! A [`SensitivityRow`] depends only on the backtest and the row number, so the rows can be split among machines.
 
 use crate::SearchError;
 use crate::error::build_thread_pool;
@@ -19,12 +19,12 @@ const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
 const PAYOUTS_PERCENT: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
 const DEFAULT_STRESS: f64 = 0.5;
 
-/// Results of one backtest repeated with other venue settings, usually one changed setting at a time. The
-/// worst plausible case combines default stress, the longest latency, and draws that lose.
+/// Results of one backtest, repeated with other venue settings. Usually, a run changes a single setting. The
+/// worst plausible case combines the default stress with the longest latency, and counts draws as losses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub curves: Vec<SensitivityCurve>,
-    /// Payout at which the mean return turns positive; `None` if no tested payout changes the sign.
+    /// Payout at which the mean return becomes positive; `None` if the sign is the same for all tested payouts.
     pub break_even_payout_percent: Option<f64>,
 }
 
@@ -60,7 +60,7 @@ pub struct SensitivityRow {
     /// 0-based run number. Journals store the number as `trial`.
     #[serde(rename = "trial")]
     pub run: u64,
-    /// Always 0. Rows of sweeps have the same field for halving rungs.
+    /// Always 0. The field exists because sweep rows store their halving rung in a field with this name.
     pub rung: u32,
     pub setting: VenueSetting,
     pub point: SensitivityPoint,

@@ -56,7 +56,7 @@ impl Environment {
         let retry = RetryConfig { backoff, max_retries: MAX_RETRIES, retry_timeout: RETRY_TIMEOUT };
         let mut builder = AmazonS3Builder::new().with_client_options(options).with_retry(retry);
         for (name, value) in &self.variables {
-            // The other variables belong to other programs.
+            // Variables that do not name an S3 setting belong to other programs.
             if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
                 builder = builder.with_config(key, value);
             }
@@ -69,7 +69,7 @@ impl Environment {
     }
 }
 
-/// Returns whether an endpoint is unencrypted. Unencrypted endpoints must be local or explicitly allowed.
+/// Returns whether an endpoint is unencrypted. Fails unless such an endpoint is local or explicitly allowed.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
     let (scheme, rest) = endpoint.split_once("://").ok_or("the URL must begin with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Object storage client with atomic uploads.
 //!
-//! Calls block, with a timeout that depends on the transferred size. Credentials come only from
+//! All calls block. The timeout depends on the size of the transferred data. Credentials come only from
 //! environment variables such as `AWS_ACCESS_KEY_ID` and never appear in a message.
 
 mod environment;

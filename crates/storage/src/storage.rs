@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// Maximum size of one request. Larger objects are split, so that a lost connection costs little.
+/// Maximum size of one request. Larger objects are split, so that little work is lost if a connection fails.
 pub(crate) const PART_BYTES: u64 = 16 * 1_024 * 1_024;
-/// Timeout of a call with all retries, plus `PART_TIMEOUT` for each [`PART_BYTES`] of data.
+/// Timeout of a call, including all retries. Each [`PART_BYTES`] of data adds `PART_TIMEOUT`.
 const CALL_TIMEOUT: Duration = Duration::from_mins(2);
 const PART_TIMEOUT: Duration = Duration::from_secs(90);
 
@@ -39,7 +39,7 @@ pub struct Object {
     pub version: Version,
 }
 
-/// Identifier of an object's content, different after each change of the content.
+/// Identifier of an object's content. The identifier changes whenever the content changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     tag: Option<String>,
@@ -66,7 +66,7 @@ impl Version {
 
     pub fn text(&self) -> String {
         let Self { tag, number, modified_ms } = self;
-        // A tag identifies the content. Without a tag, the modification time must do.
+        // A tag identifies the content. If there is no tag, the modification time is used.
         let time = tag.is_none().then_some(modified_ms);
         format!("{tag:?} {number:?} {time:?}")
     }
@@ -181,7 +181,7 @@ impl Storage {
             Ok(()) => Ok(Kept::Put),
             // Another writer was faster, or our own upload succeeded and its response was lost.
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare_stored(url, &bytes),
-            // Conditions are not supported, but uploads are still atomic.
+            // The server does not support conditions. The upload is still atomic.
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
                 let there = self.look(url)?;
                 if there.as_ref() != before {
@@ -210,7 +210,7 @@ impl Storage {
         let size = bytes.len() as u64;
         self.block_on((url, size), async {
             let key = parse_key(url)?;
-            // If only the response was lost, the retry fails on its condition and the contents are compared.
+            // If only the response was lost, the condition of the retry fails, and the contents are compared.
             Ok(with_retries(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
         })
     }
@@ -223,7 +223,7 @@ impl Storage {
         self.store.put_opts(key, PutPayload::from_bytes(bytes), options).await.map(drop)
     }
 
-    /// Uploads a large object in parts. Parts support no conditions, so `mode` is checked beforehand.
+    /// Uploads a large object in parts. Such uploads do not support conditions, so `mode` is checked beforehand.
     async fn put_in_parts(&self, key: &Key, bytes: Bytes, mode: PutMode) -> Result<(), Error> {
         let there = match self.store.head(key).await {
             Ok(meta) => Some(meta),

@@ -98,7 +98,7 @@ impl Smoothing {
         self.weights[0] * value
     }
 
-    /// Returns the mean after the next value, given that value times its weight, and the previous mean.
+    /// Returns the mean after the next value, which is passed multiplied by its weight. `mean` is the previous mean.
     /// A loop can keep the mean in a register and store the last mean with [`Self::set_mean`].
     #[inline]
     const fn next_mean(&self, weighted_value: f64, mean: f64) -> f64 {
@@ -186,7 +186,7 @@ impl Ema {
             }
             return;
         }
-        // Weighted values first, so that each mean depends only on the previous mean.
+        // The weighted values are computed first, so that each mean depends only on the previous mean.
         let mut answers = answers.map(|answers| &mut answers[..values.len()]);
         for (average, answers) in averages.iter().zip(&mut answers) {
             let pairs = answers.iter_mut().zip(values);
@@ -236,7 +236,7 @@ impl Merge for WeightedSums {
         Self {
             count: self.count + later.count,
             sum: self.sum + later.sum,
-            // The weight of each later value grows by the number of values before it.
+            // The weight of each later value grows by the number of earlier values.
             weighted: self.weighted + (later.weighted + self.count * later.sum),
         }
     }
@@ -428,7 +428,7 @@ mod tests {
         let mut wma = Wma::new(5).unwrap();
         let answers: Vec<_> =
             [1e90, 1.0, 2.0, 3.0, 4.0, 5.0].iter().map(|value| wma.update(*value)).collect();
-        // (1 + 4 + 9 + 16 + 25) / 15.
+        // The expected value is (1 + 4 + 9 + 16 + 25) / 15.
         assert_eq!(answers[5], Some(55.0 / 15.0));
     }
 

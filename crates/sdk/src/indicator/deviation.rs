@@ -63,7 +63,7 @@ impl Deviation {
     }
 
     /// Recomputes the mean and the sum of squares from all values in the window.
-    /// Values are measured from the first slot, so that equal values have a deviation of exactly 0.
+    /// The first slot is subtracted from each value, so that equal values have a deviation of exactly 0.
     fn refresh(&mut self) {
         let (period, origin) = (self.window.len(), self.window[0]);
         self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;
@@ -181,7 +181,7 @@ mod tests {
     fn removes_rounding_errors_of_jumps_and_long_runs() {
         let mut bollinger = Bollinger::new(20, 1.0).unwrap();
         let mut closes: Vec<f64> = random_walk(9, 300_000).iter().map(Candle::close).collect();
-        // The price is 1,000 times as high at one candle, and again at another half-way.
+        // The price rises to 1,000 times its level at one candle, and again halfway through the series.
         closes.iter_mut().step_by(150_000).for_each(|close| *close *= 1_000.0);
         for (index, close) in closes.iter().enumerate() {
             let Some(bands) = bollinger.update(*close) else { continue };
@@ -219,7 +219,7 @@ mod tests {
             for (index, close) in closes.iter().enumerate() {
                 let Some(score) = z_score.update(*close) else { continue };
                 let (mean, deviation) = (mean[index + 1 - period], deviation[index + 1 - period]);
-                // The port subtracts squares, so its deviation is only accurate to about 1e-7 of the price.
+                // The Rust port subtracts squares, so its deviation is only accurate to about 1e-7 of the price.
                 prop_assert!((score * deviation - (close - mean)).abs() < 1e-6 * close, "{index}: {score}");
             }
         }

@@ -32,8 +32,8 @@ pub(super) trait Merge: Copy + Default {
 }
 
 /// Sliding window that merges the last `period` values into one, such as their maximum.
-/// The algorithm needs at most three merges per value (van Herk 1992, Gil and Werman 1993). Values form blocks of
-/// `period`. After a block, each slot contains the merge of its value and all later values of the block. The next block
+/// The algorithm needs at most three merges per value (van Herk 1992, Gil and Werman 1993). A block is `period` values.
+/// After each block, a slot contains the merge of its value and all later values of the block. The next block
 /// overwrites slots that are no longer needed. Values are never subtracted, so rounding errors do not accumulate.
 #[derive(Clone, Debug)]
 pub(super) struct Window<F> {
@@ -118,7 +118,7 @@ impl Donchian {
 mod tests {
     use super::*;
 
-    /// First value, last value and number of values of a stretch, which reveals a wrong order.
+    /// First value, last value and number of values of a stretch. A merge in the wrong order is detected.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     struct Stretch(usize, usize, usize);
 

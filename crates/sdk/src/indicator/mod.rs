@@ -1,8 +1,8 @@
 //! Technical indicators that report their warm-up.
 //!
 //! `update` takes one candle or one value, usually a close. The result is `None` during warm-up and finite afterwards.
-//! Indicators that TA-Lib also has match its values from the first value on, with a relative error below 1e-9. Tests
-//! compare these indicators with TA-Lib or a Rust port, and all other indicators with a straightforward calculation.
+//! If TA-Lib has the same indicator, the values match from the first value on, with a relative error below 1e-9. Tests
+//! compare such indicators with TA-Lib or a Rust port, and all other indicators with a straightforward calculation.
 //!
 //! ```
 //! use candlewick_sdk::indicator::{IndicatorError, Sma};

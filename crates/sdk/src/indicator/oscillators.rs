@@ -32,7 +32,7 @@ impl Rsi {
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         let change = value - self.previous;
-        // Branch-free, because the direction of a change is unpredictable.
+        // This calculation has no branch, because the direction of a change is unpredictable.
         let movements = [change, -change].map(|change| change.max(0.0));
         let [gain, loss] = if value.abs() <= self.fast_path_limit {
             self.previous = value;
@@ -73,7 +73,7 @@ fn rsi_without_movement() -> f64 {
 ///
 /// The position is smoothed twice with simple averages (TA-Lib `STOCH`). If the range has zero width, the position is
 /// 0, as in TA-Lib and pandas-ta. A flat market is therefore oversold. A strategy that buys when oversold should also
-/// require price movement, such as an [`Atr`](super::Atr) above 0. An update scans the window if an extreme expires.
+/// require price movement, such as an [`Atr`](super::Atr) above 0. If an extreme expires, an update scans the window.
 #[derive(Clone, Debug)]
 pub struct Stochastic {
     period: usize,

@@ -7,7 +7,7 @@ use crate::{Candle, Interval, Millis};
 ///
 /// Examples are the hours of an exchange or its first half-hour (the opening range of Crabel, *Day Trading with Short
 /// Term Price Patterns and Opening Range Breakout*, 1990). A candle belongs to the session in which it opens. Between
-/// sessions, the last session is returned, marked as over. A session is skipped if the candles start during that
+/// sessions, the last session is returned and marked as over. A session is skipped if the candles start during that
 /// session. Times are UTC, so a session in local time with daylight saving shifts by an hour twice a year.
 #[derive(Clone, Debug)]
 pub struct SessionRange {
@@ -84,7 +84,7 @@ const fn candles_in_days(days: i64, interval: Interval) -> usize {
     ((total + step - 1) / step) as usize
 }
 
-/// Classic pivot levels of the previous day with candles: a pivot, three resistances and three supports.
+/// Classic pivot levels of the last earlier day that has candles: a pivot, three resistances and three supports.
 /// The levels are computed from the day's high, low and close (Person, *A Complete Guide to Technical Trading Tactics*,
 /// 2004). An incomplete first day is skipped. Times are UTC.
 #[derive(Clone, Debug)]

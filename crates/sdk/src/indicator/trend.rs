@@ -102,7 +102,7 @@ impl Keltner {
     }
 }
 
-/// Line that follows a trend at a distance, which is a multiple of the average true range.
+/// Line that follows a trend at a distance. The distance is a multiple of the average true range.
 /// When a close crosses the line, the trend reverses (Seban 2008, here with (high + low) / 2 and Wilder's range).
 /// In a rising trend, the line is below the closes and never falls. In a falling trend, the line is above the closes
 /// and never rises. The first trend is falling, until a close is above the upper line.
@@ -275,8 +275,8 @@ impl Adx {
 ///
 /// Source: Wilder 1978, TA-Lib `SAR`. At each candle, the stop moves by a fraction of its distance from the extreme
 /// price of the trend. The fraction grows by `step` with each new extreme, up to `limit`. The stop never enters the
-/// range of the last two candles. The first trend is falling if the second candle exceeds the first candle further
-/// downwards than upwards, and rising otherwise.
+/// range of the last two candles. The first trend is falling if the low dropped by more than the high rose from the
+/// first candle to the second, and rising otherwise.
 #[derive(Clone, Debug)]
 pub struct ParabolicSar {
     step: f64,
@@ -345,7 +345,7 @@ impl ParabolicSar {
             (run.extreme, run.share) = (extreme, (run.share + self.step).min(self.limit));
         }
         let answer = SarLine { stop: run.stop, trend: run.trend };
-        // Rounds once, like the TA-Lib port. In a flat market, the last bit decides whether the stop is reached.
+        // The result is rounded once, as in the TA-Lib port. In a flat market, the last bit decides about a reversal.
         run.stop = outside(run.trend, run.share.mul_add(run.extreme - run.stop, run.stop));
         self.run = Some(run);
         Some(answer)
@@ -405,7 +405,7 @@ impl HeikinAshi {
         1
     }
 
-    /// Returns 31. Each open contains half of the previous open, so the start of the series no longer matters then.
+    /// Returns 31. Each open contains half of the previous open, so the start has a negligible effect after 31 candles.
     pub const fn stable_after(&self) -> usize {
         31
     }

@@ -162,7 +162,7 @@ mod tests {
     strategy!(ReadsTheClock { nothing: () = () }, 1, |(), candle| {
         (candle.time() <= now() && candle.close() > candle.open()).then(|| Signal::buy("rose"))
     });
-    // Signals at every 97th call, counted over all instances.
+    // Gives a signal at every 97th call, counted over all instances.
     strategy!(Shares { seen: &'static AtomicUsize = &SEEN }, 1, |seen, _| {
         seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(97).then(|| Signal::buy("97 seen"))
     });

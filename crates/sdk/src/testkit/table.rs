@@ -23,7 +23,7 @@ struct Row {
 ///
 /// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
 /// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up are ignored. A
-/// table shorter than the warm-up must expect a signal. Settlements and prices between candles are omitted.
+/// table shorter than the warm-up must expect a signal. The strategy receives no settlements or prices between candles.
 ///
 /// ```
 /// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -54,8 +54,8 @@ struct Row {
 /// ```
 ///
 /// # Panics
-/// If a signal differs: the message lists each such line with [`Strategy::indicators`] and [`Strategy::conditions`].
-/// Also if the table is invalid or the strategy cannot be built.
+/// Panics if a signal differs. The message lists each such line, [`Strategy::indicators`] and [`Strategy::conditions`].
+/// Also panics if the table is invalid or the strategy cannot be built.
 #[track_caller]
 pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
     let differences = parse_table(table).and_then(|rows| find_differences::<S>(params, &rows));

@@ -1,4 +1,4 @@
-//! Resampling of candles: observed price moves are drawn in blocks and chained, starting at the first candle.
+//! Resampling of candles. Blocks of observed price moves are drawn at random and joined, starting at the first candle.
 
 use candlewick_sdk::{Candle, CandleSeries, Ohlcv};
 use candlewick_simulator::Market;
@@ -7,7 +7,7 @@ use candlewick_simulator::Market;
 pub enum ResampleInputError {
     #[error("{one} and {other} have different intervals: use one candle interval for all bots and prices")]
     Intervals { one: String, other: String },
-    /// Candle times differ. Each block covers the same times in all series, to preserve the correlation.
+    /// Two series have different candle times. A block covers the same times in all series, to keep their correlation.
     #[error(
         "{one} and {other} have different candle times: resample them separately, or cut them with --from and --to"
     )]
@@ -52,7 +52,7 @@ impl<'a> ResampledCandles<'a> {
         series.candles().windows(2).map(|pair| (pair[1].close() / pair[0].close()).ln().abs()).collect()
     }
 
-    /// Builds one resampled path: the first candle, followed by the moves at these 0-based indices.
+    /// Builds one resampled path from the first candle and the price moves at these 0-based indices.
     pub fn build_path(&self, indices: &[usize]) -> (Vec<CandleSeries>, Vec<Market>) {
         let candles = self.candles.iter().map(|series| resample_series(series, indices)).collect();
         let market = |market: &Market| Market {
@@ -77,11 +77,11 @@ fn resample_series(series: &CandleSeries, indices: &[usize]) -> CandleSeries {
         let factor = last / before.close();
         let at = |price: f64| price * factor;
         let (open, close) = (at(candle.open()), at(candle.close()));
-        // Keeps the body within the wicks despite rounding.
+        // Rounding must not put the open or the close outside the range from low to high.
         let high = at(candle.high()).max(open).max(close);
         let low = at(candle.low()).min(open).min(close);
         let numbers = Ohlcv { open, high, low, close, volume: candle.volume() };
-        // A price that overflows stays flat.
+        // If a price overflows, a flat candle at the last price replaces the candle.
         let sound =
             Candle::new(time, series.interval(), numbers).unwrap_or_else(|_| flat_candle(time, series, last));
         last = sound.close();

@@ -18,13 +18,13 @@ use std::ops::Range;
 pub struct PathRow {
     #[serde(rename = "trial")]
     pub path: u64,
-    /// Always 0. Rows of sweeps have the same field for halving rungs.
+    /// Always 0. The field exists because sweep rows store their halving rung in a field with this name.
     pub rung: u32,
     pub trades: u64,
     pub final_balance: f64,
     pub max_drawdown: f64,
     pub max_drawdown_percent: f64,
-    /// Whether the final balance is too low for the smallest stake, or a stake exceeded the balance.
+    /// Whether the final balance is too low for the smallest stake, or a stake was larger than the balance.
     pub is_ruined: bool,
 }
 
@@ -159,14 +159,14 @@ mod tests {
         let scale = MoneyScale::default();
         let money = |text: &str| scale.exact(text.parse().unwrap()).unwrap();
         let trade = |profit: &str| ObservedTrade { stake: money("10"), profit: money(profit) };
-        // Balances: 100, 108, 98, 88, 96, 86.
+        // The balances are 100 at the start, then 108, 98, 88, 96 and 86.
         let played = ["8", "-10", "-10", "8", "-10"].map(trade);
         let row = replay_trades(3, played.into_iter(), (money("100"), money("10")), scale);
         let percent = (108.0 - 86.0) / 108.0 * 100.0;
         let PathRow { path, trades, final_balance, max_drawdown, max_drawdown_percent, is_ruined, .. } = row;
         assert_eq!((path, trades, final_balance, max_drawdown, is_ruined), (3, 5, 86.0, 22.0, false));
         assert!((max_drawdown_percent - percent).abs() < 1e-12, "{max_drawdown_percent}");
-        // Balances: 25, 15, 5. The balance does not cover a third stake, so the path ends.
+        // The balances are 25 at the start, then 15 and 5. The last balance does not cover a third stake.
         let played = ["-10", "-10", "8", "8"].map(trade);
         let row = replay_trades(0, played.into_iter(), (money("25"), money("10")), scale);
         assert_eq!((row.trades, row.final_balance, row.is_ruined), (2, 5.0, true));

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A value that a search assigns to a parameter. Real numbers are compared bit by bit.
+/// A value that a search assigns to a parameter. Two real numbers are equal if their bit patterns are equal.
 #[derive(Clone, Debug)]
 pub enum Setting {
     Flag(bool),
@@ -97,9 +97,9 @@ pub(crate) enum AxisScale {
     Log,
 }
 
-/// Distance between neighbours in a continuous range, as a fraction of the range.
+/// Distance from a value to its neighbours in a continuous range, as a fraction of the range.
 const NEIGHBOUR_DISTANCE: f64 = 0.05;
-/// Number of digits kept after the leading digit when a number of a continuous range is rounded.
+/// Number of digits after the leading digit that remain when a number of a continuous range is rounded.
 const SIGNIFICANT_DIGITS: f64 = 3.0;
 
 impl Axis {
@@ -131,7 +131,7 @@ impl Axis {
         self.listed_values().is_none_or(|list| list.iter().all(|setting| setting.to_number().is_some()))
     }
 
-    /// Returns the value at a relative position in `[0, 1)` of the axis, on its linear or log scale.
+    /// Returns the value at the relative position `fraction` in `[0, 1)`, on the linear or log scale of the axis.
     pub(crate) fn value_at(&self, fraction: f64) -> Setting {
         match (&self.values, self.scale) {
             (AxisValues::Listed(list), AxisScale::Linear) => {
@@ -151,7 +151,7 @@ impl Axis {
         }
     }
 
-    /// Returns the adjacent list values, or the values 5 % of the range away; empty for unordered lists.
+    /// Returns the adjacent values of a list, or the values 5 % of a range away. Empty for unordered lists.
     pub(crate) fn neighbours(&self, setting: &Setting) -> Vec<Setting> {
         let AxisValues::Listed(list) = &self.values else {
             let fraction = self.to_fraction(setting);
@@ -183,7 +183,7 @@ impl Axis {
     }
 }
 
-/// Rounds a number to at least a thousandth of `size`, such as 37.41 in a range from 10 to 45.
+/// Rounds a number to a thousandth of `size` or finer. In a range from 10 to 45, two decimals remain, as in 37.41.
 fn round_to_precision(number: f64, size: f64) -> f64 {
     let digits = SIGNIFICANT_DIGITS - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
@@ -197,7 +197,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
     (part / whole).clamp(0.0, 1.0 - f64::EPSILON)
 }
 
-/// Returns the range of a list, extended by half a step so that its ends are as likely as other values.
+/// Returns the range of a list, extended by half a step at each end, so that the ends are as likely as other values.
 fn extended_log_range(list: &[Setting]) -> (f64, f64) {
     let number = |setting: Option<&Setting>| setting.and_then(Setting::to_number).unwrap_or(1.0);
     let (first, last) = (number(list.first()), number(list.last()));
@@ -205,7 +205,7 @@ fn extended_log_range(list: &[Setting]) -> (f64, f64) {
     let before = number(list.len().checked_sub(2).and_then(|index| list.get(index)).or(list.last()));
     let low = if second > first { first - (second - first) / 2.0 } else { first };
     let high = if last > before { last + (last - before) / 2.0 } else { last * 2.0 };
-    // A step as long as the first number would reach 0, which has no logarithm.
+    // The extended range must not reach 0, because 0 has no logarithm.
     (low.max(first / 2.0), high)
 }
 
@@ -290,7 +290,7 @@ mod tests {
             (0.001, 1_000.0, AxisScale::Log, 0.5, "1"),
             (0.001, 1_000.0, AxisScale::Log, 0.123_4, "0.0055"),
             (0.001, 1_000.0, AxisScale::Log, 0.876_5, "181.6"),
-            // The ends keep all their digits.
+            // The ends of the range are not rounded.
             (0.123_456, 40.0, AxisScale::Linear, 0.0, "0.123456"),
         ] {
             assert_eq!(between(low, high, scale).value_at(fraction).to_string(), expected, "{low} to {high}");

@@ -108,7 +108,7 @@ fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(Axi
     }
 }
 
-/// Splits `LOW..HIGH` or `LOW..=HIGH` into both ends. An empty text has two empty ends.
+/// Splits `LOW..HIGH` or `LOW..=HIGH` into the two ends. An empty text gives two empty ends.
 fn split_range(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return Some(("", ""));
@@ -127,7 +127,7 @@ fn parse_bound(text: &str, declared: Option<f64>, which: &str, kind: NumberKind)
     bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write both as LOW..HIGH"))
 }
 
-/// Returns the values from `low` to `high`. Decimal arithmetic is exact, so steps of 0.1 reach 0.3.
+/// Returns the values from `low` to `high`. Decimal arithmetic is exact, so steps of 0.1 give exactly 0.3.
 fn step_list(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
@@ -135,7 +135,7 @@ fn step_list(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Re
     Ok((0..=count).map(|index| to_setting(low + step * Decimal::from(index), kind)).collect())
 }
 
-/// Returns `count` geometrically spaced numbers. Equal integers after rounding appear only once.
+/// Returns `count` geometrically spaced numbers. Integers that are equal after rounding appear only once.
 fn log_spaced(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Setting> {
     let at = |index: usize| match index {
         0 => low,
@@ -169,7 +169,7 @@ fn to_setting(value: Decimal, kind: NumberKind) -> Setting {
     }
 }
 
-/// Converts through text, to get the same float as a configuration file with this number.
+/// Converts the number through its text, so that the result equals the float parsed from a configuration file.
 fn to_f64(value: Decimal) -> f64 {
     value.to_string().parse().unwrap_or_default()
 }

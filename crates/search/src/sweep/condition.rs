@@ -59,7 +59,7 @@ impl Condition {
         read().map_err(wrong)
     }
 
-    /// Returns whether these values meet the condition; `false` if the condition divides by 0.
+    /// Returns whether these values meet the condition. A condition that divides by 0 is not met.
     pub fn is_met(&self, values: &[f64]) -> bool {
         let (left, right) = (self.left.evaluate(values), self.right.evaluate(values));
         match self.comparison {
@@ -104,7 +104,7 @@ impl ConditionParser<'_> {
     }
 
     fn parse_comparison(&mut self) -> Result<Comparison, String> {
-        // Longer signs come first, because `<` is a prefix of `<=`.
+        // Longer operators come first, because `<` is a prefix of `<=`.
         let signs = [
             ("<=", Comparison::AtMost),
             (">=", Comparison::AtLeast),

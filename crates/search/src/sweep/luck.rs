@@ -7,9 +7,9 @@ use candlewick_statistics::{
 };
 use serde::Serialize;
 
-/// Maximum number of cross-validation blocks. Half of 12 blocks can be chosen in 924 ways.
+/// Maximum number of cross-validation blocks. There are 924 ways to choose half of 12 blocks.
 const MAX_BLOCKS: usize = 12;
-/// Minimum number of cross-validation blocks. Fewer blocks allow too few ways to choose half.
+/// Minimum number of cross-validation blocks. With fewer blocks, there are too few ways to choose half of the blocks.
 const MIN_BLOCKS: usize = 6;
 /// Minimum length of a bootstrap block, about the cube root of the number of timeline parts.
 const MIN_BLOCK_PERIODS: usize = 5;
@@ -17,45 +17,45 @@ const MIN_BOOTSTRAP_BLOCKS: usize = 10;
 /// Number of bootstrap runs, enough for two significant digits of a p-value around 0.05.
 const BOOTSTRAP_RUNS: u32 = 1_000;
 
-/// Statistics of whether the best set of a sweep is more than lucky, from the returns of all tried sets.
+/// Statistics that show whether the best set of a sweep was only lucky, from the returns of all tried sets.
 /// A statistic is `None` if there are too few candles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SelectionBias {
     pub sets: usize,
     pub parts: usize,
-    /// Duration of the longest trade in timeline parts. Cross-validation purges as many around each half.
+    /// Duration of the longest trade in timeline parts. Cross-validation purges this number of parts around each half.
     pub purged_parts: usize,
-    /// Probability that the best of these sets looks this good if no set has an edge. Computed by a block
-    /// bootstrap over time, from the largest statistic (mean over standard error) of all sets.
+    /// Probability that the best set looks this good if no set has an edge. A block bootstrap over time computes
+    /// the probability from the largest statistic of all sets. The statistic is the mean over its standard error.
     pub p_value: Option<f64>,
-    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation: how often the set
+    /// Probability of backtest overfitting (combinatorially symmetric cross-validation). This is how often the set
     /// that is best in one half of the time ranks below the median in the other half.
     pub overfitting: Option<f64>,
     pub overfitting_loss: Option<f64>,
-    /// Deflated Sharpe ratio: probability that the best set's Sharpe ratio is truly above 0, given all sets.
+    /// Deflated Sharpe ratio: probability that the best of all sets has a true Sharpe ratio above 0.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]
     pub p_values: Vec<Option<f64>>,
 }
 
-/// Returns per timeline part of all sets, computed on demand to save memory.
+/// Table of the returns of all sets in each timeline part. The returns are computed on demand to save memory.
 struct Returns<'a> {
     timelines: Vec<&'a Timeline>,
     payout: f64,
 }
 
 impl SelectionBias {
-    /// Computes the statistics from the rows of a sweep; `None` if no set ran.
+    /// Computes the statistics from the rows of a sweep. Returns `None` if no set ran.
     ///
-    /// A win pays `payout` per unit of stake. Sets that halving stopped early are included, except in the
-    /// cross-validation, which needs the same time span for all sets.
+    /// A win pays `payout` per unit of stake. Sets that halving stopped early are included. Only the cross-validation
+    /// excludes these sets, because it needs the same time span for all sets.
     pub fn new(rows: &[TrialRow], payout: f64, seed: u64) -> Option<Self> {
         let last = rows.iter().map(|row| row.rung).max()?;
         let all = Returns::new(rows.iter(), payout);
         let to_the_end = Returns::new(rows.iter().filter(|row| row.rung == last), payout);
         let longest = all.timelines.iter().map(|timeline| timeline.longest_parts()).max()?.max(1);
         let best = rank_rows(rows).into_iter().find(|row| row.score.is_some());
-        // Without trades, all sets are equal.
+        // Without trades, all sets have equal returns, so their ranks have no meaning.
         let has_trades = to_the_end.timelines.iter().any(|one| one.parts().any(|part| part != (0, 0)));
         let overfitting = count_blocks(longest).filter(|_| has_trades).and_then(|blocks| {
             probability_of_overfitting(&to_the_end, Split { blocks, purged_periods: longest }).ok()
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn worthless(sweep: u64, sets: u64) -> Vec<TrialRow> {
-        // At break-even, where the mean return is 0.
+        // The win rate is the break-even rate, at which the mean return is 0.
         (0..sets).map(|trial| row(trial, 1, chance(sweep, trial, 1.0 / (1.0 + PAYOUT)))).collect()
     }
 

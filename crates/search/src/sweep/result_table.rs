@@ -167,7 +167,7 @@ fn build_columns(rows: &[TrialRow], space: &Space, luck: Option<&SelectionBias>)
 }
 
 fn integer_cells(rows: &[TrialRow], count: impl Fn(&TrialRow) -> Option<u64>) -> ColumnData {
-    // Counts are far below the maximum.
+    // Counts are far below `i64::MAX`, so the conversion cannot fail.
     ColumnData::Whole(rows.iter().map(|row| count(row).and_then(|count| i64::try_from(count).ok())).collect())
 }
 

@@ -8,7 +8,7 @@ use candlewick_sdk::Millis;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Successive halving: each rung runs the best sets on more candles, and the last rung on all candles.
+/// Successive halving. Each rung runs the best sets of the last rung on more candles. The final rung uses all candles.
 /// Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
@@ -20,7 +20,7 @@ pub struct Halving {
 impl Halving {
     pub const NONE: Self = Self { keep_one_in: 1, rungs: 1 };
 
-    /// Builds a halving with 2 to 8 `rungs`. One in `keep_one_in` sets (2 to 10) advances to the next rung.
+    /// Creates a schedule with 2 to 8 `rungs`. One of every `keep_one_in` sets (2 to 10) advances to the next rung.
     pub fn new(keep_one_in: u32, rungs: u32) -> Result<Self, SearchError> {
         if (2..=10).contains(&keep_one_in) && (2..=8).contains(&rungs) {
             return Ok(Self { keep_one_in, rungs });
@@ -59,7 +59,7 @@ impl Halving {
     }
 }
 
-/// One part of a sweep: a range of consecutive sets, because neighbouring sets share the most work.
+/// One part of a sweep. The sets of a shard are consecutive, because neighbouring sets share the most work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: u64,
@@ -67,7 +67,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Builds the shard `number` (1-based) of `count` shards.
+    /// Creates the shard with the 1-based number `number` out of `count` shards.
     pub fn new(number: u64, count: u64) -> Result<Self, SearchError> {
         if (1..=count).contains(&number) {
             return Ok(Self { number, count });
@@ -147,7 +147,7 @@ impl Round {
         self.sets.is_empty()
     }
 
-    /// Returns a hash of the outcomes of all earlier rounds, which differs if two searches diverged.
+    /// Returns a hash of the outcomes of all earlier rounds. If two searches diverged, their hashes differ.
     pub fn history_hash(&self) -> &str {
         &self.after
     }

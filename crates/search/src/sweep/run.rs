@@ -70,8 +70,8 @@ impl Sweep<'_> {
 
     /// Runs one shard and returns the rows of all its trials. Trials in `known` are not run again.
     ///
-    /// A halving runs only the first rung here, because the sets that advance depend on all shards.
-    /// [`run`](Self::run) with the records of all shards as `known` gives the same result as an unsharded
+    /// With halving, only the first rung is run, because the sets that advance depend on all shards.
+    /// Calling [`run`](Self::run) with the records of all shards as `known` gives the same result as an unsharded
     /// sweep. An adaptive search cannot be sharded this way; use [`Rounds`].
     pub fn run_shard(
         &self,
@@ -239,7 +239,7 @@ impl Sweep<'_> {
         let begin = lock(tracker).journal.length();
         self.run_pending_jobs(&open, tracker, pool)?;
         drop(open);
-        // The figures are read back only now, so that rows and series are not in memory together.
+        // The metrics are read from the journal only now, so that rows and series are not in memory at the same time.
         rows.reserve_exact(jobs.len() - rows.len());
         let take = |record: Record| {
             if let Ok(place) = jobs.binary_search_by_key(&record.trial, |job| job.trial) {
@@ -273,10 +273,10 @@ impl Sweep<'_> {
             let row = self.to_row(job, record.outcome);
             lock(tracker).record(&line, &row, self.trial_work(job.rung))
         };
-        // Items are scheduled one at a time: an idle thread takes the next group, or a trial of another group.
+        // Each item is scheduled separately: an idle thread takes the next group, or a trial of another thread's group.
         let run_group = |group: &Vec<usize>| group.par_iter().with_max_len(1).try_for_each(run_one);
         pool.install(|| groups.par_iter().with_max_len(1).try_for_each(run_group))?;
-        // An adaptive search requests another batch, which needs the same series.
+        // In an adaptive search, the next batch needs the same series.
         if !self.settings.search.search.is_adaptive() {
             self.runner.evict();
         }

@@ -16,7 +16,7 @@ const MAX_GRID_SETS: u64 = 1_000_000;
 pub struct Space {
     axes: Vec<Axis>,
     conditions: Vec<Condition>,
-    /// Values of parameters that are not searched. Conditions number these values after the axes.
+    /// Values of the parameters that are not searched. In conditions, their indices follow the indices of the axes.
     fixed: Vec<f64>,
     bot: BotSettings,
 }

@@ -13,9 +13,9 @@ pub const TIMELINE_PARTS: usize = 120;
 #[serde(from = "TimelineJson")]
 pub struct Timeline {
     longest_parts: u32,
-    /// Header and counts. The header is the number of counts, the bits per count and a 4-byte minimum.
+    /// Header and counts. The header has the number of counts, the number of bits per count, and a 4-byte minimum.
     ///
-    /// Won and lost counts alternate. Stored minus the minimum, least significant bits first, without trailing zeros.
+    /// Won and lost counts alternate, reduced by the minimum. The lowest bits are first. Trailing zeros are omitted.
     packed: Box<[u8]>,
 }
 
@@ -75,7 +75,7 @@ impl Timeline {
         let bytes = bits.get(first / 8..).unwrap_or_default();
         let word = match bytes.first_chunk() {
             Some(eight) => u64::from_le_bytes(*eight),
-            // 32 bits that start anywhere in a byte end in the fifth byte.
+            // A count of up to 32 bits that starts anywhere in a byte ends in the fifth byte at the latest.
             None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
         };
         let above = word >> (first % 8) & ((1 << *width) - 1);
@@ -111,7 +111,7 @@ impl From<TimelineJson> for Timeline {
 
 impl Serialize for Timeline {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Only trailing zeros are cut off.
+        // Counts after this number are zero and are omitted.
         let counts = self.packed.first().copied().map_or(0, usize::from);
         let parts = (0..counts).map(|place| self.count_at(place)).collect();
         TimelineJson { longest_parts: self.longest_parts, parts }.serialize(serializer)
@@ -141,7 +141,7 @@ impl TimelineBuilder {
             self.next = self.part_start(self.part + 1);
         }
         self.longest = self.longest.max(known - decided);
-        // Branchless, because outcomes are unpredictable.
+        // The counters are updated without a branch, because outcomes are unpredictable.
         let [won, lost] = &mut self.counts[self.part];
         *won += u32::from(outcome == Outcome::Won);
         *lost += u32::from(outcome == Outcome::Lost);
@@ -153,12 +153,12 @@ impl TimelineBuilder {
         Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
-    /// Returns the start of a part. The last part never ends, as trades may settle after the last candle.
+    /// Returns the start of a part. The last part has no end, because trades may settle after the last candle.
     fn part_start(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;
         }
-        // Cannot overflow: there are few parts.
+        // The product cannot overflow, because there are few parts.
         self.start + Millis::new(self.length.get() * part as i64 / TIMELINE_PARTS as i64)
     }
 }
@@ -167,7 +167,7 @@ impl TimelineBuilder {
 mod tests {
     use super::*;
 
-    /// Trades as (minute of decision, minute of settlement, outcome) over two hours; a part is one minute.
+    /// Builds a two-hour timeline from (minute of decision, minute of settlement, outcome). A part is one minute.
     fn timeline(trades: &[(i64, i64, Outcome)]) -> Timeline {
         let mut timeline = TimelineBuilder::new(&(Millis::HOUR..Millis::HOUR * 3));
         for (decided, known, outcome) in trades {

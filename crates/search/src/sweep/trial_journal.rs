@@ -94,7 +94,7 @@ impl TrialJournal {
         self.length
     }
 
-    /// Reads back the records after byte offset `from`, to save memory during the run.
+    /// Passes each record after the byte offset `from` to `take`. A run need not keep its records in memory.
     pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), SearchError> {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
@@ -117,10 +117,10 @@ impl TrialJournal {
         self.file.sync_data().map_err(|source| unusable_file(&self.path, "write", source))
     }
 
-    /// Appends a complete line in one call.
+    /// Appends a complete line in one write.
     ///
-    /// A kill or a full disk may leave a partial line, which is cut off before the next append. If the cut
-    /// fails, nothing is appended, because reading stops at the first invalid line and loses later records.
+    /// After a kill or on a full disk, a partial line may remain. This line is removed before the next append. If
+    /// the removal fails, nothing is appended, because reading stops at the first invalid line and loses later records.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
         if self.may_end_partially {
             self.truncate_partial_line()?;
@@ -198,7 +198,7 @@ fn read_all(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), V
     let mut line = Vec::new();
     text.read_until(b'\n', &mut line)?;
     let Some(header) = line.strip_suffix(b"\n") else {
-        // Either an unfinished header of this sweep, or a foreign file, which must not be overwritten.
+        // The line is an unfinished header of this sweep, or part of a foreign file, which must not be overwritten.
         let is_begun = format!("{first}\n").as_bytes().starts_with(&line);
         return Ok(if is_begun { Ok((Vec::new(), 0)) } else { Err(line) });
     };

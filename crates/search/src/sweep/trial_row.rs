@@ -28,7 +28,7 @@ impl TrialRow {
     }
 }
 
-/// Returns the rows from best to worst: scored rows first, then by later rung, score and earlier trial.
+/// Returns the rows from best to worst: rows with a score first, then the later rung, higher score and earlier trial.
 pub fn rank_rows(rows: &[TrialRow]) -> Vec<&TrialRow> {
     let mut ranked: Vec<&TrialRow> = rows.iter().collect();
     ranked.sort_by(|one, two| compare_rows(one, two));
@@ -41,7 +41,7 @@ fn compare_rows(one: &TrialRow, two: &TrialRow) -> Ordering {
 }
 
 /// Returns the Benjamini-Hochberg p-value of each row. The correction covers all rows with a p-value,
-/// even rows without a score. Overlapping trades are not corrected for.
+/// even rows without a score. The p-values are not corrected for overlapping trades.
 pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
     let own: Vec<Option<f64>> = rows.iter().map(|row| row.figures()?.p_value).collect();
     let tested: Vec<f64> = own.iter().flatten().copied().collect();
@@ -52,7 +52,7 @@ pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
 
 #[derive(Clone, Copy, Debug)]
 pub struct SweepProgress<'a> {
-    /// Completed work. One trial over all candles counts as 1,000.
+    /// Completed work, in thousandths of a trial over all candles.
     pub done: u64,
     pub total: u64,
     pub best: Option<&'a TrialRow>,

@@ -90,7 +90,7 @@ impl Receipt {
 
     pub(super) fn save(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
         create_dir_all(self.folder())?;
-        // Strategies of the previous receipt are retained, in case the ledger was lost.
+        // The strategies of the previous receipt are retained, because the ledger may have been lost.
         let before = read(&self.path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         strategies.extend(before.and_then(|old: ReceiptJson| old.strategies).unwrap_or_default());
         let (chain, ledger, strategies) = (chain.clone(), self.ledger.clone(), Some(strategies));

@@ -128,7 +128,7 @@ impl<'a> LedgerContents<'a> {
         self.runs.values().filter(move |line| line.strategy == strategy)
     }
 
-    /// Returns whether the ledger had this chain at any earlier line, as after a rename of the file.
+    /// Returns whether the ledger had exactly the lines of this chain at some time, as after a rename of the file.
     pub(super) fn had_chain(&self, chain: &Chain) -> bool {
         let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)
@@ -143,6 +143,6 @@ impl<'a> LedgerContents<'a> {
 pub(super) fn read_text(file: &mut File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    // A kill may have cut a character in two.
+    // If a process was killed while it wrote, the text may end within a character.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -12,7 +12,7 @@ pub struct VariantCount {
     pub count: u64,
     #[serde(skip)]
     pub walks: u64,
-    /// Number of unrecorded variants that stopped or running searches had planned.
+    /// Number of variants that running or stopped searches had planned, but that are not recorded.
     pub under_way: u64,
     /// Known gaps in the ledger, which may make the count too low.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ pub struct VariantCount {
     pub p_value_bonferroni: Option<f64>,
     /// Benjamini-Hochberg p-value among all variants. Variants without a p-value count as 1.
     pub p_value_bh: Option<f64>,
-    /// Fraction of the run's time that no other variant has seen; `None` without other variants.
+    /// Fraction of the run's time range on which no other variant has run; `None` without other variants.
     pub unseen_share: Option<f64>,
     /// Variance of the variants' daily Sharpe ratios; `None` for fewer than two ratios.
     #[serde(skip)]
@@ -56,7 +56,7 @@ impl VariantCount {
         let under_way = noted.under_way.values().sum();
         let all = || known.iter().flat_map(|(_, known)| known);
         let walks = all().filter(|one| Variant::is_walk_forward(&one.variant)).count() as u64;
-        // A p-value belongs to a single family, so a run with several families has none.
+        // A p-value refers to a single family, so a run with several families has no p-value.
         let single = match (&known[..], own) {
             ([(_, known)], [own]) => Some((known, own)),
             _ => None,
@@ -83,8 +83,8 @@ type KnownByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a KnownVariant>
 
 /// Returns the latest entry of each variant.
 ///
-/// Names with the same trades on the same time range of the same candles are one variant. A name with
-/// different trades on one time range counts several times, because its code or a hidden file changed.
+/// Names with the same trades on the same time range of the same candles count as one variant. A name with
+/// different trades on one time range counts several times, because its code or a file that no parameter names changed.
 fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     let mut names = VariantNames::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
@@ -105,7 +105,7 @@ fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     by_class.into_values().flat_map(largest_variant_set).collect()
 }
 
-/// Returns the variants of the time range with the most variants. Unknown trades add no variant.
+/// Returns the variants of the time range with the most variants. Unknown trades count only if no trades are known.
 fn largest_variant_set(mut stretches: KnownByRange<'_>) -> Vec<&KnownVariant> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
@@ -151,9 +151,9 @@ fn corrected_p_value(known: &[&KnownVariant], own: &VariantNote, under_way: u64)
     let others = known.iter().filter(|one| !is_own(one));
     let mut p_values = vec![p_value];
     p_values.extend(others.map(|one| one.p_value.unwrap_or(1.0)));
-    // The run's own entry may be recorded under another name with the same trades.
+    // The run's own entry may be recorded under another name with the same trades, which makes the list too long.
     p_values.truncate(known.len().max(1));
-    // A rewritten variant has several entries under the run's own name, which were skipped above.
+    // A rewritten variant has several entries under the run's own name. They were skipped above and count as 1.
     p_values.resize(known.len().max(1) + usize::try_from(under_way).ok()?, 1.0);
     benjamini_hochberg(&p_values).ok()?.first().copied()
 }
@@ -268,9 +268,9 @@ mod tests {
         );
         // One name whose trades changed: something that the name does not cover was rewritten.
         assert_eq!(count(&[row("a", 0..7, "t"), row("a", 0..7, "u"), row("a", 0..9, "v")]), 2);
-        // More candles of a file that grew.
+        // The same name on more candles of a file that grew.
         assert_eq!(count(&[row("a", 0..7, "t"), row("a", 0..9, "u"), row("a", 0..14, "v")]), 1);
-        // A name whose trades are not known everywhere.
+        // A name with unknown trades in one of its entries.
         assert_eq!(count(&[Row("a", 0..7, None, None, None), row("a", 0..7, "t")]), 1);
     }
 
@@ -305,9 +305,9 @@ mod tests {
         ];
         let count = counted(rows.iter().map(known).collect(), Some(0.02));
         assert_eq!((count.count, count.p_value_bonferroni), (4, Some(0.08)));
-        // Of 0.02, 0.03, 0.5 and 1: the smaller of 0.02 x 4/1 and 0.03 x 4/2.
+        // The p-values are 0.02, 0.03, 0.5 and 1. The result is the smaller of 0.02 x 4/1 and 0.03 x 4/2.
         assert!((count.p_value_bh.unwrap() - 0.06).abs() < 1e-12);
-        // Variance of 0.3, 0.1 and 0.2 around their mean of 0.2.
+        // The result is the variance of 0.3, 0.1 and 0.2 around their mean of 0.2.
         assert!((count.variance_of_sharpe.unwrap() - 0.01).abs() < 1e-12);
         assert_eq!(count.unseen_share, Some(0.0));
     }

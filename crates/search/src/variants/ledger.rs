@@ -1,9 +1,9 @@
 //! Append-only JSON Lines file of the variants tried.
 //!
-//! Each line is written in one call under a file lock. A kill leaves at most a partial last line, which is
-//! skipped. Each line contains a hash of the previous lines. A receipt in another folder has the line count.
-//! Removed or changed lines are therefore detected, unless the receipt is removed too. Receipts in the same
-//! folder name the project's other ledgers, whose variants and losses also count.
+//! Each line is written in one call under a file lock. If a process is killed, at most a partial last line remains,
+//! which is skipped. Each line contains a hash of the previous lines. A receipt in another folder has the line count.
+//! Removed or changed lines are therefore detected, unless the receipt is removed too. The receipts in that folder
+//! also name the project's other ledgers. The variants and losses of these ledgers count too.
 
 use super::chain::{Receipt, ReceiptState};
 use super::contents::{LedgerContents, NewLines, read_text};
@@ -51,7 +51,7 @@ pub struct KnownVariant {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LedgerSummary {
     pub families: Vec<(Family, Vec<KnownVariant>)>,
-    /// Number of unrecorded sets, by strategy, that other stopped or running searches may have tried.
+    /// Number of sets, by strategy, that other running or stopped searches may have tried but not recorded.
     pub under_way: BTreeMap<String, u64>,
     pub root: String,
     pub other_ledgers: Vec<PathBuf>,
@@ -184,7 +184,7 @@ impl VariantLedger {
 
     /// Records the planned sets of a run before any of them starts.
     ///
-    /// Planned sets count until the results are recorded, however the run ends. A finished run has no planned
+    /// Planned sets count as tried until the results are recorded, however the run ends. A finished run has no planned
     /// sets. The planned sets of a killed process count until all sets of the run are recorded.
     pub fn record_planned_sets(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
@@ -503,7 +503,7 @@ mod tests {
             4
         );
         let whole = fs::read_to_string(ledger.path()).unwrap();
-        // Repeated run: a completely recorded run plans nothing.
+        // If a run was recorded completely, a repeated run plans no sets.
         ledger.record_planned_sets("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
         ledger.record_variants(&all, &sweep("r1", LookEnd::Whole)).unwrap();
         assert_eq!((under_way(), fs::read_to_string(ledger.path()).unwrap()), (0, whole));
@@ -523,12 +523,12 @@ mod tests {
             let ran: Vec<_> = (1..=ran).map(|variant| note("rsi", variant)).collect();
             ledger.record_variants(&ran, &sweep("r1", end)).unwrap();
         };
-        // Interrupted after two sets. The next process plans the remaining sets and is killed.
+        // The run is interrupted after two sets. The next process plans the remaining sets and is killed.
         begin(20);
         ran(2, LookEnd::Stopped);
         begin(18);
         assert_eq!(count(), (2, 18));
-        // Its journal is lost or truncated: it restarts, and is interrupted after recording one more set.
+        // The journal of the run is lost or truncated. The run restarts, records one more set, and is interrupted.
         begin(20);
         begin(12);
         ran(3, LookEnd::Stopped);

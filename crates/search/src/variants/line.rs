@@ -1,4 +1,4 @@
-//! Line formats of a variant ledger. Distinguishing fields come first, so that few lines need a full parse.
+//! Line formats of a variant ledger. The fields that identify a format come first, so that few lines are fully parsed.
 
 use super::ledger::{KnownVariant, VariantNote};
 use super::sample::SeriesSample;
@@ -141,7 +141,7 @@ impl KnownCandles {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// Returns the root of the known candles that this sample extends, except candles with a chosen end.
+    /// Returns the root of the longest known candles that this sample extends. Candles with a chosen end are excluded.
     fn root_of_shorter(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();

@@ -64,7 +64,7 @@ pub struct EarlierLooks {
 }
 
 impl VariantLedger {
-    /// Returns earlier looks at the same candles, under any name. Looks of `run` are excluded.
+    /// Returns earlier looks at the same candles, even if the candles had other names. Looks of `run` are excluded.
     pub fn earlier_looks(
         &self,
         strategy: &str,

@@ -1,8 +1,8 @@
-//! Number of variants tried per strategy, because the best of many looks good by luck.
+//! Counts of the variants tried per strategy. The counts matter because the best of many variants looks good by luck.
 //!
 //! A variant of a [`Family`] is any choice that can be optimized: parameters with the content of named files,
 //! expiry, risk rules, stakes, balance, strategy version and candles. Variants with the same trades on the same
-//! candles are one. Each run is recorded once in a [`VariantLedger`], and reports correct for the number of
+//! candles count as one. Each run is recorded once in a [`VariantLedger`]. Reports adjust results for the number of
 //! variants ([`VariantCount`]). Candles are identified by content ([`CandleSample`]), not by name.
 
 mod chain;

@@ -1,4 +1,4 @@
-//! Detection of candles that were shifted in time: the same moves at other times.
+//! Detection of candles that were shifted in time. Shifted candles have the same price moves at other times.
 //!
 //! Windows of one series are searched at every position of the other series. At a match, the whole overlap is
 //! compared, over at least 96 steps. A shift that is not a multiple of either step is not detected.
@@ -13,13 +13,13 @@ const MIN_STEPS: usize = 96;
 
 /// Prefix sums of the moves, so that the move over a range takes one subtraction.
 struct PrefixSums {
-    /// Sums of moves, each with the number of missing moves up to there.
+    /// Cumulative sums of the moves, each with the number of missing moves so far.
     sums: Vec<(i32, u32)>,
     /// Number of moves per comparison step.
     moves: usize,
 }
 
-/// A window of moves, reduced by the mean move, with the norm of the reduced moves.
+/// A window of moves. The mean is subtracted from each move, and `size` is the norm of the result.
 struct Window {
     start: usize,
     moves: Vec<f64>,
@@ -35,7 +35,7 @@ impl Steps {
         let length = |steps: &Self| (steps.as_slice().len() as i64).saturating_mul(steps.step);
         let Some(step) = self.step_to_compare(other, length(self).min(length(other))) else { return false };
         let (own, others) = (PrefixSums::new(self, step), PrefixSums::new(other, step));
-        // Offsets in our steps at which the longer steps of the other series may start.
+        // Number of offsets, in steps of this series, at which a longer step of the other series may start.
         let phases = usize::try_from(other.step / self.step).unwrap_or(1).clamp(1, own.moves);
         own.windows(phases).any(|window| {
             let mut places = 0..others.start_count(window.moves.len());

@@ -1,7 +1,7 @@
-//! Price moves at fixed clock times, which rescaling, rounding, inversion or noise hardly change.
+//! Price moves between fixed clock times. Rescaling, rounding, inverting or adding noise hardly affects a comparison.
 //!
-//! Two series of an interval count as the same candles if the absolute correlation of their moves is at least
-//! 0.95. Independent prices practically never reach this; prices of one market at two venues do.
+//! Two series with equal intervals count as the same candles if the absolute correlation of their moves is at least
+//! 0.95. Independent prices practically never reach this value. Prices of one market at two venues reach it.
 
 use super::steps::{MIN_CORRELATION, MISSING_MOVE, moments, to_bytes};
 use candlewick_sdk::{Candle, CandleSeries, Millis};

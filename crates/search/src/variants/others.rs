@@ -28,7 +28,7 @@ pub(super) struct OtherLedgers<'a> {
 
 impl VariantLedger {
     pub(super) fn read(&self) -> io::Result<(ReceiptState, String)> {
-        // Read before the ledger, so that a concurrent write makes the ledger longer, not shorter, than the receipt.
+        // The receipt is read first, so that a concurrent write makes the ledger longer, not shorter, than the receipt.
         let seen = self.read_receipt()?;
         let text = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -41,7 +41,7 @@ impl VariantLedger {
         Ok((seen, text))
     }
 
-    /// Reads the project's other ledgers. Do not call this with this ledger locked: two processes could deadlock.
+    /// Reads the project's other ledgers. Do not call this while this ledger is locked: two processes could deadlock.
     pub(super) fn read_others(&self) -> io::Result<OtherLedgerTexts> {
         let Some(receipt) = &self.receipt else { return Ok(OtherLedgerTexts::default()) };
         let mut texts = OtherLedgerTexts::default();
@@ -100,7 +100,7 @@ impl OtherLedgers<'_> {
         self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first_run(run))
     }
 
-    /// Returns other unfinished runs with unrecorded sets of a strategy, each by its most advanced line in any ledger.
+    /// Returns other runs with unrecorded sets of a strategy, each with its line that has the fewest such sets.
     pub(super) fn unfinished_runs<'a>(
         &'a self,
         strategy: &'a str,

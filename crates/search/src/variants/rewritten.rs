@@ -1,4 +1,4 @@
-//! Hashes of trade results, and detection of code that changed while the candles grew.
+//! Hashes of trade results, and detection of strategies whose code changed while candles were added.
 
 use super::{KnownVariant, LedgerSummary, Look, VariantLedger, VariantNote};
 use crate::sweep::{Figures, Timeline};
@@ -22,7 +22,7 @@ pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> St
     hash_trades(book, &|row| bots.contains(&row.approved.bot().index()), span)
 }
 
-/// Returns the hash of the trades that closed by the end of `span`, as in a run whose candles end there.
+/// Returns the hash of the trades that closed by the end of `span`, as if the candles of the run ended there.
 pub fn trades_hash_of_closed(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
     let has_closed = |row: &IntentRow| row.close_time.is_some_and(|close| close <= span.end);
     hash_trades(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
@@ -49,7 +49,7 @@ fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
 
 const MAX_SPOT_CHECKS: usize = 8;
 
-/// Runs the sets at these indices on the candles closed by a time. Returns trades hashes; `None` for rejected sets.
+/// Runs the sets at these indices on the candles closed by a time. Returns trades hashes, `None` for rejected sets.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
@@ -108,8 +108,8 @@ impl LedgerSummary {
     /// Returns the time ranges of a variant's first and last run before its candles grew.
     ///
     /// The trades closed by the end of a time range ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal
-    /// those of the run on this range, unless something changed that the name does not cover. The first range compares
-    /// all versions. The last range detects versions that differ late.
+    /// those of the run on this range, unless something changed that the variant's name does not cover. The first range
+    /// allows a comparison of all versions. The last range detects versions whose trades differ only late.
     pub fn spans_before_growth(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&KnownVariant| {
             let is_this = (&one.variant, &one.root) == (&note.tried.name, &self.root) && one.trades.is_some();
@@ -159,10 +159,10 @@ mod tests {
         assert!(grown.has_variant(&with("u"), &before) && !grown.has_variant(&with("w"), &before));
         let count = |noted: &LedgerSummary| VariantCount::new(noted, &[with("v")], &look(400)).count;
         assert_eq!(count(&grown), 1);
-        // The rewritten variant would have had other trades then.
+        // On the earlier candles, the rewritten variant would have had other trades.
         fixture.ledger().record_variants(&[with("w")], &Look { span: before, ..look(400) }).unwrap();
         assert_eq!(count(&noted("v", 400)), 2);
-        // A chosen end is not the end of the candles.
+        // The user chose this end, so it is not the end of the candles.
         let chosen = Look { span: look(400).span.start..look(350).span.end, ..look(400) };
         let noted = fixture.ledger().record_variants(&[with("x")], &chosen).unwrap();
         assert_eq!(noted.spans_before_growth(&with("v"), &look(400)), [look(200).span, look(300).span]);
@@ -221,7 +221,7 @@ mod tests {
         let both = |places: &Vec<usize>| vec![(places.clone(), first), (places.clone(), look(300).span.end)];
         let (is_any, count, ran) = sweep(2, &look(400));
         assert_eq!((is_any, count, ran), (true, 40, [both(&few), both(&every)].concat()));
-        // A repeated sweep records nothing new, neither on these candles nor on more.
+        // A repeated sweep records nothing new, neither on these candles nor on more candles.
         assert_eq!(sweep(2, &look(400)).1, 40);
         let (is_any, count, ran) = sweep(2, &look(500));
         assert_eq!((is_any, count, ran.len()), (false, 40, 2));

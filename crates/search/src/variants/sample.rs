@@ -1,7 +1,7 @@
-//! Identification of candles by a content-based sample, whatever their names and formats.
+//! Identification of candles by a sample of their content, regardless of names and file formats.
 //!
-//! A candle is identified by close time and close price. Its hash decides whether it is sampled, so samples of
-//! the same candles agree. Volumes, other prices, digits beyond the seventh and the interval do not matter.
+//! A candle is identified by close time and close price. The hash of both decides whether the candle is sampled, so
+//! samples of the same candles agree. Volumes, other prices, digits beyond the seventh and the interval do not matter.
 //! Rescaled, rounded, inverted or noisy candles are recognized by their moves ([`Steps`], or [`Moves`] in older
 //! ledgers). Shifted candles are recognized by [`CandleSample::is_seen_in`].
 
@@ -15,11 +15,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 const MAX_SAMPLED_CANDLES: usize = 4096;
-/// Minimum number of sampled candles in the common time range that can rule out a match.
+/// Minimum number of sampled candles in the common time range. Fewer candles cannot rule out a match.
 const MIN_COMPARED_POINTS: usize = 16;
-/// Minimum number of matching candles between two symbols, as prices of two markets coincide occasionally.
+/// Minimum number of matching candles between two symbols, because prices of two markets coincide occasionally.
 const MIN_COMMON_POINTS: usize = 4;
-/// One in this many candles of the smaller sample must match.
+/// At least one in this many candles of the smaller sample must match.
 const COMMON_POINTS_DIVISOR: usize = 20;
 const POINT_HEX_DIGITS: usize = 12;
 
@@ -48,7 +48,7 @@ pub(super) struct SeriesSample {
     times: Vec<Millis>,
 }
 
-/// Candle hashes in time order: a range of a slice that all parts of a sample share.
+/// Candle hashes in time order. All parts of a sample share one slice, and each part is a range of the slice.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 struct Points {
@@ -285,7 +285,7 @@ mod tests {
             assert_eq!(seen, Some(expected), "{name} {from} {to}");
         }
         assert!(own.seen_in(&CandleSample::from_series([&series(5, longer_candles(5, &prices))])).is_some());
-        // A few candles at the end of the same symbol are too few to rule out a match, so they count.
+        // A few candles at the end of the same symbol are too few to rule out a match, so they count as the same.
         assert!(own.seen_in(&candles("BTCUSDT", &all[39_990..])).is_some());
     }
 

@@ -1,7 +1,7 @@
-//! Price moves per clock step, dense enough to recognize a small part of many candles.
+//! Price moves per step of clock time. The steps are short enough to recognize a small part of many candles.
 //!
-//! A step is the candle interval, or longer for many candles: a million one-minute candles have one move per 15
-//! minutes. Two series with any intervals are compared over a common multiple of their steps. They are the same
+//! A step is the candle interval, or longer for many candles. A million one-minute candles have one move per 15
+//! minutes. Two series with any intervals are compared over a common multiple of their steps. They count as the same
 //! candles if the absolute correlation of their moves is at least 0.95 over at least 24 steps.
 
 use candlewick_sdk::{CandleSeries, Millis, count_closing_before};
@@ -21,7 +21,7 @@ const MIN_STEP_CANDLES: i64 = 3;
 const MAX_STEPS: i64 = 4_096;
 const MIN_STEPS: usize = 24;
 pub(super) const MIN_CORRELATION: f64 = 0.95;
-/// Limit of a clipped move, in multiples of the median. A single news item can move many markets.
+/// Limit at which a move is clipped, in multiples of the median. A single news item can move many markets.
 const MAX_MOVE_MEDIANS: f64 = 4.0;
 const STORED_MEDIAN: f64 = 5.0;
 const MAX_STORED_MOVE: i8 = 28;
@@ -228,7 +228,7 @@ mod tests {
                 let alike = are_alike(&own, &with_steps(series(1, other.iter().copied())));
                 assert!(alike, "change {number} of {count} from {start}");
             }
-            // Rescaled, inverted and in longer candles, compared in both directions.
+            // The candles are rescaled, inverted and joined into longer candles, and compared in both directions.
             for minutes in [2, 5, 15].into_iter().filter(|minutes| count as i64 / minutes >= 300) {
                 let other = changed(&longer_candles(minutes, part), &|_, close| 7.0 / close);
                 assert!(are_alike(&own, &with_steps(series(minutes, other))), "{count} in {minutes} minutes");

@@ -66,7 +66,7 @@ impl WalkForwardData<'_> {
             let start = candles.get(before)?.time();
             own.within(start..test.end).ok().filter(|shown| shown.end() > test.start)
         });
-        // The markets extend beyond the test by the purge, so that all trades settle.
+        // The market data continues after the test for the length of the purge, so that all trades settle.
         let priced = |shown: &CandleSeries| shown.start()..test.end + self.purge();
         let markets = shown.as_ref().and_then(|shown| self.markets_within(&priced(shown)));
         let (Some(shown), Some(markets)) = (shown, markets) else {

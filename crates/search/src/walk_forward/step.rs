@@ -22,7 +22,7 @@ pub struct WindowResult {
     pub window: Window,
     pub rows: Vec<TrialRow>,
     pub scored_sets: usize,
-    /// Best set of the training; `None` if no set has a score. The test then has no trades.
+    /// Best set of the training search; `None` if no set has a score. Without a best set, the test has no trades.
     pub chosen: Option<ChosenSet>,
 }
 
@@ -41,7 +41,7 @@ pub enum WindowEnd {
 }
 
 impl ChosenSet {
-    /// Returns out-of-sample divided by in-sample expectancy; `None` if the latter is not positive.
+    /// Returns the out-of-sample expectancy divided by the in-sample expectancy, `None` unless the latter is positive.
     pub fn efficiency(&self) -> Option<f64> {
         let in_sample = self.in_sample.expectancy.filter(|expectancy| *expectancy > 0.0)?;
         Some(self.out_of_sample.expectancy? / in_sample)
@@ -82,7 +82,7 @@ impl WalkForward<'_> {
     }
 
     /// Runs one shard of a window's training search. Trials in `known` are not run again.
-    /// [`step`](Self::run_window) with the records of all shards gives the same result as without shards.
+    /// Passing the records of all shards to [`run_window`](Self::run_window) gives the same result as without shards.
     pub fn run_training_shard(
         &self,
         (window, shard): (&Window, Shard),
@@ -169,7 +169,7 @@ impl WalkForward<'_> {
 }
 
 /// Joins the tests of all windows into one run that starts with `balance`; `None` if no set was chosen.
-/// Each window has its own balance and limits, so the joined run has no verdicts of bots.
+/// Each window has its own balance and limits, so the joined run has no verdicts on bots.
 pub fn join_tests<'a>(
     steps: impl IntoIterator<Item = &'a WindowResult>,
     balance: Money,

@@ -88,7 +88,7 @@ fn find_flat_price_effect(subject: &Subject, warmup: usize) -> Result<Option<Ans
     let mut all = subject.run(&candles, RunMode::WITHOUT_RESULTS)?;
     all.retain(|answer| answer.candle >= 2 * moving);
     let differing = differences(&fresh, &all);
-    // Starts one candle after the warm-up, because another check verifies the length of the warm-up.
+    // The comparison starts one candle after the warm-up, because another check verifies the warm-up's length.
     Ok(differing.into_iter().find(|answer| answer.fed_candles(2 * moving) > warmup))
 }
 
@@ -114,7 +114,7 @@ fn find_invalid_signal(answers: &[Answer]) -> Option<String> {
 const MIN_BLOCK_CANDLES: usize = 3_000;
 const BLOCK_COUNT: usize = 10;
 const SETTLED_BLOCK_COUNT: usize = 4;
-/// Maximum memory growth in bytes per candle. This growth cannot exhaust memory within years.
+/// Maximum memory growth in bytes per candle. At this rate, a run takes years to exhaust the memory.
 const MAX_GROWTH_BYTES: f64 = 0.25;
 
 pub(super) fn check_memory(subject: &Subject, warmup: usize) -> CheckResult {

@@ -182,7 +182,7 @@ impl Hits {
         hits
     }
 
-    /// Counts only signals after the end of the previous counted signal. Such signals are independent on a random walk.
+    /// Skips signals within the horizon of the last counted signal. The others are independent on a random walk.
     pub(super) fn count_independent(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
         for (answer, ahead) in with_horizons(answers, horizon) {
@@ -210,7 +210,7 @@ impl Hits {
             return false;
         }
         let (n, m) = (self.decided as f64, other.decided as f64);
-        // Adds a hit and a miss, so that a share of 0 or 1 has a nonzero error.
+        // Adds a hit and a miss, so that a hit rate of 0 or 1 has a nonzero error.
         let pooled = (self.wins + other.wins + 1) as f64 / (n + m + 2.0);
         let error = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
         self.hit_rate() - other.hit_rate() > standard_errors * error

@@ -154,7 +154,7 @@ pub fn validate(
             checked = complete_check(checked, subject, first, &all[markets.len()]);
         }
         let compares_runs = matches!(check, Check::LookAhead | Check::Warmup | Check::Restart);
-        // If a strategy is not deterministic, these checks fail too.
+        // If a strategy is not deterministic, the checks that compare runs fail too.
         if validation.is_nondeterministic() && checked.finding == Finding::Failed && compares_runs {
             checked.words.push_str("; fix determinism and isolation first, because they may cause this");
         }

@@ -115,7 +115,7 @@ impl Subject {
         catch_panic(&place, show)
     }
 
-    /// Like `run`, but with [`Decoys`] instead of later candles in memory.
+    /// Like `run`, but memory contains [`Decoys`] instead of the later candles.
     pub(super) fn run_with_decoys(&self, candles: &[Candle], mode: RunMode) -> Result<Vec<Answer>, RunError> {
         let place = Cell::new(0);
         let show = || {

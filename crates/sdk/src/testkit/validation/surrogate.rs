@@ -68,7 +68,7 @@ impl Surrogate {
     /// Returns whether the win rate collapses on the surrogate.
     /// A moderate decrease is allowed, because even an honest edge shrinks on very different candles.
     pub(super) fn is_collapse(self, here: &Hits, there: &Hits) -> bool {
-        // Minimum win rate of the original, and maximum share of its excess over 50 % that a collapse leaves.
+        // Minimum win rate of the original, and maximum share of its excess over 50 % that remains after a collapse.
         let (least, remaining) = match self {
             Self::Raised | Self::Jittered => (0.0, 1.0),
             Self::Reshaped => (0.62, 0.35),

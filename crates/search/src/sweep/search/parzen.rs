@@ -1,6 +1,6 @@
 //! Tree-structured Parzen estimator, with one estimator per axis.
 //!
-//! Prefers values that are frequent among good sets and rare among the others. Source: J. Bergstra,
+//! The search prefers values that are frequent among good sets and rare among other sets. Source: J. Bergstra,
 //! R. Bardenet, Y. Bengio, B. Kégl, *Algorithms for Hyper-Parameter Optimization* (2011).
 
 use super::super::space::{Candidate, Space};
@@ -12,10 +12,10 @@ use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator
 
 const INITIAL_RANDOM_SETS: usize = 32;
 const MAX_MODEL_DRAWS: u32 = 32;
-/// Number of random draws without a new set after which the space counts as exhausted.
+/// Number of random draws that give no new set, after which the search space counts as exhausted.
 const MAX_RANDOM_DRAWS: u32 = 10_000;
 
-/// State of an adaptive search. Recording the same scores again restores the state.
+/// State of an adaptive search. Recording the same scores in a new search restores the state.
 pub(crate) struct Parzen<'a> {
     space: &'a Space,
     models: Vec<TpeOptimizer<DefaultEstimatorBuilder>>,
@@ -54,7 +54,7 @@ impl<'a> Parzen<'a> {
 
     /// Records the score of a set (higher is better). `None` counts as the worst score.
     pub(crate) fn record(&mut self, candidate: &Candidate, score: Option<f64>) {
-        // The models minimize.
+        // The models minimize a loss, but a higher score is better.
         let loss = score.map_or(f64::INFINITY, |score| -score);
         let axes = self.space.axes().iter().zip(candidate.iter());
         for (model, (axis, setting)) in self.models.iter_mut().zip(axes) {
@@ -64,7 +64,7 @@ impl<'a> Parzen<'a> {
                 }
                 _ => axis.to_fraction(setting),
             };
-            // Cannot fail, because the position is in range and the loss is a number.
+            // The call cannot fail, because the position is in range and the loss is a number.
             let _ = model.tell(place, loss);
         }
     }

@@ -7,7 +7,7 @@ pub(crate) struct BitSet {
     words: Vec<u64>,
 }
 
-/// One bit set per condition of an entry. The entry signals at the candles that are in all sets.
+/// Bit sets of an entry, one per condition. The entry signals at each candle that all sets contain.
 pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 
 const WORD_BITS: usize = 64;
@@ -35,7 +35,7 @@ impl BitSet {
         Self { words }
     }
 
-    /// Builds the set of candles, from index `first` on, that meet all conditions of any entry.
+    /// Builds the set of candles, from index `first` on, that meet all conditions of at least one entry.
     pub(crate) fn from_entries(entries: &[&EntryBits], first: usize, candles: usize) -> Self {
         let mut words = vec![0; candles.div_ceil(WORD_BITS)];
         for tests in entries {
@@ -95,7 +95,7 @@ const fn bits_from(bit: usize) -> u64 {
     if bit >= WORD_BITS { 0 } else { u64::MAX << bit }
 }
 
-/// Packs bytes of 0 and 1 into bits. The multiplication gathers eight bits in the highest byte.
+/// Packs bytes with the value 0 or 1 into bits. The multiplication gathers eight bits in the highest byte.
 #[inline]
 fn pack_bits(bytes: &[u8; WORD_BITS]) -> u64 {
     const GATHER_FACTOR: u64 = 0x0102_0408_1020_4080;

@@ -24,9 +24,9 @@ use trial::PlannedEntry;
 
 /// Runs the trials of a sweep without journals or trade books, and computes shared work only once.
 ///
-/// With a [`Declaration`], each indicator series is computed once for all trials, and a session sees only
-/// candles that may signal. Otherwise, the session sees every candle. In both cases, the session's rules
-/// check each signal that may be approved, and the trades equal the trades of a [`Replay`].
+/// With a [`Declaration`], each indicator series is computed once for all trials, and a session processes only
+/// candles that may signal. Otherwise, the session processes every candle. In both cases, the session's rules
+/// check each signal that may be approved, and the trades equal those of a [`Replay`].
 pub struct SharedRunner<'a> {
     replay: Replay<'a>,
     cache: SeriesCache,
@@ -54,7 +54,7 @@ impl<'a> SharedRunner<'a> {
         Ok(figures.map(|_| trades))
     }
 
-    /// Compares the figures of a set with a full backtest, to detect an incorrect declaration.
+    /// Compares the metrics of a set with those of a full backtest, to detect an incorrect declaration.
     pub fn verify_declaration(&self, candidate: &Candidate, balance: Money) -> Result<(), SearchError> {
         let declared = self.measure(candidate, Millis::MAX, balance)?;
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
@@ -73,13 +73,13 @@ impl<'a> SharedRunner<'a> {
         let PreparedTrial { settings, strategy, declaration } = prepared;
         let Some(bot) = settings.session.bots.first() else { return Ok(None) };
         if bot.entry_delay_s > 0 {
-            // Trades of this bot do not open with their signals, so the shortcut does not apply.
+            // The trades of this bot open later than their signals, so the fast path cannot be used.
             return Ok(None);
         }
         let (series, expiry) = (bot.series(), bot.expiry());
         let candles = cut_candles_to(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
-        // A declaration covers only signals of its strategy, not entries by the stake rule.
+        // A declaration covers only the signals of its strategy, not trades that the stake rule opens on its own.
         let declaration = declaration.filter(|_| !bot.stake.enters_without_signal());
         let (warmup, declaration) = (strategy.warmup(), self.usable_declaration(declaration));
         let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
@@ -120,7 +120,7 @@ impl<'a> SharedRunner<'a> {
         };
         let planned = |entry: &DeclaredEntry| {
             let signal = Signal { expiry: entry.expiry, ..Signal::new(entry.direction, "declared") };
-            // No value satisfies a comparison with a NaN level.
+            // No value satisfies a comparison with a NaN level, so an entry with this comparison is omitted.
             Some(PlannedEntry { bits: bits(entry)?, signal })
         };
         let planned: Vec<PlannedEntry> = entries.iter().filter_map(planned).collect();
@@ -191,7 +191,7 @@ impl TrialRunner for SharedRunner<'_> {
         }
         match self.run_trial(prepared, until, None)? {
             Some(figures) => Ok(Outcome::Figures(Box::new(figures))),
-            // The full backtest reports the error.
+            // A full backtest measures the set or reports the error.
             None => self.replay.measure(candidate, until, balance),
         }
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 /// A series, stored as the position of each value among the sorted levels of all trials.
 ///
 /// A value between levels has the code `2 x (number of levels below)`. A value equal to a level has the odd
-/// code between its neighbours. Each comparison with a level is therefore a range of codes.
+/// code between the even codes on both sides. Each comparison with a level is therefore a range of codes.
 pub(crate) struct QuantizedSeries {
     levels: Vec<f64>,
     codes: Codes,
@@ -94,7 +94,7 @@ fn append_codes<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: 
     codes.extend(rest.iter().map(|value| to_code(encode(levels, *value))));
 }
 
-/// Maximum number of levels for which counting is faster than a binary search.
+/// Maximum number of levels for which counting the levels is faster than a binary search.
 const MAX_COUNTED_LEVELS: usize = 32;
 
 /// Computes eight codes at once, in about the time of two single codes.

@@ -1,4 +1,4 @@
-//! Cache of declared indicator series, from the first trial that needs a series to the last.
+//! Cache of declared indicator series. A series is cached from the first trial that needs the series to the last.
 
 use super::quantized_series::QuantizedSeries;
 use crate::SearchError;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// Group index by first series (`None`: no series). A group's trials run together, to keep few series in memory.
+    /// Group index by a trial's first series, if any. The trials of a group run together, to keep few series in memory.
     groups: HashMap<Option<SeriesKey>, usize>,
     members: Vec<Vec<usize>>,
     series_by_key: HashMap<SeriesKey, (HashSet<u64>, usize)>,

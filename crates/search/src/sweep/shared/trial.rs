@@ -8,8 +8,8 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, count_closing
 use candlewick_simulator::Simulator;
 use std::ops::Range;
 
-/// Runs one strategy in a search, with the same trades as a backtest. If only one trade may be open, each
-/// trade is settled on approval. Otherwise, trades go through the simulated venue.
+/// A run of one strategy in a search, with the same trades as in a backtest. If only one trade may be open, each
+/// trade is settled as soon as it is approved. Otherwise, trades go through the simulated venue.
 pub struct Trial<'a> {
     session: TrialSession,
     context: TrialContext<'a>,
@@ -67,7 +67,7 @@ impl<'a> Trial<'a> {
                 Err(_) => self.skip_refused(cursor, close),
             };
         }
-        // Every candidate that was not approved counts as refused.
+        // Every candidate candle whose signal was not approved counts as refused.
         self.context.tally.refused += candidates.count(0..self.closes.candles().len()) - opened;
         self.finish()
     }
@@ -157,13 +157,13 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Close times of a series, computed without reading the candles if the series is complete.
+/// Close times of a series. If the series has no gaps, they are computed without reading the candles.
 struct CloseTimes<'a> {
     candles: &'a [Candle],
     interval: Millis,
     /// Close time of the first candle; `None` if the series has gaps.
     unbroken_from: Option<Millis>,
-    /// Last duration in milliseconds and its candle count, cached because trades of one expiry repeat both.
+    /// Last duration in milliseconds, with its number of candles. Cached, because trades of one expiry repeat both.
     last: (i64, usize),
 }
 

@@ -38,7 +38,7 @@ pub(super) struct TrialContext<'a> {
 }
 
 impl TrialContext<'_> {
-    /// Settles an approved trade immediately; `None` if another event can occur before the trade closes.
+    /// Settles an approved trade immediately. Returns `None` if another event can occur before the trade closes.
     #[allow(clippy::inline_always, reason = "keeps its arguments in registers: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_immediately(
@@ -181,7 +181,7 @@ impl TrialTotals {
         self.rejected += 1;
     }
 
-    /// Counts a settled trade, decided at `decided` and known to be settled at `at`.
+    /// Counts a settled trade. The decision was made at `decided`, and the settlement became known at `at`.
     #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
     pub(crate) fn count_settled(
