@@ -1,4 +1,4 @@
-//! Alerts, the filter rules of a channel, and messages with one alert or a digest.
+//! Alerts, the alert filter of a channel, and messages that contain one alert or a digest of several alerts.
 
 use chrono::DateTime;
 use serde::Serialize;
