@@ -62,7 +62,7 @@ pub enum EventKind {
         /// Intent in doubt.
         intent: IntentId,
     },
-    /// Discovery of a venue trade that belongs to an intent in doubt or marked as not opened. The intent becomes open.
+    /// Discovery of a venue trade that belongs to an intent in state `InDoubt` or `NotOpened`. The intent becomes open.
     Adopted(OpenedTrade),
     /// Lookup that found no trade for an intent in doubt.
     /// The stake stays reserved for now, because the trade may still appear.
@@ -311,7 +311,7 @@ pub enum Control {
     Halt,
     /// Allows new trades again and resets the equity peak and the loss streak.
     Resume,
-    /// Rejects new trades while the program cannot keep a guarantee, such as a durable journal.
+    /// Rejects new trades while the program cannot keep a guarantee, such as the durability of the journal.
     Suspend,
     /// Ends a suspension.
     Continue,
@@ -322,7 +322,7 @@ pub enum Control {
 /// A trading pair in the venue's notation.
 pub type VenueSymbol = Text<31>;
 
-/// The terms that the venue accepted, if they differ from the order.
+/// Terms that the venue accepted and that differ from the order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VenueTerms {
     /// Traded pair, `None` if it is the ordered pair.
@@ -335,7 +335,7 @@ pub struct VenueTerms {
 }
 
 impl VenueTerms {
-    /// Returns whether symbol or direction differ from the order. Such a trade is not evidence about the strategy.
+    /// Returns whether the symbol or direction differs from the order. Such a trade is not evidence about the strategy.
     pub(crate) fn is_different_bet(&self, direction: Direction) -> bool {
         self.symbol.is_some() || self.direction != direction
     }
@@ -433,13 +433,13 @@ impl Halt {
     /// Prefix of the alarm text that stores a halt in the journal.
     pub const PREFIX: &'static str = "halted: ";
 
-    /// Parses a halt from the text of an alarm raised at `at`, `None` for other alarms.
+    /// Parses a halt from the text of an alarm raised at `at`. Returns `None` for other alarms.
     pub fn from_alarm(alarm: &str, at: Millis) -> Option<Self> {
         let reason = alarm.strip_prefix(Self::PREFIX)?;
         Some(Self { at: Some(at), reason: reason.to_owned() })
     }
 
-    /// Parses a halt from a journal note, `None` for other notes.
+    /// Parses a halt from a journal note. Returns `None` for other notes.
     pub fn from_note(body: &str, at: Millis) -> Option<Self> {
         // Skip the many long notes about other topics.
         let note = Some(body).filter(|body| body.starts_with("{\"alarm\":"))?;

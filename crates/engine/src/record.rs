@@ -47,7 +47,7 @@ pub enum Interest {
     AllButCandles,
 }
 
-/// A receiver of journal entries in order, such as a file or a hash.
+/// A receiver of consecutive journal entries, such as a file or a hash.
 pub trait Recorder {
     /// Returns the entries that the recorder needs. The recorder must ignore all other entries.
     fn interest(&self) -> Interest {

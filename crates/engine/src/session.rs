@@ -458,7 +458,7 @@ impl Session {
             return;
         }
         let Some(bot) = self.bots.get(signal.bot.index()) else { return };
-        // An expired signal is as late as one on a backfilled candle.
+        // An expired signal counts as late, like a signal on a backfilled candle.
         let is_expired = signal.expires.is_some_and(|expires| event.received > expires);
         let origin = if is_expired { Origin::Backfill } else { Origin::Live };
         let moment = Moment::from_event(event, origin).for_bot(bot);

@@ -11,7 +11,7 @@ use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, count_closing_before
 const BLOCK_CANDLES: usize = 1_024;
 
 /// Maximum number of answers (signals) that a candle-only bot collects before the next bot's turn.
-/// Large enough to make switching cheap, and small enough to keep the answers of many bots in a CPU cache.
+/// The number makes switching between bots cheap and keeps the answers of many bots in a CPU cache.
 const MAX_ANSWERS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
@@ -164,7 +164,7 @@ pub enum BatchEnd {
     /// All candles that close before the requested time were handled.
     Reached,
     /// Actions are pending.
-    /// All candles that close before the contained time were handled, and some that close exactly then.
+    /// All candles that close before the contained time were handled, and some candles that close exactly at this time.
     ActionsAt(Millis),
 }
 
