@@ -17,8 +17,8 @@ pub enum Detail {
 
 /// Venue account that opens trades and reports their state.
 ///
-/// Methods may be called concurrently. Each must return within a timeout set by the adapter. The adapter may retry reads
-/// that fail with a [temporary](BrokerError::is_temporary) error, but must never retry [`open`](Self::open).
+/// Methods may be called concurrently. Each call must return within a timeout set by the adapter. The adapter may retry
+/// reads that fail with a [temporary](BrokerError::is_temporary) error, but must never retry [`open`](Self::open).
 /// [`current_priority`](crate::current_priority) tells a rate-limited adapter which request to send first.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]

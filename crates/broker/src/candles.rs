@@ -11,20 +11,20 @@ pub const COMMON_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", 
 pub struct CandleQuery {
     /// Trading pair.
     pub symbol: Symbol,
-    /// Length of the candles.
+    /// Interval of the candles.
     pub interval: Interval,
-    /// Earliest open time.
+    /// Earliest open time of a candle.
     pub start: Millis,
-    /// Latest close time. Candles that have not closed yet are omitted.
+    /// Latest close time of a candle. Candles that have not closed yet are omitted.
     pub end: Millis,
 }
 
 /// An unvalidated candle as a venue sends it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CandleRow {
-    /// Open time.
+    /// Open time of the candle.
     pub time: Millis,
-    /// Prices and volume.
+    /// Prices and volume of the candle.
     pub prices: Ohlcv,
 }
 

@@ -57,9 +57,9 @@ pub struct Reply<T> {
 /// Bounds on the venue's time minus our time. Negative values mean that the venue's clock is behind our clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skew {
-    /// Lower bound.
+    /// Lower bound of the difference.
     pub low: Millis,
-    /// Upper bound.
+    /// Upper bound of the difference.
     pub high: Millis,
 }
 

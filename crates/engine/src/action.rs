@@ -14,7 +14,7 @@ pub enum Action {
     Refuse(RefusedSignal),
     /// Start of a new day.
     DayOpened {
-        /// Start of the day.
+        /// Start time of the day.
         start: Millis,
         /// Free balance plus open stakes at the first event of the day.
         equity: Money,

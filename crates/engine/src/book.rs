@@ -131,7 +131,7 @@ pub struct IntentRow {
     pub state: IntentState,
     /// Venue time at which the reply arrived.
     pub answered_at: Option<Millis>,
-    /// Open time of the trade.
+    /// Time at which the trade opened.
     pub open_time: Option<Millis>,
     /// Open price.
     pub open_price: Option<f64>,

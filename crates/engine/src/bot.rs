@@ -107,7 +107,7 @@ impl Bot {
         fed
     }
 
-    /// Passes candles to the strategy and suppresses its signals.
+    /// Passes candles to the strategy and suppresses the strategy's signals.
     /// Returns the number of suppressed signals after [warm-up](Self::is_warm).
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);

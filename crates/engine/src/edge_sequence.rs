@@ -7,7 +7,7 @@ use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
 
 /// The fields of an intent's row that the edge sequence needs.
-/// Many of these small rows can be stored without the full rows.
+/// Many of these small rows can be stored without storing the full rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeRow {
     intent: IntentId,

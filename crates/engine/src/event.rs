@@ -47,7 +47,7 @@ pub enum EventKind {
     Opened(OpenedTrade),
     /// Rejection of an order by the venue. The reserved stake is released.
     Rejected {
-        /// Rejected intent.
+        /// Intent of the rejected order.
         intent: IntentId,
         /// Reason for the rejection.
         rejection: Rejection,
@@ -59,7 +59,7 @@ pub enum EventKind {
     },
     /// Loss of the venue's reply to an order. Only a lookup at the venue can tell whether a trade exists.
     InDoubt {
-        /// Intent in doubt.
+        /// Intent of the order.
         intent: IntentId,
     },
     /// Discovery of a venue trade that belongs to an intent in state `InDoubt` or `NotOpened`. The intent becomes open.
@@ -84,7 +84,7 @@ pub enum EventKind {
         intent: IntentId,
         /// Reported outcome.
         outcome: Outcome,
-        /// Net profit.
+        /// Net profit, negative for a loss.
         profit: Money,
     },
     /// Correction of a settled result, after two later readings from the venue agreed on a different result.
@@ -104,7 +104,7 @@ pub enum EventKind {
         intent: IntentId,
         /// Venue's id of the duplicate trade.
         venue_id: VenueId,
-        /// Net profit.
+        /// Net profit, negative for a loss.
         profit: Money,
     },
     /// Deposit or withdrawal that trades do not explain.
@@ -175,13 +175,13 @@ pub enum Origin {
 /// An accepted trade. Fields missing from the reply are `None` and may follow in a later event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenedTrade {
-    /// Accepted intent.
+    /// Intent that the venue accepted.
     pub intent: IntentId,
     /// Venue's id of the trade, `None` in simulations.
     pub venue_id: Option<VenueId>,
-    /// Open time.
+    /// Open time of the trade.
     pub open_time: Option<Millis>,
-    /// Open price.
+    /// Open price of the trade.
     pub open_price: Option<f64>,
     /// Scheduled close time.
     pub close_time: Option<Millis>,
@@ -206,19 +206,19 @@ pub struct SecondTrade {
 /// The settlement of a trade. Fields missing from the venue's report are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TradeSettlement {
-    /// Settled intent.
+    /// Intent of the settled trade.
     pub intent: IntentId,
     /// Outcome of the trade.
     pub outcome: Outcome,
-    /// Net profit.
+    /// Net profit, negative for a loss.
     pub profit: Money,
-    /// Open time.
+    /// Open time of the trade.
     pub open_time: Option<Millis>,
-    /// Open price.
+    /// Open price of the trade.
     pub open_price: Option<f64>,
-    /// Close time.
+    /// Close time of the trade.
     pub close_time: Option<Millis>,
-    /// Close price.
+    /// Close price of the trade.
     pub close_price: Option<f64>,
     /// Payout of a win.
     pub payout: Option<Payout>,

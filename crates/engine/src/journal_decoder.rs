@@ -23,7 +23,7 @@ pub enum RecordedEntry {
     Refuse,
     /// Start of a new day.
     DayOpened {
-        /// Start of the day.
+        /// Start time of the day.
         start: Millis,
     },
     /// A verdict. It carries no data, because verdicts are recomputed from the trades.

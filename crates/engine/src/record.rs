@@ -87,7 +87,7 @@ impl JournalHash {
         }
     }
 
-    /// Returns the hash in hexadecimal.
+    /// Returns the hash of all recorded entries in hexadecimal.
     pub fn finish(mut self) -> String {
         self.hasher.update(&self.block);
         self.hasher.finalize().to_hex().to_string()

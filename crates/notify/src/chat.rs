@@ -78,7 +78,7 @@ impl Chat {
                     // The first poll only finds the latest update, so that earlier messages are ignored.
                     let last = batch.iter().filter_map(|update| update["update_id"].as_i64()).max();
                     next = last.map(|last| last.saturating_add(1)).max(next);
-                    // Updates without a new id are skipped, because the server would deliver them again.
+                    // A batch without a new id is skipped, because the server would deliver the batch again.
                     let is_new = next > before;
                     if before.is_none() {
                         next = next.or(Some(0));

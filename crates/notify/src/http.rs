@@ -1,6 +1,6 @@
 //! HTTP client for the channels, with error and secret types.
 //!
-//! The client follows no redirects, uses no proxy from the environment and bounds responses.
+//! The client follows no redirects, uses no proxy from the environment and limits the size of responses.
 
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
@@ -27,7 +27,7 @@ const CONTENT_INDEPENDENT: [StatusCode; 5] = [
 pub enum Failure {
     #[error("{reason}")]
     TryLater { reason: String, after: Option<Duration> },
-    /// The content caused the rejection, or a setting that the operator can fix during the retries.
+    /// The receiver rejected the content, or a setting is wrong that the operator can fix during the retries.
     #[error("{reason}")]
     Rejected { reason: String },
     /// The message was permanently rejected, so a retry cannot succeed.

@@ -23,7 +23,7 @@ use window::{Coverage, Windows};
 pub struct DownloadSettings {
     /// Trading pair.
     pub symbol: Symbol,
-    /// Length of the candles.
+    /// Interval of the candles.
     pub interval: Interval,
     /// Number of candles per request. A venue may send fewer.
     pub limit: u64,

@@ -15,7 +15,7 @@ pub struct LimitUse {
     /// Used amount, at least zero and possibly above the limit.
     /// A per-symbol limit reports the highest use of any symbol.
     pub used: Quantity,
-    /// Value of the limit.
+    /// Value at which the limit is reached.
     pub limit: Quantity,
 }
 

@@ -149,7 +149,7 @@ fn find_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> 
             let spans = limits.blackouts.get(proposal.symbol.index())?;
             spans.iter().map(|(_, to)| *to).find(|to| *to > proposal.at)
         }
-        // Time does not lift these rules.
+        // The passage of time does not lift these rules.
         rule if rule.waits_for_event() => None,
         rule => search_refusal_end(rule, proposal, view),
     }
