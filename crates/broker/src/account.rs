@@ -3,7 +3,7 @@
 use candlewick_sdk::rust_decimal::Decimal;
 use std::fmt;
 
-/// Account at the venue: demo or real.
+/// Account type at the venue: demo or real.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Account {
     /// Play money.
@@ -25,13 +25,13 @@ impl fmt::Display for Account {
 /// Free balance of each account, excluding the stakes of open trades.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balances {
-    /// Balance of the demo account; `None` if there is no such account.
+    /// Balance of the demo account; `None` if there is no demo account.
     pub demo: Option<Decimal>,
-    /// Balance of the real account, excluding bonuses; `None` if there is no such account.
+    /// Balance of the real account, excluding bonuses; `None` if there is no real account.
     pub real: Option<Decimal>,
     /// Bonus money that can be staked on the real account; `None` if there is no bonus wallet.
     pub bonus: Option<Decimal>,
-    /// Wallets listed by the venue; empty if it does not list them.
+    /// Wallets that the venue lists; empty if the venue does not list wallets.
     pub wallets: Vec<WalletName>,
 }
 
@@ -40,18 +40,18 @@ pub struct Balances {
 pub struct WalletName {
     /// Wallet id at the venue.
     pub id: String,
-    /// Owner of the wallet; `None` if the venue does not report it.
+    /// Owner of the wallet; `None` if the venue does not report an owner.
     pub user: Option<String>,
     /// Account that the wallet belongs to; `None` for bonus wallets and unknown types.
     pub account: Option<Account>,
-    /// Wallet type, as spelled by the venue.
+    /// Wallet type in the venue's spelling.
     pub type_name: String,
-    /// Currency; `None` if the venue does not report it.
+    /// Currency of the wallet; `None` if the venue does not report a currency.
     pub currency: Option<String>,
 }
 
 impl Balances {
-    /// Returns the balance of an account; `None` if there is no such account.
+    /// Returns the balance of an account; `None` if the account does not exist.
     pub const fn balance(&self, account: Account) -> Option<Decimal> {
         match account {
             Account::Demo => self.demo,
@@ -68,11 +68,11 @@ impl Balances {
     }
 }
 
-/// Owner of the credentials.
+/// User who owns the credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The venue's identifier of the user.
     pub user: String,
-    /// Reasons why the account may not trade, such as `banned`; empty if none.
+    /// Reasons why the account may not trade, such as `banned`; empty if the account may trade.
     pub restrictions: Vec<String>,
 }

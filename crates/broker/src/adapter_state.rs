@@ -1,4 +1,4 @@
-//! State shared by an adapter and its run: token rejections and counts of unknown data.
+//! State that an adapter shares with its run: a rejection of the access token, and counts of unknown data.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -20,18 +20,18 @@ impl TokenState {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.into());
     }
 
-    /// Records that the venue accepts the token, or that a new one is in use.
+    /// Records that the venue accepts the token, or that a new token is in use.
     pub fn clear_rejection(&self) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// Maximum number of names with their own count. All further names share one count.
+/// Maximum number of names that are counted separately. All further names share one count.
 const MAX_NAMES: usize = 256;
 const MAX_NAME_BYTES: usize = 96;
 const OVERFLOW_NAME: &str = "(others)";
 
-/// Counts of unknown fields (`Trade.reverted`) and values (`Trade.status=FROZEN`), by name.
+/// Counts of unknown fields (such as `Trade.reverted`) and unknown values (such as `Trade.status=FROZEN`), by name.
 #[derive(Debug, Default)]
 pub struct UnrecognisedData {
     counts: Mutex<BTreeMap<String, u64>>,

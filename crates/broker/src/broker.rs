@@ -4,10 +4,10 @@ use crate::{Balances, BrokerError, Identity, OpenOrder, OpenOutcome, Reply, Trad
 use async_trait::async_trait;
 use candlewick_sdk::Millis;
 
-/// Requested level of detail. Some venues serve partial data at lower cost. An adapter may return more.
+/// Level of detail requested for a trade. Some venues serve partial data at lower cost. An adapter may return more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Data that a request by id returns, without a search of the venue's trade list.
+    /// Data that the venue returns for a trade id. The adapter does not search the venue's trade list.
     ById,
     /// State of the trade. Includes outcome, profit and payout once they are known.
     Progress,
@@ -17,8 +17,8 @@ pub enum Detail {
 
 /// Venue account that opens trades and reports their state.
 ///
-/// Methods may be called concurrently. Each must return within a timeout set by the adapter. The adapter may retry reads
-/// that fail with a [temporary](BrokerError::is_temporary) error, but must never retry [`open`](Self::open).
+/// Methods may be called concurrently. Each call must return within a timeout set by the adapter. The adapter may retry
+/// reads that fail with a [temporary](BrokerError::is_temporary) error, but must never retry [`open`](Self::open).
 /// [`current_priority`](crate::current_priority) tells a rate-limited adapter which request to send first.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
@@ -32,12 +32,12 @@ pub trait Broker: Send + Sync {
 
     /// Returns a trade by the venue's identifier.
     ///
-    /// Serves to complete a trade's data and outcome. Fails with [`BrokerError::NotFound`] if the trade does not exist.
+    /// Used to complete a trade's data and outcome. Fails with [`BrokerError::NotFound`] if the trade does not exist.
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError>;
 
     /// Returns all trades of the account, open and closed, including trades from other programs.
     ///
-    /// Serves to find orders of unknown status and foreign trades. If an error ends the listing early, return the trades
+    /// Used to find orders of unknown status and foreign trades. If an error ends the listing early, return the trades
     /// read so far and set [`TradeListing::ended_early`]. Set [`TradeListing::is_complete`] only if no page is missing.
     async fn trades(&self) -> TradeListing;
 

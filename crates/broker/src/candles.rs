@@ -3,7 +3,7 @@
 use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
 use std::collections::BTreeSet;
 
-/// Intervals that most venues offer. A venue may offer others.
+/// Candle intervals that most venues offer. A venue may offer other intervals.
 pub const COMMON_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
 
 /// Request for the candles that open at or after `start` and close by `end`.
@@ -11,29 +11,29 @@ pub const COMMON_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", 
 pub struct CandleQuery {
     /// Trading pair.
     pub symbol: Symbol,
-    /// Length of the candles.
+    /// Interval of the candles.
     pub interval: Interval,
-    /// Earliest open time.
+    /// Earliest open time of a candle.
     pub start: Millis,
-    /// Latest close time. Candles that have not closed yet are omitted.
+    /// Latest close time of a candle. Candles that have not closed yet are omitted.
     pub end: Millis,
 }
 
 /// An unvalidated candle as a venue sends it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CandleRow {
-    /// Open time.
+    /// Open time of the candle.
     pub time: Millis,
-    /// Prices and volume.
+    /// Prices and volume of the candle.
     pub prices: Ohlcv,
 }
 
-/// Validated candles from an answer.
+/// Validated candles from a venue's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candles {
     /// Closed candles of the requested window, ascending, one per open time.
     pub candles: Vec<Candle>,
-    /// Number of rows that are unreadable or that [`Candle::new`] rejects. Each leaves a gap.
+    /// Number of rows that are unreadable or that [`Candle::new`] rejects. Each such row leaves a gap.
     pub unusable_rows: usize,
     /// Open times of the unusable rows, where known.
     pub unusable_times: Vec<Millis>,
@@ -43,19 +43,20 @@ pub struct Candles {
     pub outside: Vec<Candle>,
 }
 
-/// Minimum number of rows to detect an interval at least four times as long as requested.
+/// Minimum number of rows before a spacing of at least four times the requested interval counts as a wrong interval.
 const MIN_ROWS_LONG_INTERVAL: usize = 5;
-/// Minimum number of rows for two or three times the interval. A quiet market may omit every second candle.
+/// Minimum number of rows before a spacing of two or three times the requested interval counts as a wrong interval.
+/// Fewer rows may come from a quiet market that omitted every second candle.
 const MIN_ROWS_DOUBLE_INTERVAL: usize = 10;
 
-/// Returns the interval between the rows if it clearly differs from `wanted`. Ignores gaps.
+/// Returns the interval of the rows if it clearly differs from `wanted`, otherwise `None`. Ignores gaps between rows.
 pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     let length = wanted.length();
     let times: BTreeSet<Millis> = rows.iter().map(|row| row.time).collect();
     let spacings = || times.iter().zip(times.iter().skip(1)).map(|(one, next)| *next - *one);
     let shortest = spacings().min()?;
     let misaligned = times.iter().filter(|time| !time.is_aligned_to(length)).count();
-    // Shorter candles have rows between the requested ones.
+    // Shorter candles open at times between the requested open times.
     if misaligned >= 2 && misaligned * 3 >= times.len() {
         return Some(shortest);
     }
@@ -71,7 +72,7 @@ pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
 impl Candles {
     /// Validates, sorts and deduplicates rows that were received at `now` (venue time).
     ///
-    /// If several valid rows have the same time, the last one wins. Rows that have not closed yet are only counted (`forming`).
+    /// If several valid rows have the same time, the last one wins. Rows that have not closed yet are counted only.
     pub fn from_rows(rows: &[CandleRow], query: &CandleQuery, now: Millis) -> Self {
         let length = query.interval.length();
         let mut found = Self::default();

@@ -41,7 +41,7 @@ pub enum BrokerError {
     RateLimited {
         /// Message from the venue.
         text: String,
-        /// Pause that the venue demands.
+        /// Pause that the venue demands; `None` if the venue does not state a pause.
         retry_after: Option<Duration>,
     },
     /// A temporary failure, such as a timeout. Nothing was read, so a retry is harmless.

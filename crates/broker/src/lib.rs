@@ -11,7 +11,7 @@
 //! # Rules for adapters
 //!
 //! - [`Broker::open`] never sends more than one request, and reports whether a trade exists ([`OpenOutcome`]).
-//! - Every method must return: set a timeout for each request.
+//! - Every method must return eventually: set a timeout for each request.
 //! - Data that the venue omits is `None`, never zero. Count unknown fields and values in [`UnrecognisedData`].
 //! - Texts of errors and rejections never contain credentials.
 //! - Times are milliseconds since the Unix epoch, money is an exact [`Decimal`](candlewick_sdk::rust_decimal::Decimal).

@@ -34,7 +34,7 @@ pub enum PriceAnswer {
 }
 
 impl PriceAnswer {
-    /// Returns the record, if there is one.
+    /// Returns the record; `None` if there is no price yet.
     pub const fn record(&self) -> Option<&PriceRecord> {
         match self {
             Self::Record(record) => Some(record),
@@ -45,7 +45,7 @@ impl PriceAnswer {
 
 /// Market that provides closed candles and prices.
 ///
-/// Methods may be called concurrently. Each must return within a timeout set by the adapter.
+/// Methods may be called concurrently. Each method must return within a timeout set by the adapter.
 /// See the [crate documentation](crate) for an example.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
@@ -67,7 +67,7 @@ pub trait MarketData: Send + Sync {
     /// [`BrokerError::NotFound`] if the symbol does not exist or has no price yet.
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError>;
 
-    /// Subscribes to the prices of a symbol; `None` (the default) if the adapter cannot stream prices.
+    /// Subscribes to the prices of a symbol. Returns `None` (the default) if the adapter cannot stream prices.
     ///
     /// Create the feed with [`PriceFeed::channel`], and send prices from a task until
     /// [`PriceSender::send`](crate::PriceSender::send) returns false.

@@ -9,13 +9,13 @@ use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Symbol};
 pub struct OpenOrder {
     /// Trading pair.
     pub symbol: Symbol,
-    /// Up or down.
+    /// Predicted direction of the price: up or down.
     pub direction: Direction,
-    /// Stake.
+    /// Stake of the trade.
     pub amount: Decimal,
-    /// Duration code.
+    /// Code for the duration of the trade.
     pub close_type: CloseType,
-    /// Reference point of the duration.
+    /// Reference point from which the duration is counted.
     pub expiration_type: ExpirationType,
     /// Account that pays the stake.
     pub account: Account,
@@ -24,7 +24,7 @@ pub struct OpenOrder {
 /// Outcome of an order to open a trade.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenOutcome {
-    /// The trade exists. Data missing from its report may become known later.
+    /// The trade exists. Data that is missing from the report may become known later.
     Opened(Reply<Box<TradeReport>>),
     /// The venue rejected the order: no trade exists.
     Rejected(Rejection),
@@ -43,7 +43,7 @@ pub enum OpenOutcome {
 /// Rejection of an order by the venue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// Machine-readable reason, [`RejectionReason::Other`] if the venue gives none.
+    /// Machine-readable reason, [`RejectionReason::Other`] if the venue gives no reason.
     pub reason: RejectionReason,
     /// Message from the venue, on one line.
     pub text: String,
@@ -51,10 +51,10 @@ pub struct Rejection {
     pub venue_time: Option<Millis>,
 }
 
-/// Reason for a rejection. All except `NoPrice` and `Credentials` pause trading (`domain 4`).
+/// Reason why the venue rejected an order. All reasons except `NoPrice` and `Credentials` pause trading (`domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
-    /// The venue currently has no price. Used by simulators.
+    /// The venue currently has no price. Simulators use this reason.
     NoPrice,
     /// The account does not cover the stake.
     InsufficientBalance,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// A price with its time.
+/// A streamed price with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceTick {
     /// Time of the price on the venue's clock.
@@ -39,7 +39,7 @@ impl PriceFeed {
         (PriceSender { ticks: sender, dropped }, feed)
     }
 
-    /// Returns the next price and a hold on the clock; `None` after the end of the subscription.
+    /// Returns the next price and a hold that stops a virtual clock; `None` after the end of the subscription.
     pub async fn next(&mut self) -> Option<(PriceTick, Hold)> {
         self.ticks.recv().await
     }

@@ -21,12 +21,12 @@ pub struct PolledCandles {
     pub candles: Vec<Candle>,
     /// Number of records that are not valid candles.
     pub rejected: usize,
-    /// Earliest possible venue time of the answer.
+    /// Earliest possible venue time at which the venue answered.
     pub seen_at: Millis,
 }
 
 impl PriceRecorder {
-    /// Creates a recorder for a trading pair; sends nothing yet.
+    /// Creates a recorder for a trading pair. Sends no request yet.
     pub fn new(market: Arc<dyn MarketData>, symbol: Symbol) -> Self {
         Self { market, symbol, last: None }
     }

@@ -12,15 +12,15 @@ pub struct TradeReport {
     pub id: String,
     /// State of the trade, including the outcome.
     pub progress: Progress,
-    /// Trading pair, as spelled by the venue.
+    /// Trading pair in the venue's spelling.
     pub symbol: Option<String>,
-    /// Up or down.
+    /// Predicted direction of the price: up or down.
     pub direction: Option<Reported<Direction>>,
-    /// Stake.
+    /// Stake of the trade.
     pub amount: Option<Decimal>,
-    /// Duration code.
+    /// Code for the duration of the trade.
     pub close_type: Option<Reported<CloseType>>,
-    /// Reference point of the duration.
+    /// Reference point from which the duration is counted.
     pub expiration_type: Option<Reported<ExpirationType>>,
     /// Account that pays the stake.
     pub account: Option<Account>,
@@ -46,7 +46,7 @@ pub struct TradeReport {
     pub close_price_time: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Reported payout in percent if it is invalid: zero, negative or out of range.
+    /// Reported payout in percent, set only if the payout is invalid: zero, negative or out of range.
     pub invalid_payout: Option<Decimal>,
     /// Net profit of a closed trade; negative for a loss.
     pub profit: Option<Decimal>,
@@ -54,7 +54,7 @@ pub struct TradeReport {
     pub is_reverted: bool,
     /// Whether the outcome is derived from the status because the record has no result.
     pub is_outcome_from_status: bool,
-    /// Payment of the stake.
+    /// Payments for the stake, and additional charges by the venue.
     pub funding: Funding,
 }
 
@@ -63,7 +63,7 @@ pub struct TradeReport {
 pub struct Funding {
     /// Sum paid by the wallets; `None` if the venue lists no payments or some are unreadable.
     pub paid: Option<Decimal>,
-    /// Stake implied by the wallets' percentages, if clearly above the amount.
+    /// Stake implied by the percentages of the wallets; `None` unless clearly above the ordered amount.
     pub by_percent: Option<Decimal>,
     /// Part of the stake that bonus wallets paid.
     pub bonus: Decimal,
@@ -104,7 +104,7 @@ impl Progress {
     }
 }
 
-/// A value that the venue reports, recognised or not.
+/// A value reported by the venue, which the adapter may or may not recognise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reported<T> {
     /// A recognised value.
@@ -114,7 +114,7 @@ pub enum Reported<T> {
 }
 
 impl<T> Reported<T> {
-    /// Returns the value if it is recognised.
+    /// Returns the value; `None` if the value is not recognised.
     pub const fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),
@@ -139,7 +139,7 @@ pub struct TradeListing {
     pub began: Millis,
     /// Time of the last answer, on our clock.
     pub ended: Millis,
-    /// Whether the listing is complete, so that a missing trade was not in the venue's list.
+    /// Whether the listing is complete. A trade that is missing from a complete listing was not in the venue's list.
     pub is_complete: bool,
     /// Trades, without duplicate identifiers.
     pub trades: Vec<TradeReport>,

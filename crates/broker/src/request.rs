@@ -41,7 +41,7 @@ pub fn current_intent() -> Option<u64> {
     INTENT.try_with(|number| *number).ok()
 }
 
-/// An answer with the times of its request and arrival.
+/// An answer with the times at which the request was sent and the answer arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply<T> {
     /// The answer.
@@ -54,12 +54,12 @@ pub struct Reply<T> {
     pub received: Millis,
 }
 
-/// Bounds on how far the venue's clock is ahead of ours. Negative if the venue's clock is behind.
+/// Bounds on the venue's time minus our time. Negative values mean that the venue's clock is behind our clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skew {
-    /// Lower bound.
+    /// Lower bound of the difference.
     pub low: Millis,
-    /// Upper bound.
+    /// Upper bound of the difference.
     pub high: Millis,
 }
 
@@ -74,7 +74,7 @@ impl<T> Reply<T> {
         Reply { value: change(self.value), date: self.date, sent: self.sent, received: self.received }
     }
 
-    /// Returns the clock skew, accurate to the round trip plus one second; `None` without a `date`.
+    /// Returns bounds on the clock skew, as far apart as the round trip plus one second; `None` without a `date`.
     pub fn skew(&self) -> Option<Skew> {
         let date = self.date?;
         Some(Skew { low: date - self.received, high: date + Millis::new(999) - self.sent })
@@ -82,7 +82,7 @@ impl<T> Reply<T> {
 }
 
 impl Skew {
-    /// Returns the smallest skew within the bounds; 0 if the clocks may agree.
+    /// Returns the skew within the bounds that is closest to zero; 0 if the clocks may agree.
     pub fn min_skew(self) -> Millis {
         if self.low > Millis::ZERO {
             self.low

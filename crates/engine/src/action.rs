@@ -14,7 +14,7 @@ pub enum Action {
     Refuse(RefusedSignal),
     /// Start of a new day.
     DayOpened {
-        /// Start of the day.
+        /// Start time of the day.
         start: Millis,
         /// Free balance plus open stakes at the first event of the day.
         equity: Money,
@@ -27,7 +27,7 @@ pub enum Action {
 /// A shown edge can be lost later ([`Edge::NoLongerHeld`]). All other verdicts are final.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Judgement {
-    /// Judged bot.
+    /// Bot that the verdict is about.
     pub bot: BotId,
     /// Time at which the deciding settlement became known.
     pub at: Millis,

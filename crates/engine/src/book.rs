@@ -33,7 +33,7 @@ pub enum IntentState {
 }
 
 impl IntentState {
-    /// Returns the name of the state for output.
+    /// Returns the name of the state as shown to users.
     /// `InFlight` and `InDoubt` share a name, because a journal does not show whether a reply is pending or lost.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -47,8 +47,8 @@ impl IntentState {
     }
 }
 
-/// The numbers of the updates to an intent, which define their order, and the payouts that these updates stated.
-/// Updates are numbered from 1 within a book. The number 0 means that the update did not happen.
+/// Numbers of the updates to an intent, and the payouts that these updates stated. The numbers define the order of
+/// the updates. Updates are numbered from 1 within a book. The number 0 means that the update did not happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
     pub(crate) decided: u32,
@@ -80,8 +80,8 @@ impl EventSequence {
     }
 
     /// Builds a sequence from recorded update numbers and payouts.
-    /// The numbers are in the order of [`Self::update_numbers`], 0 if missing. The payouts are those of the reply and the
-    /// settlement.
+    /// The numbers are in the order of [`Self::update_numbers`]. A missing update has the number 0. The first payout is
+    /// from the reply, and the second payout is from the settlement.
     pub const fn from_recorded(
         [decided, answered, left_out, settled]: [u32; 4],
         [answered_payout, settled_payout]: [Option<Payout>; 2],
@@ -94,7 +94,7 @@ impl EventSequence {
         self.answered_payout
     }
 
-    /// Returns the update numbers of the decision, the reply, the exclusion and the settlement, 0 if missing.
+    /// Returns the update numbers of the decision, the reply, the exclusion and the settlement. Missing updates are 0.
     pub const fn update_numbers(self) -> [u32; 4] {
         [self.decided, self.answered, self.left_out, self.settled]
     }
@@ -131,7 +131,7 @@ pub struct IntentRow {
     pub state: IntentState,
     /// Venue time at which the reply arrived.
     pub answered_at: Option<Millis>,
-    /// Open time of the trade.
+    /// Time at which the trade opened.
     pub open_time: Option<Millis>,
     /// Open price.
     pub open_price: Option<f64>,
@@ -156,7 +156,7 @@ pub struct IntentRow {
     pub(crate) venue_id: Option<NonZeroU32>,
 }
 
-/// All intents in order, with their results, and the number of refusals by rule.
+/// All intents in the order of their decisions, with their results, and the number of refusals by rule.
 /// The book applies the same updates as the Session: only the first reply counts, and a finished intent never changes.
 #[derive(Clone, Debug, Default)]
 pub struct TradeBook {
@@ -222,7 +222,7 @@ impl TradeBook {
         }
     }
 
-    /// Records an event. Call it after the Session has handled the event.
+    /// Records an event. Call this method after the Session has handled the event.
     #[inline]
     pub fn record_event(&mut self, event: &Event) {
         match &event.kind {
@@ -297,7 +297,7 @@ impl TradeBook {
     fn record_open(&mut self, approved: &ApprovedTrade) {
         self.update_count += 1;
         let reason = self.reasons.put(approved.reason());
-        // Constructed in place: copying a row right after writing it field by field stalls.
+        // The row is constructed in place, because copying a row right after writing its fields stalls the CPU.
         self.rows.extend(iter::once_with(|| IntentRow::from_terms(*approved.terms())));
         if let Some(row) = self.rows.last_mut() {
             (row.reason, row.sequence.decided) = (reason, self.update_count);
@@ -339,7 +339,7 @@ impl TradeBook {
         self.rows.get(self.position(intent)?)
     }
 
-    /// Returns the reason for the signal behind a row of this book.
+    /// Returns the reason for the signal that led to a row of this book.
     pub fn reason(&self, row: &IntentRow) -> Reason {
         self.reasons.at(row.reason)
     }
@@ -355,7 +355,7 @@ impl TradeBook {
     }
 
     /// Returns the number of refusals by name, without names that did not occur.
-    /// A name is that of a [`Rule`], or `NoPrice`, `Rejected` or `NotSent` for approved orders that failed.
+    /// Each name is the name of a [`Rule`], or `NoPrice`, `Rejected` or `NotSent` for approved orders that failed.
     pub fn refusal_counts(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
         self.refused.counts().chain(venue).filter(|(_, count)| *count > 0).collect()
@@ -481,7 +481,7 @@ impl TradeBook {
         self.original_orders.entry(intent).or_insert(original).symbol = taken.symbol;
     }
 
-    /// Returns whether the operator reported the result instead of the venue.
+    /// Returns whether the operator, and not the venue, reported the result of an intent.
     pub fn is_settled_by_operator(&self, intent: IntentId) -> bool {
         self.settled_by_operator.contains(&intent)
     }

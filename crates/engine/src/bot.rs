@@ -8,12 +8,12 @@ use candlewick_sdk::{
     Settlement, Signal, Strategy,
 };
 
-/// A bot with its strategy, stake and verdict. The fields are ordered by access.
-/// Fields needed for a signal are adjacent, because not all bots fit into the L1 cache.
+/// A bot with its strategy, stake and verdict.
+/// Fields that are needed together for a signal are adjacent in memory, because not all bots fit into the L1 cache.
 #[repr(C)]
 pub(crate) struct Bot {
     pub(crate) stake: Stake,
-    /// State of a ladder that continues with the next candle without a signal, `None` for all other stakes.
+    /// State of a ladder that continues on the next candle without a signal, `None` for all other stake rules.
     pub(crate) reentry: Option<Box<Reentry>>,
     pub(crate) expiry: Expiry,
     pub(crate) interval: Millis,
@@ -107,7 +107,7 @@ impl Bot {
         fed
     }
 
-    /// Passes candles to the strategy and suppresses its signals.
+    /// Passes candles to the strategy and suppresses the strategy's signals.
     /// Returns the number of suppressed signals after [warm-up](Self::is_warm).
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
@@ -124,8 +124,8 @@ impl Bot {
     }
 
     /// Passes the candles after a trade to a strategy whose warm-up is over.
-    /// Signals on the first `suppress` candles are suppressed, and the settlement follows these candles. Returns the
-    /// number of candles up to the next signal and the number of suppressed signals.
+    /// Signals on the first `suppress` candles are suppressed, and the settlement follows these candles.
+    /// Returns the number of candles up to the next signal and the number of suppressed signals.
     #[inline]
     pub(crate) fn on_candles_after(
         &mut self,

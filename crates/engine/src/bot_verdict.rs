@@ -47,7 +47,7 @@ impl BotVerdict {
         self.judge.set_watch_trades(watch_trades);
     }
 
-    /// Returns the judge, which owns the betting accounts and the monitor of a shown edge.
+    /// Returns the judge, which contains the notional betting accounts and monitors a shown edge.
     pub const fn judge(&self) -> &Judge {
         &self.judge
     }
@@ -62,7 +62,7 @@ impl BotVerdict {
         self.edge
     }
 
-    /// Returns the first intent that counts. Earlier intents were traded with other parameters or code.
+    /// Returns the first intent that counts for the verdict. Earlier intents were traded with other parameters or code.
     pub const fn first_intent(&self) -> IntentId {
         self.since
     }

@@ -7,13 +7,13 @@ use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
 
 /// The fields of an intent's row that the edge sequence needs.
-/// Many of these small rows can be stored without the full rows.
+/// Many of these small rows can be stored without storing the full rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeRow {
     intent: IntentId,
-    /// Book's update number of the decision.
+    /// Update number that the book assigned to the decision.
     decided: u32,
-    /// Book's update number of the end, 0 while the intent is unfinished.
+    /// Update number that the book assigned to the end of the intent, 0 while the intent is unfinished.
     ended: u32,
     outcome: Option<Outcome>,
     payout: Option<Payout>,
@@ -47,7 +47,7 @@ impl EdgeRow {
         }
     }
 
-    /// Returns the book's update number of the decision.
+    /// Returns the update number that the book assigned to the decision.
     pub const fn decided(&self) -> u32 {
         self.decided
     }
@@ -57,7 +57,7 @@ impl EdgeRow {
         self.payout
     }
 
-    /// Returns the book's update number of the latest change to the intent.
+    /// Returns the update number that the book assigned to the latest change of the intent.
     pub const fn last(&self) -> u32 {
         if self.ended > self.decided { self.ended } else { self.decided }
     }
@@ -124,7 +124,7 @@ impl RunningEdge {
         }
     }
 
-    /// Replaces the outcome of a settled trade, as if `right` had been reported at first.
+    /// Replaces the outcome of a settled trade, as if the outcome `right` had been reported first.
     pub fn correct_outcome(&mut self, intent: IntentId, right: Outcome) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in &mut steps {

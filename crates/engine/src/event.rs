@@ -47,7 +47,7 @@ pub enum EventKind {
     Opened(OpenedTrade),
     /// Rejection of an order by the venue. The reserved stake is released.
     Rejected {
-        /// Rejected intent.
+        /// Intent of the rejected order.
         intent: IntentId,
         /// Reason for the rejection.
         rejection: Rejection,
@@ -59,10 +59,10 @@ pub enum EventKind {
     },
     /// Loss of the venue's reply to an order. Only a lookup at the venue can tell whether a trade exists.
     InDoubt {
-        /// Intent in doubt.
+        /// Intent of the order.
         intent: IntentId,
     },
-    /// Discovery of a venue trade that belongs to an intent in doubt or marked as not opened. The intent becomes open.
+    /// Discovery of a venue trade that belongs to an intent in state `InDoubt` or `NotOpened`. The intent becomes open.
     Adopted(OpenedTrade),
     /// Lookup that found no trade for an intent in doubt.
     /// The stake stays reserved for now, because the trade may still appear.
@@ -84,7 +84,7 @@ pub enum EventKind {
         intent: IntentId,
         /// Reported outcome.
         outcome: Outcome,
-        /// Net profit.
+        /// Net profit, negative for a loss.
         profit: Money,
     },
     /// Correction of a settled result, after two later readings from the venue agreed on a different result.
@@ -104,7 +104,7 @@ pub enum EventKind {
         intent: IntentId,
         /// Venue's id of the duplicate trade.
         venue_id: VenueId,
-        /// Net profit.
+        /// Net profit, negative for a loss.
         profit: Money,
     },
     /// Deposit or withdrawal that trades do not explain.
@@ -175,13 +175,13 @@ pub enum Origin {
 /// An accepted trade. Fields missing from the reply are `None` and may follow in a later event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenedTrade {
-    /// Accepted intent.
+    /// Intent that the venue accepted.
     pub intent: IntentId,
     /// Venue's id of the trade, `None` in simulations.
     pub venue_id: Option<VenueId>,
-    /// Open time.
+    /// Open time of the trade.
     pub open_time: Option<Millis>,
-    /// Open price.
+    /// Open price of the trade.
     pub open_price: Option<f64>,
     /// Scheduled close time.
     pub close_time: Option<Millis>,
@@ -206,19 +206,19 @@ pub struct SecondTrade {
 /// The settlement of a trade. Fields missing from the venue's report are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TradeSettlement {
-    /// Settled intent.
+    /// Intent of the settled trade.
     pub intent: IntentId,
     /// Outcome of the trade.
     pub outcome: Outcome,
-    /// Net profit.
+    /// Net profit, negative for a loss.
     pub profit: Money,
-    /// Open time.
+    /// Open time of the trade.
     pub open_time: Option<Millis>,
-    /// Open price.
+    /// Open price of the trade.
     pub open_price: Option<f64>,
-    /// Close time.
+    /// Close time of the trade.
     pub close_time: Option<Millis>,
-    /// Close price.
+    /// Close price of the trade.
     pub close_price: Option<f64>,
     /// Payout of a win.
     pub payout: Option<Payout>,
@@ -311,7 +311,7 @@ pub enum Control {
     Halt,
     /// Allows new trades again and resets the equity peak and the loss streak.
     Resume,
-    /// Rejects new trades while the program cannot keep a guarantee, such as a durable journal.
+    /// Rejects new trades while the program cannot keep a guarantee, such as the durability of the journal.
     Suspend,
     /// Ends a suspension.
     Continue,
@@ -322,7 +322,7 @@ pub enum Control {
 /// A trading pair in the venue's notation.
 pub type VenueSymbol = Text<31>;
 
-/// The terms that the venue accepted, if they differ from the order.
+/// Terms that the venue accepted and that differ from the order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VenueTerms {
     /// Traded pair, `None` if it is the ordered pair.
@@ -335,7 +335,7 @@ pub struct VenueTerms {
 }
 
 impl VenueTerms {
-    /// Returns whether symbol or direction differ from the order. Such a trade is not evidence about the strategy.
+    /// Returns whether the symbol or direction differs from the order. Such a trade is not evidence about the strategy.
     pub(crate) fn is_different_bet(&self, direction: Direction) -> bool {
         self.symbol.is_some() || self.direction != direction
     }
@@ -433,13 +433,13 @@ impl Halt {
     /// Prefix of the alarm text that stores a halt in the journal.
     pub const PREFIX: &'static str = "halted: ";
 
-    /// Parses a halt from the text of an alarm raised at `at`, `None` for other alarms.
+    /// Parses a halt from the text of an alarm raised at `at`. Returns `None` for other alarms.
     pub fn from_alarm(alarm: &str, at: Millis) -> Option<Self> {
         let reason = alarm.strip_prefix(Self::PREFIX)?;
         Some(Self { at: Some(at), reason: reason.to_owned() })
     }
 
-    /// Parses a halt from a journal note, `None` for other notes.
+    /// Parses a halt from a journal note. Returns `None` for other notes.
     pub fn from_note(body: &str, at: Millis) -> Option<Self> {
         // Skip the many long notes about other topics.
         let note = Some(body).filter(|body| body.starts_with("{\"alarm\":"))?;

@@ -1,4 +1,4 @@
-//! Numeric ids of a Session, their names, and the mapping to the ids of another Session.
+//! Numeric ids of a Session's items, the names behind the ids, and the mapping to the ids of another Session.
 
 use crate::{IntentRow, OrderTerms, OriginalOrder};
 use candlewick_sdk::Symbol;
@@ -34,15 +34,15 @@ macro_rules! position {
 }
 
 position! {
-    /// Index of a bot in `[[bots]]`.
+    /// Index of a bot in the `[[bots]]` list of the configuration.
     BotId
 }
 position! {
-    /// Index of a symbol in order of first appearance in `[[bots]]`.
+    /// Index of a symbol. Symbols are numbered in the order of their first appearance in `[[bots]]`.
     SymbolId
 }
 position! {
-    /// Index of a series in order of first appearance in `[[bots]]`.
+    /// Index of a series. Series are numbered in the order of their first appearance in `[[bots]]`.
     SeriesId
 }
 

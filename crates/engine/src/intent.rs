@@ -273,7 +273,7 @@ impl Intents {
     fn remove_where(&mut self, matches: impl Fn(&Intent) -> bool) -> Option<Intent> {
         let position = self.unfinished.iter().position(matches)?;
         let list = &mut self.unfinished;
-        // Fast path: the intent is usually the last one, and `remove` is a function call.
+        // Fast path: the intent is usually the last in the list, and `remove` is a function call.
         let intent = if position + 1 == list.len() { list.pop()? } else { list.remove(position) };
         if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
             counts.remove(&intent);
@@ -334,7 +334,7 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
-    /// Returns whether an intent may have its nominal close at `moment`. Only `false` is certain.
+    /// Returns whether an intent may have its nominal close at `moment`. Only a result of `false` is certain.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

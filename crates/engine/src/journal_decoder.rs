@@ -1,8 +1,8 @@
 //! Decoding of journal entries from earlier runs.
 //!
 //! A restart applies the entries to a new Session ([`Session::recall`](crate::Session::recall)). This restores the
-//! ledger, limits, ladders and intents in doubt. Strategies start fresh and see no entries. A replay feeds the events
-//! of one run to a Session and compares the resulting actions with the recorded actions.
+//! ledger, limits, ladders and intents in doubt. Strategies start without state and see no entries. A replay feeds the
+//! events of one run to a Session and compares the resulting actions with the recorded actions.
 
 use crate::{ApprovedTrade, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
@@ -23,7 +23,7 @@ pub enum RecordedEntry {
     Refuse,
     /// Start of a new day.
     DayOpened {
-        /// Start of the day.
+        /// Start time of the day.
         start: Millis,
     },
     /// A verdict. It carries no data, because verdicts are recomputed from the trades.

@@ -147,7 +147,7 @@ impl Judge {
     /// A `payout` in the settlement overrides the payout of the reply.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
-        // Fast path: the bet is usually the only one, and `remove` is a function call.
+        // Fast path: the list usually contains only this bet, and `remove` is a function call.
         let is_last = place + 1 == self.open.len();
         let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
         let Some(PlacedBet { symbol, stake, payout_fraction, .. }) = taken else { return };
@@ -212,7 +212,7 @@ struct PendingUpdate {
     trade: JudgedTrade,
 }
 
-/// An update to a trade: number in the book, time, kind, and index of the trade.
+/// An update to a trade: update number in the book, time, kind, and index of the trade.
 pub(crate) type TimelineEntry = (Option<u32>, Millis, UpdateKind, usize);
 
 /// Computes the verdict of the Session from the rows of its book.
@@ -222,7 +222,7 @@ pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<
 }
 
 /// Computes the verdict like [`judge`], but for trades from any source.
-/// A trade without update numbers counts at its decision time and at the time at which its outcome became known.
+/// Trades without update numbers are ordered by decision time and by the time at which the outcome became known.
 pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
     evaluate_trades(trades, test).test
 }
@@ -243,8 +243,7 @@ impl JudgedTrade {
     }
 
     /// Builds the judged trade from a row of a book.
-    /// A failed intent stays cancelled even if its trade is found later, because the result may have been known by
-    /// then.
+    /// A failed intent stays cancelled even if its trade is found later, because the result may be known by then.
     pub fn from_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {
@@ -257,7 +256,7 @@ impl JudgedTrade {
     }
 }
 
-/// Returns the updates to all trades in order. Joining three nearly sorted lists makes the sort fast.
+/// Returns the updates to all trades in order. The sort is fast, because its input is three nearly sorted lists.
 pub(crate) fn build_timeline(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
@@ -288,7 +287,7 @@ pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     }
 }
 
-/// The moment at which trades have shown an edge. Later trades may contradict this final verdict.
+/// The moment at which trades showed an edge. Later trades may contradict this final verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeDetection {
     /// Time at which the outcome of the deciding trade became known.

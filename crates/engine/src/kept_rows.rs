@@ -1,4 +1,4 @@
-//! Storing, restoring, pruning and copying the rows of a book.
+//! Stores, restores, drops and copies the rows of a book.
 
 use crate::refusal_count::RefusalCount;
 use crate::{
@@ -12,7 +12,7 @@ use std::num::NonZeroU32;
 pub struct StoredRow {
     row: IntentRow,
     text: String,
-    /// Numbers of the reason, `None` for non-finite values.
+    /// Names and values of the numbers in the reason, `None` for non-finite values.
     numbers: Vec<(String, Option<f64>)>,
     venue_id: Option<VenueId>,
     ordered: Option<OriginalOrder>,
@@ -136,7 +136,7 @@ impl TradeBook {
     /// Other data about the dropped intents is dropped as well. The counts do not change.
     pub fn retain_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
         let before = self.rows.len();
-        // Rebuilt, because rows refer to reasons and venue ids by index.
+        // The book is rebuilt, because rows refer to reasons and venue ids by index.
         let mut kept = self.without_rows();
         for row in self.rows.iter().filter(|row| is_kept(row)) {
             kept.copy_row(self, row.approved.intent(), *row);
@@ -145,7 +145,7 @@ impl TradeBook {
         before - self.rows.len()
     }
 
-    /// Returns the book after restoring dropped rows, starting at intent `first`, from the book `whole`.
+    /// Returns this book with its dropped rows restored from the book `whole`, starting at intent `first`.
     /// `whole` contains the same intents. Rows after the last row of this book are not added.
     #[must_use]
     pub fn with_restored_rows(&self, whole: &Self, first: IntentId) -> Self {

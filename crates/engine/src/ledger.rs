@@ -66,7 +66,7 @@ impl Ledger {
         self.open_stakes
     }
 
-    /// Returns free balance plus open stakes.
+    /// Returns the equity, which is the free balance plus open stakes.
     pub fn equity(&self) -> Money {
         self.free + self.open_stakes
     }
@@ -149,7 +149,7 @@ impl Ledger {
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Books a deposit or withdrawal. The amount is neither profit nor loss, so day equity and peak shift by it.
+    /// Books a deposit or withdrawal. The amount is neither profit nor loss, so day equity and peak change as well.
     pub(crate) fn deposit(&mut self, amount: Money) {
         self.free += amount;
         self.day_equity += amount;

@@ -73,7 +73,7 @@ impl KnownSignals {
     }
 
     /// Returns the displayed reason for a trade on the signal.
-    /// After `MAX_REASONS` different texts, new texts get a generic reason, so that they cannot exhaust memory.
+    /// After `MAX_REASONS` different texts, new texts get a generic reason. Texts therefore cannot exhaust memory.
     pub(crate) fn build_reason(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {
             format!("signal from {}", signal.source)

@@ -47,7 +47,7 @@ pub enum Interest {
     AllButCandles,
 }
 
-/// A receiver of journal entries in order, such as a file or a hash.
+/// A receiver of consecutive journal entries, such as a file or a hash.
 pub trait Recorder {
     /// Returns the entries that the recorder needs. The recorder must ignore all other entries.
     fn interest(&self) -> Interest {
@@ -87,7 +87,7 @@ impl JournalHash {
         }
     }
 
-    /// Returns the hash in hexadecimal.
+    /// Returns the hash of all recorded entries in hexadecimal.
     pub fn finish(mut self) -> String {
         self.hasher.update(&self.block);
         self.hasher.finalize().to_hex().to_string()

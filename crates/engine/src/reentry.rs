@@ -11,7 +11,7 @@ pub(crate) struct Reentry {
     expiry: Option<Expiry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueEntry>,
-    /// Whether the candle of the entry has closed. The flag is not stored, because restored runs contain no candles.
+    /// Whether the candle of the next trade has closed. Not stored, because restored runs contain no candles.
     #[serde(skip)]
     has_passed: bool,
 }
@@ -45,7 +45,7 @@ impl Reentry {
         self.due.is_some() && !self.has_passed
     }
 
-    /// Returns the time from which the entry is missed, because its candle has closed without an approved trade.
+    /// Returns the time from which the next trade is missed, because its candle has closed without an approved trade.
     /// The result depends only on time, because restored runs contain no candles.
     pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;

@@ -3,7 +3,7 @@
 use crate::{Control, IntentId, Rule, TradeBook};
 use std::collections::BTreeMap;
 
-/// Number of rules, and thus of totals, in the oldest readable snapshots.
+/// Number of rules in the oldest readable snapshots, which store one total per rule.
 const OLDEST_RULE_COUNT: usize = 35;
 
 type RuleCounts = [u64; Rule::ALL.len()];
@@ -14,7 +14,7 @@ pub(crate) struct RefusalCount {
     recent: RuleCounts,
     since: Option<IntentId>,
     /// Number of refusals while the program itself suspends trading, `None` while trading is not suspended.
-    /// These refusals are not recent ones, because a run that stops on request also suspends trading without a halt.
+    /// These refusals are not added to `recent`: a requested stop also suspends trading, but is not a halt.
     suspended: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl RefusalCount {
     }
 
     /// Records the start or the end of a suspension.
-    /// If a suspension starts during another suspension, the refusals of the earlier one count as those of a halt.
+    /// If a suspension starts during another suspension, the refusals so far count as recent refusals by a halt.
     pub(crate) fn record_control(&mut self, control: Control) {
         match control {
             Control::Suspend => {
@@ -52,7 +52,7 @@ impl RefusalCount {
     }
 
     /// Adds the counts of a later run whose intents are renumbered.
-    /// `later_last` is the last intent of this run in its own numbering, `last` the last intent of both runs together.
+    /// `later_last` is the last intent of that run in its own numbering, `last` the last intent of both runs together.
     pub(crate) fn append(&mut self, later: &Self, later_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);

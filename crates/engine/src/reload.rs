@@ -51,7 +51,7 @@ impl Display for SettingChange {
 pub struct SettingsReload {
     /// Venue time from which the settings apply.
     pub at: Millis,
-    /// Trigger of the reload.
+    /// Command or signal that triggered the reload.
     pub by: ReloadedBy,
     /// The blake3 hash of the new settings, in hexadecimal.
     pub hash: String,
@@ -63,7 +63,7 @@ pub struct SettingsReload {
 /// The note precedes the event [`Control::Reload`](crate::Control::Reload).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReloadNote {
-    /// Time, trigger and changes.
+    /// Time, trigger and changes of the reload.
     pub reloaded: SettingsReload,
     /// New limits.
     pub risk: RiskSettings,

@@ -208,7 +208,7 @@ impl Session {
         self.intents.reserved_intents()
     }
 
-    /// Returns the ledger.
+    /// Returns the Session's ledger.
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -218,12 +218,12 @@ impl Session {
         self.money_scale
     }
 
-    /// Returns the symbols of the bots, in order of first appearance.
+    /// Returns the symbols of the bots, in the order of their first appearance.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
-    /// Returns the candle series of the bots, in order of first appearance.
+    /// Returns the candle series of the bots, in the order of their first appearance.
     pub fn series(&self) -> &[Series] {
         &self.series
     }
@@ -338,7 +338,7 @@ impl Session {
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let times = (decision_time, nominal_close);
         self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
-        // Before the stake is reserved, because ladder rounding uses the free balance at the decision.
+        // Precedes the reservation of the stake, because ladder rounding uses the free balance at the decision.
         self.count_trade(proposal, id, probe);
         self.ledger.reserve(stake);
     }
@@ -458,7 +458,7 @@ impl Session {
             return;
         }
         let Some(bot) = self.bots.get(signal.bot.index()) else { return };
-        // An expired signal is as late as one on a backfilled candle.
+        // An expired signal counts as late, like a signal on a backfilled candle.
         let is_expired = signal.expires.is_some_and(|expires| event.received > expires);
         let origin = if is_expired { Origin::Backfill } else { Origin::Live };
         let moment = Moment::from_event(event, origin).for_bot(bot);

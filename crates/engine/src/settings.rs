@@ -96,7 +96,7 @@ impl SessionSettings {
         Ok(())
     }
 
-    /// Returns the blake3 hash (in hexadecimal) of the settings that affect a journal fold.
+    /// Returns the blake3 hash, in hexadecimal, of the settings that affect the fold of a journal into a state.
     /// Settings with the same fingerprint lead to the same fold. Limits that only affect future trades are excluded.
     /// Strategies and their parameters are also excluded, because the header of each run contains them.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {

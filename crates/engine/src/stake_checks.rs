@@ -13,7 +13,7 @@ use candlewick_sdk::{Money, MoneyScale};
 pub struct LadderNotice {
     /// Name of the bot.
     pub bot: String,
-    /// Total stakes of all levels, with the decimals of the wallet.
+    /// Sum of the stakes of all levels, formatted with the decimals of the wallet's currency.
     pub cost: String,
     /// Largest stake of the ladder.
     pub largest: String,
@@ -24,12 +24,12 @@ pub struct LadderNotice {
 }
 
 /// A daily loss limit that may interrupt a ladder.
-/// If the loss of the day exceeds `room` when the ladder starts, the full ladder would exceed the limit.
+/// A full ladder would exceed the limit if the loss of the day exceeds `max_earlier_loss` when the ladder starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DailyLadderLimit {
     /// Setting and amount of the limit.
     pub limit: String,
-    /// Total stakes of a full ladder, with the decimals of the wallet.
+    /// Sum of the stakes of a full ladder, formatted with the decimals of the wallet's currency.
     pub cost: String,
     /// Maximum loss of the day before the ladder starts: the limit minus the cost.
     pub max_earlier_loss: String,
@@ -122,8 +122,8 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
     ))
 }
 
-/// Returns the maximum number of open trades of a bot: one per candle until the first trade has ended,
-/// capped by the limits. Signals with a longer expiry of their own may exceed this number.
+/// Returns the maximum number of open trades of a bot, capped by the limits. A bot may open one trade per candle until
+/// the first trade has ended. Signals with a longer expiry of their own may exceed this number.
 pub(crate) fn max_concurrent_trades(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;

@@ -10,7 +10,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Payout, group_thousands};
 
 /// Returns a notice for each bot that probes unknown payouts at the minimum stake.
-/// Only bots whose limits depend on the payout probe payouts.
+/// A bot probes payouts only if its limits depend on the payout.
 pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
     let notice = |bot: &BotSettings| {

@@ -1,4 +1,4 @@
-//! Alerts, the filter rules of a channel, and messages with one alert or a digest.
+//! Alerts, the alert filter of a channel, and messages that contain one alert or a digest of several alerts.
 
 use chrono::DateTime;
 use serde::Serialize;
@@ -12,10 +12,10 @@ const MAX_TEXT_CHARS: usize = 300;
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     Info,
-    /// Worth knowing, no action required.
+    /// The event is worth knowing, but no action is required.
     Notice,
     Warning,
-    /// Stops trading or puts money at risk.
+    /// The event stops trading or puts money at risk.
     Critical,
 }
 
@@ -53,7 +53,7 @@ impl Alert {
     }
 }
 
-/// Alert filter. Accepts the severity `minimum` or above and events in `include`, but no event in `exclude`.
+/// Alert filter. Accepts the severity `minimum` or above and all events in `include`, but never an event in `exclude`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertFilter {
     pub minimum: Severity,

@@ -54,7 +54,7 @@ pub struct EmailSettings {
 
 #[derive(Clone, Debug)]
 pub enum Channel {
-    /// JSON sent by POST and signed per Standard Webhooks. The secret is the key in base64.
+    /// JSON that is sent by POST and signed according to Standard Webhooks. The secret is the signing key in base64.
     Webhook(Endpoint),
     /// An ntfy topic, addressed by its URL. The secret is an optional access token.
     Ntfy(Endpoint),
@@ -245,7 +245,7 @@ fn is_url_safe(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Returns whether Discord treats the character as markup, with which venue text could forge links.
+/// Returns whether Discord treats the character as markup. Venue text could forge links with markup characters.
 const fn is_markup(letter: char) -> bool {
     matches!(letter, '\\' | '*' | '_' | '~' | '`' | '|' | '[' | ']' | '<' | '>' | '#')
 }

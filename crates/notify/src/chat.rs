@@ -59,7 +59,7 @@ impl Chat {
         Ok(Self { client, updates, replies, name, conversation: Conversation::new(sender, chats) })
     }
 
-    /// Answers commands until dropped or until `questions` is closed. Ignores earlier messages.
+    /// Answers commands until `questions` is closed or the returned future is dropped. Ignores earlier messages.
     pub async fn listen(mut self, questions: mpsc::Sender<ChatQuestion>) {
         let (mut next, mut failures) = (None, 0_u64);
         let mut pauses = backoff(MIN_POLL_INTERVAL, MAX_POLL_DELAY);
@@ -78,7 +78,7 @@ impl Chat {
                     // The first poll only finds the latest update, so that earlier messages are ignored.
                     let last = batch.iter().filter_map(|update| update["update_id"].as_i64()).max();
                     next = last.map(|last| last.saturating_add(1)).max(next);
-                    // Updates without a new id are skipped, because the server would deliver them again.
+                    // A batch without a new id is skipped, because the server would deliver the batch again.
                     let is_new = next > before;
                     if before.is_none() {
                         next = next.or(Some(0));
@@ -183,7 +183,7 @@ type ChatSender = (i64, i64);
 enum Response {
     Ignore,
     Reply(String),
-    /// Replies with the run's answer to this request.
+    /// Forwards this request to the run, whose answer becomes the reply.
     Forward(ChatRequest),
 }
 

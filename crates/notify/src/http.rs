@@ -1,6 +1,6 @@
 //! HTTP client for the channels, with error and secret types.
 //!
-//! The client follows no redirects, uses no proxy from the environment and bounds responses.
+//! The client follows no redirects, uses no proxy from the environment and limits the size of responses.
 
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
@@ -27,10 +27,10 @@ const CONTENT_INDEPENDENT: [StatusCode; 5] = [
 pub enum Failure {
     #[error("{reason}")]
     TryLater { reason: String, after: Option<Duration> },
-    /// Rejected because of the content, or because of a setting that the operator can fix during the retries.
+    /// The receiver rejected the content, or a setting is wrong that the operator can fix during the retries.
     #[error("{reason}")]
     Rejected { reason: String },
-    /// Permanently rejected: a retry cannot succeed.
+    /// The message was permanently rejected, so a retry cannot succeed.
     #[error("{reason}")]
     Permanent { reason: String },
 }
@@ -66,7 +66,7 @@ impl ChannelError {
     }
 }
 
-/// A token, key, password or secret address. No `Display`; `Debug` shows `[hidden]`.
+/// A token, key, password or secret address. The type has no `Display`, and `Debug` shows `[hidden]`.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
@@ -90,7 +90,7 @@ impl fmt::Debug for Secret {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UrlContent {
-    /// A token, or a URL that contains one. Requires HTTPS unless the host is local.
+    /// A token, or a URL that contains a token. Requires HTTPS unless the host is local.
     Secret,
     Message,
 }
@@ -142,7 +142,7 @@ pub(crate) fn install_tls_provider() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
-/// Sends a request. Succeeds once the receiver accepts it, even if the response body is incomplete.
+/// Sends a request. Succeeds once the receiver accepts the request, even if the response body is incomplete.
 pub(crate) async fn send(request: RequestBuilder) -> Result<(), Failure> {
     fetch_response(request).await.map(drop)
 }

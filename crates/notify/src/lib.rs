@@ -2,7 +2,7 @@
 //!
 //! A [`Notifier`] routes each [`Alert`] by rules and never blocks. Each channel has a bounded queue and a task
 //! that retries with backoff. A burst becomes one digest. A full queue drops its least severe alerts and reports
-//! their number. A [`Chat`] is limited to status and halt. This crate knows nothing about trading.
+//! their number. A [`Chat`] can only show the status and halt a run. This crate knows nothing about trading.
 
 mod alert;
 mod channel;

@@ -16,7 +16,7 @@ const MAX_REPEAT_KEYS: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryPace {
     pub queue: usize,
-    /// Number of messages per window before alerts become a digest; doubled if an alert is critical.
+    /// Number of messages per window after which alerts are combined into a digest. Doubled if an alert is critical.
     pub digest_after: usize,
     pub digest_window: Duration,
     /// Time during which an identical alert is not repeated; zero to send every alert.
@@ -72,7 +72,7 @@ impl Notifier {
         self.routes.iter().map(|(_, queue)| queue.counts()).collect()
     }
 
-    /// Flushes the queues for up to `patience` and stops. Alerts still queued after that are lost.
+    /// Sends the queued alerts for up to `patience`, then stops. Alerts that are still queued at that time are lost.
     pub async fn shut_down(mut self, patience: Duration) -> Vec<ChannelCounts> {
         let held_back = self.lock_repeats().take_due(Instant::now(), true);
         self.route(held_back);
@@ -122,7 +122,7 @@ impl Queue {
         Self { waiting: Mutex::new(waiting), changed: Notify::new() }
     }
 
-    /// Adds an alert without blocking. A full queue drops its oldest least severe alert, or the new one.
+    /// Adds an alert without blocking. A full queue drops the oldest of its least severe alerts, or the new alert.
     fn push(&self, alert: Alert) {
         self.lock().push(alert);
         self.changed.notify_one();

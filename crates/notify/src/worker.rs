@@ -1,4 +1,4 @@
-//! Task of a channel, which builds messages from the queue and retries each until it is accepted.
+//! The task of a channel, which builds messages from queued alerts and retries each message until it is accepted.
 
 use crate::alert::{Message, Severity};
 use crate::channel::Delivery;
@@ -68,7 +68,7 @@ impl Worker {
             let reason = || format!("no response within {} s", DELIVERY_TIMEOUT.as_secs());
             let attempt = attempt.unwrap_or_else(|_| Err(Failure::try_later(reason())));
             let attempt = attempt.map_err(|failure| match failure {
-                // The content may be the cause. Dropping the message lets others through.
+                // The content may be the cause. Dropping the message lets later messages through.
                 Failure::Rejected { reason } if begun.elapsed() >= MAX_WAIT => Failure::Permanent { reason },
                 other => other,
             });

@@ -1,4 +1,4 @@
-//! Elapsed real time: a stopwatch for display, and a clock that counts system sleep.
+//! Elapsed real time: a stopwatch for display, and a clock that includes system sleep.
 
 #[cfg(not(target_os = "linux"))]
 use std::time::SystemTime;

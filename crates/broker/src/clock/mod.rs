@@ -16,7 +16,7 @@ use candlewick_sdk::Millis;
 use std::fmt;
 use std::sync::Arc;
 
-/// Clock for venue time, which tasks can await.
+/// Clock that shows venue time. Tasks can wait for a given venue time.
 #[async_trait]
 pub trait Clock: Send + Sync {
     /// Returns the current venue time.
@@ -28,7 +28,7 @@ pub trait Clock: Send + Sync {
     /// Stops a virtual clock until the returned hold is dropped.
     fn hold(&self) -> Hold;
 
-    /// Moves the clock forward after system sleep. Returns the difference.
+    /// Moves the clock forward after system sleep. Returns how far the clock was moved.
     fn catch_up(&self) -> Millis {
         Millis::ZERO
     }
@@ -40,7 +40,7 @@ pub trait Clock: Send + Sync {
     fn is_lock_step(&self) -> bool;
 }
 
-/// Guard that stops a virtual clock until dropped. Keep the guard until all work due at that time is done.
+/// Guard that stops a virtual clock until dropped. Keep the guard until all work due at the current time is done.
 pub struct Hold(Option<Arc<dyn HoldCounter>>);
 
 trait HoldCounter: Send + Sync {
@@ -49,7 +49,7 @@ trait HoldCounter: Send + Sync {
 }
 
 impl Hold {
-    /// Returns a hold without effect.
+    /// Returns a hold that does not stop any clock.
     pub const fn none() -> Self {
         Self(None)
     }

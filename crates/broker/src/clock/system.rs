@@ -17,7 +17,7 @@ pub struct SystemClock {
     wall: fn() -> Millis,
 }
 
-/// Minimum lag behind the wall clock that is corrected.
+/// Smallest lag behind the wall clock that the clock corrects.
 const MIN_CORRECTION: Millis = Millis::new(500);
 
 impl SystemClock {

@@ -1,4 +1,4 @@
-//! A clock that runs at a chosen speed or jumps, and stops while a hold exists.
+//! A clock that runs at a chosen speed or jumps to the next awaited time, and stops while a hold exists.
 
 use super::{Clock, Hold, HoldCounter};
 use async_trait::async_trait;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 pub enum Speed {
     /// A multiple of real time.
     Times(f64),
-    /// Lock-step: jumps to the next awaited time.
+    /// Lock-step: the clock jumps to the next awaited time.
     Max,
 }
 
@@ -76,7 +76,7 @@ impl Shared {
         state.holds += 1;
     }
 
-    /// Jumps to the next awaited time, in lock-step and without holds only. Returns the sleepers to wake.
+    /// Jumps to the next awaited time if the clock runs in lock-step and no hold exists. Returns the sleepers to wake.
     fn jump(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Hold>, Hold)> {
         let mut woken = Vec::new();
         // Dropped sleepers do not move the clock.
@@ -99,7 +99,7 @@ impl Shared {
         woken
     }
 
-    /// Wakes sleepers. Call this without the lock, because the hold of a cancelled sleeper takes the lock.
+    /// Wakes sleepers. Call this without the lock, because dropping the hold of a cancelled sleeper takes the lock.
     fn wake_sleepers(woken: Vec<(oneshot::Sender<Hold>, Hold)>) {
         for (sleeper, hold) in woken {
             drop(sleeper.send(hold));

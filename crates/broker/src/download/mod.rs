@@ -1,4 +1,4 @@
-//! Candle downloads over long ranges, robust against incomplete answers.
+//! Downloads candles over long ranges, even if the venue's answers are incomplete.
 //!
 //! A venue may silently truncate an answer anywhere, or send rows that were not requested. A range is complete only when
 //! its candles have arrived, or when a request for exactly this range returned none. Each further request for a range
@@ -23,7 +23,7 @@ use window::{Coverage, Windows};
 pub struct DownloadSettings {
     /// Trading pair.
     pub symbol: Symbol,
-    /// Length of the candles.
+    /// Interval of the candles.
     pub interval: Interval,
     /// Number of candles per request. A venue may send fewer.
     pub limit: u64,
@@ -35,7 +35,7 @@ pub struct DownloadSettings {
 pub struct Download {
     requester: CandleRequester,
     windows: Windows,
-    /// Number of rows in the largest answer so far. A smaller answer was not truncated.
+    /// Number of rows in the largest answer so far. The venue did not truncate a smaller answer.
     largest: usize,
     now: Option<Millis>,
 }
@@ -62,7 +62,7 @@ impl Download {
         Self { requester: CandleRequester::new(market, settings), windows, largest: 0, now: None }
     }
 
-    /// Downloads the next window; `None` after the last window or at the current venue time.
+    /// Downloads the next window. Returns `None` after the last window, or once the current venue time is reached.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Maximum length of a window in a range without candles (`observed: prices and candles`).
 const MAX_EMPTY_WINDOW: Millis = Millis::from_seconds(7 * 86_400);
 
-/// Minimum window length in candles. Shorter windows would not save requests.
+/// Minimum window length in candles. Below this length, shorter windows no longer reduce the number of requests.
 const MIN_WINDOW_CANDLES: i64 = 100;
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Windows {
         Some(range.start..end)
     }
 
-    /// Records how many candles a window had. The window after an empty one is twice as long.
+    /// Records how many candles a window had. The window after an empty window is twice as long.
     pub(super) fn record_result(&mut self, candles: usize) {
         let longest = (MAX_EMPTY_WINDOW.get() / self.interval.length().get()).max(self.usual);
         self.next = if candles == 0 { self.next.saturating_mul(2).min(longest) } else { self.usual };
@@ -99,7 +99,7 @@ impl Coverage {
         self.missing_ranges(now).into_iter().filter(touches).collect()
     }
 
-    /// Splits the window into halves; empty for a window of one candle.
+    /// Splits the window into two halves. Returns an empty list for a window of one candle.
     pub(super) fn split_in_half(&self) -> Vec<Range<Millis>> {
         let length = self.interval.length();
         let slots = (self.window.end - self.window.start).get() / length.get();

@@ -15,7 +15,7 @@ pub struct ApprovedTrade {
     reason: Reason,
 }
 
-/// The terms of an [`ApprovedTrade`] trade, without the reason to save memory in long lists.
+/// The terms of an [`ApprovedTrade`]. The reason is left out to save memory in long lists.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderTerms {
     intent: IntentId,
@@ -96,27 +96,27 @@ impl OrderTerms {
         self.intent
     }
 
-    /// Returns the bot that trades.
+    /// Returns the bot that opens the trade.
     pub const fn bot(&self) -> BotId {
         self.bot
     }
 
-    /// Returns the symbol to trade.
+    /// Returns the symbol of the trade.
     pub const fn symbol(&self) -> SymbolId {
         self.symbol
     }
 
-    /// Returns the direction.
+    /// Returns the direction of the trade.
     pub const fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// Returns the expiry.
+    /// Returns the expiry of the trade.
     pub const fn expiry(&self) -> Expiry {
         self.expiry
     }
 
-    /// Returns the stake.
+    /// Returns the stake of the trade.
     pub const fn stake(&self) -> Money {
         self.stake
     }

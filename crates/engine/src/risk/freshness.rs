@@ -62,7 +62,7 @@ impl Rule {
 }
 
 /// Formats the age and the limit, such as `12.4 s old, 5 s allowed`.
-/// The limit is omitted if the signal is younger, because the signal's own expiry then made it late.
+/// The limit is omitted if the age is within the limit. Such a signal is late because of its own expiry.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s old", format_seconds(self.age))?;

@@ -53,7 +53,7 @@ pub enum Weekday {
 }
 
 /// A validated window of trading hours.
-/// Rules, strategy filters and the `[risk].hours` setting share this type, so they agree on which times are inside.
+/// Rules, strategy filters and the `[risk].hours` setting share this type, so they agree on the times in a window.
 #[derive(Clone, Debug)]
 pub struct Window {
     days: Vec<Weekday>,
@@ -105,7 +105,7 @@ impl Window {
     pub fn next_start(&self, at: Millis) -> Option<Millis> {
         let start = DayStart { time: self.from, timezone: self.timezone };
         let today = DateTime::from_timestamp_millis(at.get())?.with_timezone(&self.timezone).date_naive();
-        // Today's start may have passed, so a week needs eight days.
+        // Today's start may have passed, so the search covers eight days.
         let days = today.iter_days().take(8).filter(|day| self.starts_on(day.weekday()));
         days.filter_map(|day| start.start_of(day)).find(|start| *start > at)
     }

@@ -15,7 +15,7 @@ pub struct LimitUse {
     /// Used amount, at least zero and possibly above the limit.
     /// A per-symbol limit reports the highest use of any symbol.
     pub used: Quantity,
-    /// Value of the limit.
+    /// Value at which the limit is reached.
     pub limit: Quantity,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn bot_limit_use(
     .collect()
 }
 
-/// Returns how much more a bot may lose under a loss limit that counts open stakes as lost. May be negative.
+/// Returns how much more a bot may lose under a loss limit that counts open stakes as lost. The result may be negative.
 pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: RiskView<'_>) -> Option<Money> {
     let RiskView { limits, ledger, state, intents, .. } = view;
     let (own, tally) = (limits.bot_limits(bot)?, state.bot_tally(bot));

@@ -34,7 +34,7 @@ pub(crate) struct Limits {
     min_payout: Option<Payout>,
     named_payouts: BTreeMap<Symbol, Option<Payout>>,
     payouts: Vec<Option<Payout>>,
-    /// Symbols of which only the symbol with the best payout is traded.
+    /// Symbols that compete by payout. Only the symbol with the best payout is traded.
     best_payout_names: Vec<Symbol>,
     /// Ids of `best_payout_names`, empty if the Session trades fewer than two of these symbols.
     pub(super) best_payout_of: Vec<SymbolId>,

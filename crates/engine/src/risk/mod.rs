@@ -1,7 +1,7 @@
 //! The ordered chain of rules that a signal must pass before a trade is opened. The first refusal wins.
 //!
 //! Each rule is a function that checks a [`Proposal`] against the [`View`] of the Session. Only this module approves
-//! trades. `journal_decoder` restores trades that an earlier run approved, which are never opened.
+//! trades. `journal_decoder` restores trades that an earlier run approved. Restored trades are never opened.
 
 mod approved;
 mod blackouts;
@@ -178,7 +178,7 @@ pub(crate) fn approve(
         return Err(rule);
     }
     let intent = view.intents.next;
-    // Constructed in place: see docs/performance.md.
+    // The action is constructed in place: see docs/performance.md.
     actions.extend(iter::once_with(|| Action::Open(ApprovedTrade::new(proposal, intent))));
     Ok(())
 }

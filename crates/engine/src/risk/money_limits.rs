@@ -7,7 +7,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Money, MoneyScale};
 
-/// A limit given as an amount, a percentage or both. Zero disables either.
+/// A limit given as an amount, a percentage or both. A value of zero disables the amount or the percentage.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AmountOrPercent {
     amount: Money,
@@ -30,7 +30,7 @@ impl AmountOrPercent {
         self.amount.is_positive().then_some(self.amount)
     }
 
-    /// Returns the set percentage of `equity`, rounded down to the smallest unit, `None` if no percentage is set.
+    /// Returns the limit's percentage of `equity`, rounded down to the smallest unit, `None` if no percentage is set.
     pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
         let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE_PARTS;
         (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))

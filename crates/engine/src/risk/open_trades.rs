@@ -26,7 +26,7 @@ pub(super) fn check_opposite_open(proposal: &Proposal, view: RiskView<'_>) -> Ru
 pub(super) fn check_duplicate_open(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let Proposal { direction, nominal_close, .. } = *proposal;
     let may_be = !view.limits.allow_duplicate && view.counts.in_direction(direction) > 0;
-    // Fast path: most trades close later than all earlier ones.
+    // Fast path: most trades close later than all earlier trades.
     refuse_if(may_be && view.counts.may_close_at(nominal_close) && is_same_open(proposal, view))
 }
 

@@ -87,7 +87,7 @@ pub struct EndedTrade<'a> {
     pub at: Millis,
 }
 
-/// Returns the pause of a bot on a symbol after the trades in `ended`, and its end. `None` if no pause is running.
+/// Returns the pause that stops a bot on a symbol after the trades in `ended`, and its end, or `None` without a pause.
 pub fn pause_after(
     risk: &RiskSettings,
     (bot, symbol): (&str, Symbol),

@@ -1,4 +1,4 @@
-//! Finds the rules that currently refuse every signal of a bot, and the time at which each rule stops doing so.
+//! Finds the rules that currently refuse every signal of a bot, and the time at which each refusal ends.
 
 use super::freshness::format_seconds;
 use super::limit_use::{bot_limit_use, limit_use, remaining_bot_loss};
@@ -13,7 +13,7 @@ const MAX_SEARCH_SPAN: Millis = Millis::new(Millis::DAY.get() * 64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) rule: Rule,
-    /// Remaining amount and the stake that exceeds this amount, `None` for rules that do not compare the two.
+    /// Remaining amount and the stake that exceeds this amount, `None` for rules that do not compare amounts.
     pub(crate) remaining_and_stake: Option<(Money, Money)>,
     pub(crate) figures: String,
     /// Venue time at which the refusal ends, `None` if only an event or an operator can end the refusal.
@@ -149,7 +149,7 @@ fn find_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> 
             let spans = limits.blackouts.get(proposal.symbol.index())?;
             spans.iter().map(|(_, to)| *to).find(|to| *to > proposal.at)
         }
-        // Time does not lift these rules.
+        // The passage of time does not lift these rules.
         rule if rule.waits_for_event() => None,
         rule => search_refusal_end(rule, proposal, view),
     }

@@ -102,7 +102,7 @@ impl Rule {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }
 
-    /// Returns whether only an operator can lift the rule. Time and the end of a trade cannot.
+    /// Returns whether only an operator can lift the rule. Time and the end of a trade do not lift such a rule.
     pub const fn is_lifted_by_operator(self) -> bool {
         matches!(self, Self::Halted | Self::MaxDrawdown | Self::LossStreak | Self::BotLossStreak)
     }

@@ -5,7 +5,7 @@ use crate::{RefusalReason, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// Maximum pause. A longer first pause is not shortened.
+/// Maximum pause after repeated refusals. A first pause that is configured to be longer is not shortened.
 const MAX_PAUSE: Millis = Millis::HOUR;
 
 /// A pause of new trades after the venue refused orders.
@@ -53,7 +53,7 @@ pub struct OrderReply {
     pub decided: Millis,
     /// Venue time of the reply.
     pub at: Millis,
-    /// Reason of a refusal, `None` if the venue accepted the order.
+    /// Reason for a refusal, `None` if the venue accepted the order.
     pub refusal: Option<RefusalReason>,
 }
 

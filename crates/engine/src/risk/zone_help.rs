@@ -4,7 +4,7 @@ use candlewick_sdk::edit_distance;
 use chrono_tz::Tz;
 
 /// Zones without daylight saving time whose offset is not a whole number of hours.
-/// Fields: whether ahead of UTC, hours, minutes, zone. The offsets have not changed for forty years.
+/// Fields: whether the zone is ahead of UTC, hours, minutes, zone. The offsets have not changed for forty years.
 const FRACTIONAL_OFFSETS: [(bool, u32, u32, Tz); 6] = [
     (true, 4, 30, Tz::Asia__Kabul),
     (true, 5, 30, Tz::Asia__Kolkata),
@@ -60,7 +60,7 @@ pub fn invalid_time_zone_hint(text: &str) -> String {
     }
 }
 
-/// Returns a note about a zone that lacks daylight saving time, although users often expect it.
+/// Returns a note about a zone without daylight saving time for which users often expect daylight saving time.
 pub fn missing_dst_note(zone: &str) -> Option<&'static str> {
     match zone {
         "EST" => Some("EST has no daylight saving time; New York uses America/New_York"),

@@ -1,4 +1,4 @@
-//! Books changed intents (opened, refused, settled, resolved after a doubt) and new days.
+//! Books changed intents (opened, refused, settled, resolved after a doubt) and begins new days.
 
 use super::Session;
 use crate::intent::{Intent, ReinstatedIntent};

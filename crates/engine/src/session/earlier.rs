@@ -70,7 +70,7 @@ impl Session {
         } else {
             self.round_ladder(terms.bot());
         }
-        // Last, because ladder rounding uses the free balance at the decision.
+        // The stake is reserved last, because ladder rounding uses the free balance at the decision.
         self.ledger.reserve(terms.stake());
     }
 

@@ -101,7 +101,7 @@ const fn replace_result(old: &EventKind, intent: IntentId, (outcome, profit): (O
     }
 }
 
-/// Returns whether an event changes the folded state. Readings that the next reading replaces do not.
+/// Returns whether an event changes the folded state. Readings that the next reading replaces do not change the state.
 const fn is_folded(kind: &EventKind) -> bool {
     !matches!(
         kind,
@@ -206,7 +206,7 @@ impl Session {
         self.limits = checkpoint.limits.clone();
     }
 
-    /// Returns whether the result of an intent can be corrected. Only recent settlements can.
+    /// Returns whether the result of an intent can be corrected. Only recent settlements can be corrected.
     pub fn can_correct(&self, intent: IntentId) -> bool {
         self.history.as_ref().is_some_and(|history| history.has_settlement(intent))
     }

@@ -9,7 +9,7 @@ use candlewick_sdk::{Millis, Money};
 impl Session {
     /// Prepares limits that apply from the next [`Control::Reload`](crate::Control::Reload) event.
     ///
-    /// A reload does not affect trades, money and verdicts. Settings in `[risk.verdict]` are ignored. Fails if a
+    /// A reload does not affect trades, money or verdicts. Settings in `[risk.verdict]` are ignored. Fails if a
     /// setting is invalid or cannot change in a running Session: the start of the day, the kind of session, or an
     /// hourly trade limit if trades were not counted before. After an error, no limits are prepared.
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
@@ -35,7 +35,7 @@ impl Session {
         Ok(())
     }
 
-    /// Applies the limits that apply at the end of a journal to a read-only Session.
+    /// Sets the limits of a read-only Session to the limits in force at the end of a journal.
     /// A trading Session uses a reload event instead. Fails like [`Session::prepare_reload`].
     pub fn apply_limits(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepare_reload(risk)?;

@@ -16,7 +16,7 @@ static NO_REASON: Reason = Reason::new("");
 /// A rule that refuses every signal of some bots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// Affected bots, in order.
+    /// Affected bots, in the order of their ids.
     pub bots: Vec<BotId>,
     /// Rule that refuses the signals.
     pub rule: Rule,
@@ -94,7 +94,7 @@ impl Session {
         limit_use(&self.limits, (&self.ledger, &self.intents, &self.state), now)
     }
 
-    /// Returns the utilisation of each limit of a bot.
+    /// Returns the utilisation of each active limit of a bot.
     pub fn limit_use_of(&self, bot: BotId) -> Vec<LimitUse> {
         bot_limit_use(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
     }
@@ -278,7 +278,7 @@ pub struct LadderLevel {
 /// A bot's next stake that violates a bound, and that no open trade of the bot can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StakeViolation {
-    /// Bot with the next stake.
+    /// Bot whose next stake violates the bound.
     pub bot: BotId,
     /// Next stake of the bot.
     pub stake: Money,

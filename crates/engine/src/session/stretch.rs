@@ -11,12 +11,12 @@ use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, count_closing_before
 const BLOCK_CANDLES: usize = 1_024;
 
 /// Maximum number of answers (signals) that a candle-only bot collects before the next bot's turn.
-/// Large enough to make switching cheap, and small enough to keep the answers of many bots in a CPU cache.
+/// The number makes switching between bots cheap and keeps the answers of many bots in a CPU cache.
 const MAX_ANSWERS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
 ///
-/// This is the input of [`Session::handle_candles`]. A bot without prices and pending settlements can read ahead of the
+/// This is the input of [`Session::handle_candles`]. A bot without prices or pending settlements can read ahead of the
 /// other bots. Such a bot reads up to its first answer, or several answers if its strategy ignores settlements. The
 /// answers are handled once all other bots have reached the time of the answer.
 pub struct StoredCandles<'a> {
@@ -74,7 +74,7 @@ impl<'a> StoredCandles<'a> {
         self.series.iter().map(|candles| candles.len() as u64).sum()
     }
 
-    /// Returns the total number of candles that the first bots of all series have seen.
+    /// Returns the number of candles seen by the first bot of each series, summed over all series.
     pub const fn shown_candle_count(&self) -> u64 {
         self.shown
     }
@@ -164,7 +164,7 @@ pub enum BatchEnd {
     /// All candles that close before the requested time were handled.
     Reached,
     /// Actions are pending.
-    /// All candles that close before the contained time were handled, and some that close exactly then.
+    /// All candles that close before the contained time were handled, and some candles that close exactly at this time.
     ActionsAt(Millis),
 }
 

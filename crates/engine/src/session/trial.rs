@@ -8,8 +8,8 @@ use crate::risk::{self, OrderTerms, PayoutProbe, Proposal};
 use crate::{Action, BotId, EngineError, Event, Origin, Rule};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
-/// A Session with a single bot, for parameter searches. The trades of a trial never become
-/// [`Approved`](crate::ApprovedTrade), so no driver can open them. A trial cannot be turned back into a [`Session`].
+/// A Session with a single bot, for parameter searches. No trade of a trial becomes an
+/// [`ApprovedTrade`](crate::ApprovedTrade), so no driver can open it. A trial cannot be turned back into a [`Session`].
 pub struct TrialSession {
     session: Session,
     actions: Vec<Action>,

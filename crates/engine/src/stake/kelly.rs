@@ -10,7 +10,7 @@ const RECENT_PAYOUTS: usize = 20;
 /// One-sided confidence of the lower bound of the win rate.
 const CONFIDENCE: f64 = 0.95;
 
-/// Kelly stake rule. Stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`.
+/// Kelly rule. It stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`.
 /// `f = (p (1 + b) - 1) / b`, with `p` the lower bound of the win rate and `b` the lowest recent payout. With a
 /// confidence sequence, the stake is at least the minimum, because a bot that stops trading learns nothing more.
 #[derive(Clone, Debug, Serialize, Deserialize)]

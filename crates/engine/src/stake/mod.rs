@@ -140,7 +140,7 @@ pub(crate) enum Stake {
     },
     Martingale(Martingale),
     Soros(Soros),
-    /// Boxed, because [`Kelly`] is much larger than the other variants, and every signal reads the bot's stake.
+    /// The state is boxed: [`Kelly`] is much larger than the other variants, and every signal reads the bot's stake.
     Kelly(Box<Kelly>),
 }
 

@@ -8,7 +8,7 @@ use candlewick_sdk::{Millis, Money};
 
 impl RiskState {
     /// Converts the counts for a Session with other limits and ids. `bots` are the previous indices of the new
-    /// Session's bots, `None` for new bots. `has_probes` is true if the payout probes are still the same trades.
+    /// Session's bots, `None` for new bots. `has_probes` is true if the payout probes remain the same.
     pub(crate) fn carried_over(
         self,
         limits: &Limits,

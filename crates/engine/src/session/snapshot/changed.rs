@@ -46,8 +46,8 @@ impl Session {
     /// Restores a snapshot made under other settings and returns the renumbering of bots and symbols.
     ///
     /// The state equals a fold of the same entries under the current settings. Bots are matched by name. A new bot
-    /// starts fresh, and the verdict of a removed bot is kept. Session counts are only valid once a run has begun.
-    /// Fails with [`RestoreError::NeedsFullFold`] if a fold of all trades is required. The Session must then not be used.
+    /// starts without earlier trades. The verdict of a removed bot is kept. Session counts are valid from the next run.
+    /// Fails with [`RestoreError::NeedsFullFold`] if a fold of all trades is needed. Discard the Session in that case.
     pub fn restore_changed(
         &mut self,
         own: &SessionSettings,
