@@ -50,7 +50,7 @@ pub enum Prices {
 pub struct Analysis {
     pub metrics: Metrics,
     pub breakdowns: Vec<Breakdown>,
-    /// Comparison with other trade directions; `None` without decided trades or under price stress.
+    /// Comparison with other trade directions. `None` without decided trades, or if a stress setting moved the prices.
     pub baselines: Option<Baselines>,
     pub equity: Vec<EquityPoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
