@@ -231,7 +231,7 @@ impl TradeFilter {
         Ok(TradeList(lines))
     }
 
-    /// Reads the last trades backward, instead of the whole journal. `None` if the filter does not allow this.
+    /// Reads the last trades backward. Returns `None` if this is impossible and the whole journal must be read.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
         let Some(most) = self.last.filter(|most| *most <= MAX_LAST_TRADES) else { return Ok(None) };
         if self.bot.is_some() || self.symbol.is_some() || !is_intact_since_snapshot(reader).await? {

@@ -34,7 +34,7 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed | sqlx::Error::BeginFailed => {
             JournalError::Unavailable { url, source: error.into() }
         }
-        // A connection lost in the middle of a response appears as a protocol error.
+        // A connection that is lost in the middle of a response causes a protocol error.
         sqlx::Error::Protocol(_) => JournalError::Unavailable { url, source: error.into() },
         sqlx::Error::Configuration(_) => {
             JournalError::InvalidUrl { url, reason: "the database driver cannot parse the URL".to_owned() }
@@ -57,7 +57,7 @@ const fn is_unwritable(code: i32) -> bool {
 
 fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
     match code & 0xff {
-        // BUSY, LOCKED, NOMEM, INTERRUPT, IOERR
+        // The SQLite codes BUSY, LOCKED, NOMEM, INTERRUPT and IOERR.
         5 | 6 | 7 | 9 | 10 => JournalError::Unavailable { url, source: error.into() },
         11 => JournalError::Damaged { url, source: error.into() },
         13 => JournalError::DiskFull { url, source: error.into() },

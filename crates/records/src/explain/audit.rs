@@ -88,7 +88,7 @@ fn check_duration(row: &IntentRow) -> Option<AuditCheck> {
     let length = expiry.close_type.duration();
     let agrees = match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasted == length,
-        // Closes at the end of a candle, or of the next candle if too little time was left.
+        // The trade closes at the end of a candle, or at the end of the next candle if too little time was left.
         ExpirationType::CandleClose => {
             lasted > Millis::ZERO && lasted <= length * 2 && close.is_aligned_to(length)
         }

@@ -37,7 +37,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(failure) => return Err(failure),
     };
     let decisions = Decisions::compare(&lines, &runs, registry)?;
-    // If the journal was changed, its outcomes are not compared.
+    // Outcomes are not compared if a decision differs or if the hash chain is broken.
     let outcomes = if decisions.difference.is_none() && chain.is_whole() {
         Some(Outcomes::compare(&JournalContents::read(reader).await?, &lines)?)
     } else {
@@ -92,7 +92,7 @@ pub struct ParityReport {
     runs: usize,
     /// Compared decisions; `None` if the journal could not be read to the end.
     decisions: Option<Decisions>,
-    /// Compared outcomes; `None` if the decisions already differ.
+    /// Compared outcomes; `None` if a decision differs or if the hash chain is broken.
     outcomes: Option<Outcomes>,
     unexplained: usize,
 }

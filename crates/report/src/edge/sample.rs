@@ -82,7 +82,7 @@ impl Sample {
         Ok(Self { counts, independent, ..Self::default() })
     }
 
-    /// Judges all trades together and, if there are several bots, each bot. All bots share the error rate alpha.
+    /// Judges all trades together and, if there are several bots, also each bot. All tests share the error rate alpha.
     pub fn build_all(
         trades: &[NamedTrade],
         plan: EdgeTestPlan,
