@@ -120,7 +120,7 @@ impl KnownState {
             (Some(state), Some((at, before))) if state.at > at => {
                 let real = before.elapsed().as_millis().max(1) as f64;
                 let speed = (state.at - at).get() as f64 / real;
-                // Only the sandbox's clock may run faster than real time.
+                // Only a sandbox clock may run faster than real time. A small difference is a measurement error.
                 self.speed = if (speed - 1.0).abs() < 0.2 { 1.0 } else { speed };
             }
             _ => self.speed = 1.0,

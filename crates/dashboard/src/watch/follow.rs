@@ -115,7 +115,7 @@ fn apply_page(
     let mut known = shared.known();
     let Some(model) = known.model.as_mut() else { return Ok(false) };
     let mut is_new = !page.is_empty();
-    // Candles are skipped, because they do not affect money, trades or verdicts.
+    // A page that contains only candles does not affect money, trades or verdicts.
     let is_to_bring_up = page.iter().any(|line| !is_candle(line));
     if !is_continuation(model.last_line.as_ref(), page.first()) {
         known.model = None;

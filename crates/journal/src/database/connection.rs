@@ -163,7 +163,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
         (Ok(_), None) => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
     };
     if purpose == Purpose::Create {
-        // Only the owner can access this file and the files that SQLite adds. SQLite reports any failure.
+        // Makes the file, and the files that SQLite adds, accessible only to the owner. SQLite reports any failure.
         drop(private_file::create_if_missing(&real));
     }
     let mode = match (purpose, real.exists()) {
