@@ -1,4 +1,4 @@
-//! Backups and compacted copies of a journal. A compacted copy omits old candles and polls.
+//! Backups and compacted copies of journals. A compacted copy omits old candles and old polls.
 
 use crate::database::connection::{Connection, Purpose};
 use crate::database::fault::WithUrl;

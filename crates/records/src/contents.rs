@@ -1,4 +1,4 @@
-//! Restores runs, intents and money from a journal.
+//! Restores the runs, intents and money that a journal records.
 
 use crate::RecordsError;
 use crate::lines::{SessionFold, parse_refusal, read_lines};

@@ -1,4 +1,4 @@
-//! Number formats and sparklines of reports.
+//! Number formats and sparklines for reports.
 
 use crate::analysis::EquityPoint;
 use candlewick_records::format_time;

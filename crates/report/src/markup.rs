@@ -3,7 +3,7 @@
 use candlewick_sdk::escape_hidden;
 use serde_json::Value;
 
-/// Escapes text for an element or a quoted attribute, and makes invisible characters visible.
+/// Escapes text for use in an element or a quoted attribute. Makes invisible characters visible.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in escape_hidden(text).chars() {

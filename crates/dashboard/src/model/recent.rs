@@ -23,7 +23,7 @@ pub(crate) struct SnapshotFold {
 }
 
 impl SnapshotFold {
-    /// Reads the last snapshot and all later lines. Returns `None` if there is no usable snapshot.
+    /// Reads the last snapshot and all lines after it. Returns `None` if there is no usable snapshot.
     pub(crate) async fn read(
         reader: &mut Reader,
         run: RecordedRun,

@@ -1,4 +1,4 @@
-//! Mapping of database errors to journal errors.
+//! Mapping from database errors to journal errors.
 
 use super::{JournalUrl, Location};
 use crate::JournalError;
@@ -50,7 +50,7 @@ pub(crate) fn from_migrate(error: MigrateError, place: &JournalUrl) -> JournalEr
     }
 }
 
-/// Returns whether the primary SQLite error code is READONLY, PERM or CANTOPEN.
+/// Returns whether a primary SQLite error code is READONLY, PERM or CANTOPEN.
 const fn is_unwritable(code: i32) -> bool {
     matches!(code & 0xff, 3 | 8 | 14)
 }

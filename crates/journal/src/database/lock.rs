@@ -29,7 +29,7 @@ impl FileLock {
         }
     }
 
-    /// Returns whether the lock excludes all other processes on this kernel.
+    /// Returns whether the lock excludes all other processes that run on this kernel.
     pub(crate) fn is_exclusive(&self) -> bool {
         self.file.is_some()
     }
