@@ -1,8 +1,8 @@
-//! Web page that shows the journal and the current state of one bot.
+//! Web page that shows the journal and the current state of one running bot.
 //!
 //! A [`Dashboard`] runs in its own process. It reads the journal, polls the bot over the bot's control
 //! socket, and sends the orders `halt` and `resume`. The bot never waits for the dashboard, so an attack on
-//! the dashboard or a crash cannot affect trading. The module `watch` follows journal and bot, `model`
+//! the dashboard or a crash of it cannot affect trading. The module `watch` follows journal and bot, `model`
 //! builds figures from journal lines, `view` renders JSON, and `server` controls access.
 
 mod model;
@@ -45,7 +45,7 @@ impl DashboardError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DashboardSettings {
-    /// Address to listen on. Port 0 selects a free port.
+    /// Address to listen on. If the port is 0, the system selects a free port.
     pub listen: SocketAddr,
     pub read_only: bool,
     pub tls_proxy: Option<String>,
@@ -68,7 +68,7 @@ impl DashboardSettings {
 }
 
 pub struct WatchedBot {
-    /// Journal that the page shows. The journal may be created later.
+    /// Journal that the page shows. The journal may be created after the dashboard has started.
     pub journal: JournalUrl,
     pub paths: ControlPaths,
     pub registry: Registry,

@@ -1,4 +1,4 @@
-//! Shared state of the journal and the bot. One task reads new journal lines, another polls the bot.
+//! Shared state of the journal and the bot. One task reads new journal lines, and another task polls the bot.
 
 mod follow;
 
@@ -19,7 +19,7 @@ const POLL_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct SharedState {
     pub(crate) watched: WatchedBot,
-    /// Random id of this server process. Event ids from another process are invalid.
+    /// Random id of this server process. Event ids that contain a different id are invalid.
     pub(crate) generation: String,
     pub(crate) read_only: bool,
     known: Mutex<KnownState>,
@@ -31,7 +31,7 @@ pub(crate) struct SharedState {
 #[derive(Default)]
 pub(crate) struct KnownState {
     pub(crate) model: Option<Model>,
-    /// Number of lines read so far and total number of lines, while an existing journal is read.
+    /// Number of lines read so far, and total number of lines. Present only while an existing journal is read.
     pub(crate) reading: Option<(u64, u64)>,
     pub(crate) problem: Option<String>,
     pub(crate) holder: Option<String>,
@@ -54,7 +54,7 @@ impl SharedState {
         })
     }
 
-    /// Locks the known state. Callers must not wait for anything while they hold the lock.
+    /// Locks the known state and returns it. Callers must not wait for anything while they hold the lock.
     pub(crate) fn known(&self) -> MutexGuard<'_, KnownState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -63,7 +63,7 @@ impl SharedState {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Applies `change` to the known state, and notifies subscribers if `change` returns true.
+    /// Applies `change` to the known state. Notifies subscribers if `change` returns true.
     fn update(&self, change: impl FnOnce(&mut KnownState) -> bool) {
         let is_news = change(&mut self.known());
         if is_news {
@@ -120,7 +120,7 @@ impl KnownState {
             (Some(state), Some((at, before))) if state.at > at => {
                 let real = before.elapsed().as_millis().max(1) as f64;
                 let speed = (state.at - at).get() as f64 / real;
-                // Only the sandbox's clock may run faster than real time.
+                // Only a sandbox clock may run faster than real time. A small difference is a measurement error.
                 self.speed = if (speed - 1.0).abs() < 0.2 { 1.0 } else { speed };
             }
             _ => self.speed = 1.0,

@@ -1,4 +1,4 @@
-//! SQL statements that append entries to a journal within the writer's transaction.
+//! SQL statements that append entries to a journal. They run within the writer's transaction.
 
 use crate::LoggedExchange;
 use crate::chain::{ChainHash, Head, PendingLine};
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 const ENTRY_COLUMNS: usize = 8;
-/// Batch inserts of 64, 8, 4, 2 and 1 lines. A new trade waits for two lines: its candle and its intent.
+/// Batch inserts of 64, 8, 4, 2 and 1 lines. The size 2 suits a new trade, which needs its candle and its intent.
 static INSERTS: LazyLock<[InsertStatement; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(InsertStatement::new));
 
 struct InsertStatement {
@@ -46,7 +46,7 @@ fn insert_sql(rows: usize) -> String {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterInsert {
     Nothing,
-    /// Commits in the same round trip. Requires a file database and at least one line.
+    /// Commits in the same round trip to the driver. Requires a file database and at least one line.
     Commit,
 }
 

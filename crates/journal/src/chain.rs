@@ -11,7 +11,7 @@ pub struct ChainHash(blake3::Hash);
 impl ChainHash {
     pub const GENESIS: Self = Self(blake3::Hash::from_bytes([0; 32]));
 
-    /// Returns the hash of the next line: blake3 over this hash, `seq` and the line's length-prefixed fields.
+    /// Returns the hash of the next line: blake3 over this hash, `seq` and the line's fields with length prefixes.
     #[must_use]
     pub fn next(self, seq: u64, line: &Line) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -19,7 +19,7 @@ impl ChainHash {
         for number in [seq, line.run] {
             hasher.update(&number.to_le_bytes());
         }
-        // The first byte distinguishes a missing intent from intent 0.
+        // This byte distinguishes a missing intent from an intent with the number 0.
         hasher.update(&[u8::from(line.intent.is_some())]);
         hasher.update(&line.intent.unwrap_or_default().to_le_bytes());
         for time in [line.at, line.received] {
@@ -63,7 +63,7 @@ impl fmt::Debug for ChainHash {
     }
 }
 
-/// Number and hash of a journal's last line. `seq` is 0 if the journal is empty.
+/// Number and hash of the last line of a journal. `seq` is 0 if the journal is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub seq: u64,
@@ -81,7 +81,7 @@ impl Head {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLine {
-    /// Line number: 1-based, without gaps.
+    /// 1-based line number. The numbers have no gaps.
     pub seq: u64,
     pub line: Line,
     pub hash: ChainHash,
@@ -126,7 +126,7 @@ pub struct Line {
     pub run: u64,
     pub kind: LineKind,
     pub intent: Option<u64>,
-    /// Venue time at which the event happened.
+    /// Venue time at which the recorded event happened.
     pub at: Millis,
     pub received: Millis,
     pub body: String,

@@ -1,4 +1,4 @@
-//! Backups and compacted copies of a journal. A compacted copy omits old candles and polls.
+//! Backups and compacted copies of journals. A compacted copy omits old candles and old polls.
 
 use crate::database::connection::{Connection, Purpose};
 use crate::database::fault::WithUrl;
@@ -17,15 +17,15 @@ use std::path::Path;
 const LINES_PER_PAGE: u32 = 5_000;
 const LINES_PER_COMMIT: usize = 5_000;
 
-/// First line of a compacted journal. It contains the hash of the original's last line.
+/// Content of the first line of a compacted journal. `of` identifies the last line of the original journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     pub of: Head,
     pub since: Millis,
     pub candles: u64,
-    /// Number of omitted API exchanges: all unsealed exchanges, and old exchanges without an intent.
+    /// Number of omitted API exchanges: all unsealed exchanges, and old exchanges that belong to no intent.
     pub exchanges: u64,
-    /// Number of omitted snapshots. A snapshot refers to line numbers, which the compaction changes.
+    /// Number of omitted snapshots. Snapshots are invalid after compaction, because it changes the line numbers.
     pub snapshots: u64,
 }
 
@@ -59,8 +59,8 @@ impl CompactedCopy {
     }
 }
 
-/// Verifies an idle journal, then writes a compacted copy with a new hash chain. The copy omits snapshots, and
-/// candles and exchanges without an intent if they are older than the last line by more than `retention`.
+/// Verifies an idle journal, then writes a compacted copy with a new hash chain. The copy omits all snapshots. It also
+/// omits candles and exchanges without an intent that are older than the last line by more than `retention`.
 pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<CompactedCopy> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;
@@ -99,7 +99,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<C
                 for exchange in walk.reader().retained_exchanges(ids, since).await? {
                     store.record_exchange(exchange);
                 }
-                // Committing here writes the new seal at the position of the old one.
+                // Committing now writes the new seal at the position of the old seal.
                 store.commit().await?;
             } else if !is_old_candle(&stored, since) && !is_snapshot(&stored.line.body) {
                 store.record(stored.line);
@@ -121,7 +121,7 @@ fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
     line.kind == LineKind::Event && line.at < since && line.body.contains("\"event\":\"candle\"")
 }
 
-/// Copies a journal file. The copy has no lease holder and is verified before it gets its final name.
+/// Copies a journal file. The copy has no lease holder, and it is verified before it receives its final name.
 pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<VerifiedJournal> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });
@@ -135,7 +135,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<VerifiedJournal> {
         url: to.display().to_string(),
         reason: "the file name is not valid UTF-8".to_owned(),
     })?;
-    // Runs in one read transaction, so the copy contains no concurrent writes.
+    // The statement runs in one read transaction, so the copy contains no part of a concurrent write.
     let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.driver()).await;
     copied.with_url(&JournalUrl::from_path(to))?;
     source.close().await;

@@ -4,7 +4,7 @@ use crate::LoggedExchange;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Prefix of a stored difference. A response that begins like this is escaped as a difference without base.
+/// Prefix of a stored difference. A response that starts with this prefix is stored as a difference without a base.
 const DIFFERENCE_PREFIX: &str = "\u{1f}difference ";
 
 const PIECE_END: &str = "},";
@@ -14,7 +14,7 @@ pub(crate) const MAX_CHAINED_DIFFERENCES: usize = 16;
 
 #[derive(Serialize, Deserialize)]
 struct Difference {
-    /// Number of the base exchange; 0 if the difference has no base.
+    /// Number of the earlier exchange that contains the base response; 0 if the difference has no base.
     base: u64,
     parts: Vec<Part>,
 }
@@ -22,7 +22,7 @@ struct Difference {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Part {
-    /// Consecutive pieces of the base response: index of the first piece, and number of pieces.
+    /// A range of consecutive pieces of the base response: index of the first piece, and number of pieces.
     FromBase(usize, usize),
     New(String),
 }
@@ -65,7 +65,7 @@ impl BaseResponses {
     }
 }
 
-/// Returns the number of the base exchange, 0 without a base. `None` for a completely stored response.
+/// Returns the number of the exchange with the base response, or 0 without a base. `None` if stored in full.
 pub(crate) fn base_id(kept: &str) -> Option<u64> {
     parse_difference(kept).map(|difference| difference.base)
 }
@@ -206,7 +206,7 @@ mod tests {
         let hostile = format!("{DIFFERENCE_PREFIX}{{\"base\":1,\"parts\":[[0,99]]}}");
         let kept = kept(&[list(1..=50, "open"), hostile.clone(), format!("{DIFFERENCE_PREFIX}x")]);
         assert_eq!((base_id(&kept[1]), base_id(&kept[2])), (Some(0), Some(0)));
-        // An edited difference cannot be restored, or its exchange fails the seal.
+        // If a difference was edited, it either cannot be restored, or its exchange does not match the seal.
         assert_eq!(restore_response(&hostile, "short"), None);
         let overflow = format!("{DIFFERENCE_PREFIX}{{\"base\":1,\"parts\":[[18446744073709551615,2]]}}");
         assert_eq!(restore_response(&overflow, "a},b"), None);

@@ -1,4 +1,4 @@
-//! Journal errors.
+//! Errors of journals.
 
 use crate::JournalUrl;
 use candlewick_sdk::Millis;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Error from an underlying library. Its message never contains a credential.
+/// Error from an underlying library. The message never contains a credential.
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 pub(crate) type Result<T, E = JournalError> = std::result::Result<T, E>;
@@ -34,7 +34,7 @@ pub enum JournalError {
     WithoutPostgres { url: String },
     #[error("invalid journal URL{}: {reason}", prepend_space(url))]
     InvalidUrl {
-        /// URL without its password. Empty if the password cannot be separated from the rest.
+        /// URL without the password. Empty if the password cannot be separated from the rest of the URL.
         url: String,
         reason: String,
     },
@@ -42,7 +42,7 @@ pub enum JournalError {
     NotWritable { path: PathBuf, source: io::Error },
     #[error("{url} is read-only, or this user may not write it")]
     PermissionDenied { url: String, source: Cause },
-    /// The disk is full. No entry is lost, because writes are retried.
+    /// The disk is full. No entry is lost, because the journal retries the writes.
     #[error("the disk of {url} is full: free some space")]
     DiskFull { url: String, source: Cause },
     #[error("{url} is not available")]
@@ -62,7 +62,7 @@ pub enum JournalError {
     HeldBy {
         url: String,
         who: String,
-        /// Start of the lease, by the database's clock.
+        /// Time at which the lease began, by the clock of the database.
         since: Millis,
         held_for: Millis,
         silence: Millis,
@@ -83,7 +83,7 @@ fn prepend_space(text: &str) -> String {
 }
 
 impl JournalError {
-    /// Returns whether a retry may succeed without data loss. Open no trades until a retry has succeeded.
+    /// Returns whether a retry may succeed without data loss. The caller must open no trades until then.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,

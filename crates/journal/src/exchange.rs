@@ -1,4 +1,4 @@
-//! Exchanges: raw requests and responses of the trading API. A seal is a journal note with their hashes.
+//! Exchanges: raw requests and responses of the trading API. A seal is a journal note with hashes of exchanges.
 
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 pub const MAX_EXCHANGE_BYTES: usize = 1 << 16;
 
-/// API request and its response. The caller must remove all access tokens first.
+/// An API request and its response. The caller must remove all access tokens before logging.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoggedExchange {
     pub intent: Option<u64>,
@@ -74,7 +74,7 @@ pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
     Some(first..first + hashes.len() as u64)
 }
 
-/// Hashes an exchange with blake3. Texts are length-prefixed, and a byte marks whether an optional field is present.
+/// Hashes an exchange with blake3. Texts have length prefixes, and a byte marks whether an optional field is present.
 fn hash_exchange(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
     let mut hasher = blake3::Hasher::new();
@@ -127,7 +127,7 @@ impl Seals {
         self.0.range(from..).next().map(|(id, (_, seq))| (*id, *seq))
     }
 
-    /// Compares an exchange with its seal. All exchanges after the first sealed exchange must be sealed.
+    /// Compares an exchange with its seal. Every exchange after the first sealed exchange must have a seal.
     pub(crate) fn check_exchange(&self, id: u64, exchange: &LoggedExchange) -> Result<(), SealMismatch> {
         let Some((hash, seq)) = self.0.get(&id) else {
             return match self.0.range(..id).next_back() {
@@ -186,7 +186,7 @@ mod tests {
             |exchange| exchange.response = Some("b".into()),
             |exchange| exchange.status = None,
             |exchange| exchange.status = Some(1),
-            // Moving text from one field to the next also changes the hash.
+            // Moving text from the end of a field to the start of the next field also changes the hash.
             |exchange| (exchange.what, exchange.request) = ("GET /xab".into(), String::new()),
         ];
         let mut hashes = vec![hash_exchange(1, &exchange()), hash_exchange(2, &exchange())];

@@ -1,4 +1,4 @@
-//! Recorders without a database: a JSON Lines file, a null recorder and a tee.
+//! Recorders that use no database: a JSON Lines file, a null recorder and a tee.
 
 use crate::private_file::NewFile;
 use crate::{Journal, JournalError};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Journal in a new JSON Lines file. The file gets its final name only when it is complete.
+/// Journal that is written to a new JSON Lines file. The file gets its final name only when it is complete.
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,

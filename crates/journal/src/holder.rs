@@ -1,4 +1,4 @@
-//! Holder of a journal: the process with the lease, and the check whether that process is alive.
+//! Holder of a journal: the process that has the lease, and the check whether that process is alive.
 
 use candlewick_sdk::Millis;
 use std::fmt;
@@ -8,11 +8,11 @@ use std::path::Path;
 pub struct Holder {
     pub program: String,
     pub pid: u32,
-    /// Start time of the process in clock ticks since boot, `None` if unknown.
+    /// Start time of the process in clock ticks since boot; `None` if unknown.
     pub started: Option<u64>,
     pub host: String,
-    /// Boot id of the kernel, a space, and the PID namespace. Empty if unknown.
-    /// The process ids of two holders are only comparable if their machines are equal.
+    /// Boot id of the kernel, a space, and the PID namespace. Empty if unknown. If this text is equal for two
+    /// holders, their process ids are comparable.
     pub machine: String,
 }
 
@@ -29,13 +29,13 @@ impl Holder {
         }
     }
 
-    /// Returns whether both processes run under one kernel, possibly in different containers.
+    /// Returns whether both processes run on the same kernel, possibly in different containers.
     pub(crate) fn has_same_kernel(&self, other: &Self) -> bool {
         let kernel = |holder: &Self| holder.machine.split(' ').next().map(str::to_owned);
         !self.machine.is_empty() && kernel(self) == kernel(other)
     }
 
-    /// Returns whether both processes share a PID namespace. Only then can one check the other's process id.
+    /// Returns whether both processes share a PID namespace. If not, neither can check the other's process id.
     pub(crate) fn has_same_pid_namespace(&self, other: &Self) -> bool {
         !self.machine.is_empty() && self.machine == other.machine
     }
@@ -47,14 +47,14 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Lease of a journal. Times come from the database's clock, because host clocks may disagree.
+/// Lease of a journal. All times come from the clock of the database, because clocks of hosts may disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub holder: Holder,
     pub since: Millis,
     pub heartbeat: Millis,
     pub silence: Millis,
-    /// Time from the last heartbeat to expiry. Only applies if the holder's process cannot be checked.
+    /// Time from the last heartbeat to expiry. Applies only if the holder's process cannot be checked.
     pub duration: Millis,
 }
 
@@ -71,8 +71,8 @@ impl Default for LeaseTerms {
 }
 
 impl LeaseTerms {
-    /// Returns whether the process `claimant` may take over a lease. On the same machine, the holder's process
-    /// must have ended, even if its last heartbeat is old. On another machine, the lease must have expired.
+    /// Returns whether the process `claimant` may take over a lease. If the holder is on the same machine, its process
+    /// must have ended, even if its last heartbeat is old. If it is on another machine, the lease must have expired.
     pub fn may_take_over(&self, lease: &Lease, claimant: &Holder) -> bool {
         if lease.holder.has_same_pid_namespace(claimant) {
             !(self.is_alive)(&lease.holder)
@@ -82,7 +82,7 @@ impl LeaseTerms {
     }
 }
 
-/// Returns the boot id and the PID namespace, empty if unknown. Host names are not unique among containers.
+/// Returns the boot id and the PID namespace; empty if unknown. Host names of containers would not be unique.
 fn machine_id() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     let namespace = std::fs::read_link("/proc/self/ns/pid");
@@ -97,7 +97,7 @@ fn read_start_time(pid: u32) -> Option<u64> {
     read_stat(pid)?.1
 }
 
-/// Returns whether a process is alive, or true if its state cannot be checked.
+/// Returns whether a process is alive. Also returns true if this cannot be checked.
 fn is_alive(pid: u32, began: Option<u64>) -> bool {
     match read_stat(pid) {
         Some((is_ended, now)) => !is_ended && (began.is_none() || now.is_none() || began == now),
@@ -112,7 +112,7 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
 
 fn read_stat(pid: u32) -> Option<(bool, Option<u64>)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // `PID (NAME) STATE ...`: the name may contain any character. The start time is 20 fields after the name.
+    // The format is `PID (NAME) STATE ...`. NAME may contain any character. The start time is 20 fields after NAME.
     let rest = stat.rsplit(')').next()?.trim_start();
     let began = rest.split(' ').nth(19).and_then(|ticks| ticks.parse().ok());
     Some((rest.starts_with(['Z', 'X']), began))
@@ -147,7 +147,7 @@ mod tests {
         let claimant = holder("m");
         for (machine, silence, is_alive, expected) in [
             ("m", 0, ALIVE, false),
-            // The lease of a live local process is never taken over, however long it was silent.
+            // The lease of a live local process is never taken over, no matter how old its last heartbeat is.
             ("m", 86_400_000, ALIVE, false),
             ("m", 0, DEAD, true),
             ("n", 30_000, DEAD, false),
@@ -189,7 +189,7 @@ mod tests {
         let pid = rustix::process::Pid::from_child(&child);
         assert!(!is_stopped(child.id()));
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-        // The signal takes effect only when the process is next scheduled, so wait for it.
+        // The signal takes effect only when the process is next scheduled, so wait until it has stopped.
         rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::UNTRACED).unwrap();
         assert!(is_stopped(child.id()));
         child.kill().unwrap();

@@ -1,8 +1,8 @@
-//! Kill points for crash tests: a debug build can kill itself with SIGKILL at any journal write.
+//! Kill points for crash tests. A debug build can kill itself with SIGKILL at any write to the journal.
 //!
-//! `JOURNAL_KILL_POINT="before open 2"` kills the process right before the second write that contains
-//! an `open` action; `after open 2` kills it right after that write is durable. `JOURNAL_KILL_POINT_LOG=FILE`
-//! appends one line per write with its contents. Release builds contain none of this.
+//! `JOURNAL_KILL_POINT="before open 2"` kills the process immediately before the second write that contains
+//! an `open` action. `after open 2` kills it as soon as that write is durable. `JOURNAL_KILL_POINT_LOG=FILE`
+//! appends one line per write with the contents of the write. Release builds have no kill points.
 
 use crate::chain::{LineKind, PendingLine};
 use crate::exchange::{LoggedExchange, is_seal};

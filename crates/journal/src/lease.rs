@@ -1,4 +1,4 @@
-//! Lease of a journal, stored in the database. Every write transaction checks the lease.
+//! Lease of a journal, stored in its database. Every write transaction checks the lease.
 
 use crate::database::JournalUrl;
 use crate::database::connection::BEGIN_SQLITE;
@@ -13,11 +13,11 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 use std::sync::LazyLock;
 
-/// Query for the server's time in milliseconds. All hosts share the server's clock.
+/// Query for the server's time in milliseconds. All hosts use this clock, so their leases are comparable.
 const SERVER_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 const FILE_TIME: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-/// Random token of an open journal. Distinguishes several holders within one process.
+/// Random token of an open journal. Distinguishes between several holders within one process.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct LeaseToken(String);
 
@@ -28,7 +28,7 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Trusts the file lock only for holders on this kernel, because a network file system may keep locks per host.
+    /// Trusts a file lock only if the holder runs on this kernel, because network file systems may keep locks per host.
     fn may_take(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_exclusive);
         let is_other_namespace = !lease.holder.has_same_pid_namespace(self.holder);
@@ -37,7 +37,7 @@ impl Claim<'_> {
     }
 }
 
-/// Takes the lease. The caller's transaction excludes other openers; the UPDATE's conditions exclude the holder.
+/// Takes the lease. The caller's transaction excludes other openers; the UPDATE excludes the current holder.
 pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Claim<'_>) -> Result<LeaseToken> {
     let (before, lease) = read_lease(any, url, SCHEMA_VERSION).await?;
     if let Some(lease) = &lease
@@ -120,7 +120,7 @@ pub(crate) async fn advance_head(
     if moved.len() == 1 {
         return Ok(());
     }
-    // No row matched: the lease is lost, or the table was edited.
+    // No row matched: either the lease is lost, or the table was edited.
     let found = lock_head(any, url, token).await?;
     let reason = format!("the journal ends with entry {}, not with {}", found.seq, before.seq);
     Err(chain_error(url, found.seq.min(before.seq) + 1, &reason))

@@ -2,7 +2,7 @@
 //!
 //! A journal entry is a line of JSON. A run writes a header, then each event followed by its actions. A replay
 //! of all entries restores the session. [`Journal::make_durable`] stores an intent before its request is sent.
-//! A [`Store`] writes to SQLite or PostgreSQL under an exclusive lease, and chains the lines by hash.
+//! A [`Store`] writes to SQLite or PostgreSQL under an exclusive lease, and links the lines in a hash chain.
 //! A [`Reader`] can read at the same time. A [`Projector`] derives SQL tables from the entries.
 
 mod append;
@@ -47,9 +47,9 @@ use candlewick_sdk::Millis;
 
 #[async_trait]
 pub trait Journal: Recorder + Send {
-    /// Stores all entries recorded so far, so that they would survive a crash of the machine.
-    /// Call this periodically even without new entries, so that the journal can renew its lease.
-    /// After an error, the entries are retained. Retry if [`JournalError::is_temporary`].
+    /// Stores all entries recorded so far durably: they survive a crash of the machine.
+    /// Call this method periodically even without new entries, so that the journal can renew its lease.
+    /// After an error, the journal retains the entries. Retry if [`JournalError::is_temporary`].
     async fn make_durable(&mut self) -> Result<(), JournalError>;
 
     /// Makes all entries durable and releases the journal. Later entries are ignored.
@@ -76,8 +76,8 @@ pub trait Journal: Recorder + Send {
         false
     }
 
-    /// Writes the next piece of a pending snapshot or of the tables. Best effort: no error is returned.
-    /// Called while nothing else waits for the journal. The future may be dropped at any time.
+    /// Writes the next piece of a pending snapshot or of the tables. Best effort: errors are not returned.
+    /// Call this only while nothing else waits for the journal. The future may be dropped at any time.
     async fn write_snapshot_piece(&mut self) {}
 
     fn note(&mut self, at: Millis, body: String) {

@@ -1,4 +1,4 @@
-//! Operator orders, sent to a running bot through the database of its journal.
+//! Orders of operators, sent to a running bot through the database of its journal.
 //! Orders survive a restart of the bot. An answer is committed together with the effects of its order.
 
 use crate::database::JournalUrl;
@@ -14,7 +14,7 @@ use std::fmt;
 
 const MAX_READ_ORDERS: i64 = 32;
 
-/// Idempotency key of an operator's order. An order that arrives several times is executed once.
+/// Idempotency key of an operator's order. If an order arrives several times, it is executed only once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OrderToken(String);
@@ -29,7 +29,7 @@ impl OrderToken {
     }
 }
 
-/// Returns 128 random bits as hexadecimal digits. Errors name `subject` as unavailable.
+/// Returns 128 random bits as hexadecimal digits. An error message says that `subject` is unavailable.
 pub(crate) fn random_hex(subject: &impl fmt::Display) -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| unavailable(subject, error))?;
@@ -57,7 +57,7 @@ pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
         let is_server = connection.is_server();
         let mut transaction = connection.begin().await?;
         if is_server {
-            // Serializes concurrent orders.
+            // This lock serializes concurrent orders.
             let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157266)");
             wait.execute(&mut *transaction).await.with_url(url)?;
         }
@@ -89,7 +89,7 @@ pub async fn close_orders(url: &JournalUrl, order: Option<&OrderToken>, answer: 
     .await
 }
 
-/// Opens a journal to add orders. The schema is not migrated, because the holder may be an older program.
+/// Opens a journal to add orders. Does not migrate the schema, because an older program may hold the journal.
 async fn open(url: &JournalUrl) -> Result<Connection> {
     if url.file().is_some_and(|file| !file.exists()) {
         return Err(JournalError::NotFound { url: url.to_string() });

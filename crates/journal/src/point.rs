@@ -1,4 +1,4 @@
-//! File next to a journal with the number and hash of the last verified line. Reveals forgeries and rollbacks.
+//! File next to a journal with the number and hash of the last verified line. It reveals forgeries and rollbacks.
 
 use crate::private_file::{sync_parent_folder, with_suffix};
 use crate::{ChainHash, Head, JournalUrl};
@@ -18,7 +18,7 @@ pub(crate) fn read(url: &JournalUrl) -> Option<Head> {
     Some(Head { seq: seq.parse().ok()?, hash: ChainHash::from_hex(hash)? })
 }
 
-/// Writes the number and hash of the last verified line. Best effort: errors are ignored.
+/// Writes the number and hash of the last verified line to the file. Best effort: errors are ignored.
 pub(crate) fn write(url: &JournalUrl, head: Head) {
     if let Some(path) = verified_head_path(url) {
         drop(replace_file(&path, head));

@@ -18,7 +18,7 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
 }
 
 pub(crate) fn sync_parent_folder(path: &Path) -> io::Result<()> {
-    // Systems other than Unix cannot open a folder.
+    // Only Unix systems can open a folder.
     if cfg!(unix) { File::open(parent_folder(path))?.sync_all() } else { Ok(()) }
 }
 
@@ -104,7 +104,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         for suffix in ["", "-journal", "-wal", "-shm", ".lock"] {
-            // Best effort: partial files are never read.
+            // Best effort: if removal fails, the partial file remains but is never read.
             drop(fs::remove_file(with_suffix(&self.partial, suffix)));
         }
     }

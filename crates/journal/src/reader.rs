@@ -19,7 +19,7 @@ pub(crate) const EXCHANGES_MIN_SCHEMA: i64 = 2;
 
 pub struct Reader {
     pub(crate) connection: Connection,
-    /// Schema version of the journal. May be older than the program's version, because only writers migrate.
+    /// Schema version of the journal. May be older than the program's version, because readers do not migrate.
     pub(crate) schema: i64,
     pub(crate) seals: Seals,
     has_partial_seals: bool,
@@ -52,14 +52,14 @@ impl Reader {
         self.fetch_lines(text, &[intent.cast_signed()]).await
     }
 
-    /// Reads up to `limit` unverified lines with a venue time in `[from, to)`.
+    /// Reads up to `limit` lines with a venue time in `[from, to)`, without verifying them.
     pub async fn lines_between(&mut self, from: Millis, to: Millis, limit: u32) -> Result<Vec<StoredLine>> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE at >= $1 AND at < $2 ORDER BY seq LIMIT $3";
         self.fetch_lines(text, &[from.get(), to.get(), i64::from(limit)]).await
     }
 
-    /// Reads the exchanges of an intent. The result is empty if the journal is too old to contain exchanges.
+    /// Reads the exchanges of an intent. Returns no exchanges if the journal is too old to contain any.
     /// Exchanges are checked against the seals read by the last [`Reader::walk`]. Later exchanges are omitted.
     pub async fn exchanges_of_intent(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
         if self.schema < EXCHANGES_MIN_SCHEMA {
@@ -71,7 +71,7 @@ impl Reader {
         self.sealed_exchanges(&rows).await
     }
 
-    /// Reads the last `limit` exchanges without an intent that were sent in `[from, to]`.
+    /// Reads the last `limit` exchanges that belong to no intent and were sent in `[from, to]`.
     pub async fn exchanges_between(
         &mut self,
         from: Millis,
@@ -93,7 +93,7 @@ impl Reader {
         with_deadline(ANSWER_DEADLINE, &url, crate::append::last_head(self.connection.driver(), &url)).await
     }
 
-    /// Returns the lease, `None` if no process holds the journal.
+    /// Returns the current lease; `None` if no process holds the journal.
     pub async fn current_lease(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
@@ -102,7 +102,7 @@ impl Reader {
         .await
     }
 
-    /// Closes the connection. The last connection to a file merges its write-ahead log.
+    /// Closes the connection. If it is the last connection to a file, SQLite merges the write-ahead log.
     pub async fn close(self) {
         self.connection.close().await;
     }
@@ -153,7 +153,7 @@ impl Reader {
         for row in rows {
             let (id, mut exchange) = exchange_from(row).with_url(self.url())?;
             if let Some(kept) = exchange.response.take() {
-                // A response that cannot be restored is kept as stored, so its seal will not match.
+                // If a response cannot be restored, the stored text is used, which will not match the seal.
                 let whole = self.restore_text(&kept, &restored).await?.unwrap_or(kept);
                 restored.insert(id, whole.clone());
                 exchange.response = Some(whole);
@@ -208,7 +208,7 @@ impl Reader {
         chain_error(self.url(), *seq, reason)
     }
 
-    /// Returns the number of the last intent, 0 if there is none.
+    /// Returns the number of the last intent; 0 if there is none.
     pub async fn last_intent(&mut self) -> Result<u64> {
         self.fetch_count("SELECT COALESCE(MAX(intent), 0) FROM entries WHERE intent IS NOT NULL", &[]).await
     }
@@ -283,11 +283,11 @@ fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
     Ok((row.try_get::<i64, _>("id")?.cast_unsigned(), exchange))
 }
 
-/// Number of lines to search for a run's header, which lines of an operator may precede while no bot is running.
+/// Number of lines to search for the header of a run. Lines that an operator added earlier may precede the header.
 const HEADER_SEARCH_LINES: u32 = 500;
 
 impl Reader {
-    /// Returns the unverified header of the last run, `None` if there is no run.
+    /// Returns the header of the last run, without verifying it; `None` if there is no run.
     pub async fn last_run_header(&mut self) -> Result<Option<StoredLine>> {
         let head = self.head().await?.seq;
         let text = "SELECT run FROM entries WHERE seq <= $1 AND run <> 0 ORDER BY seq DESC LIMIT 1";
@@ -295,7 +295,7 @@ impl Reader {
         self.find_header(last, 1, head).await
     }
 
-    /// Returns the unverified headers of all runs, oldest first.
+    /// Returns the headers of all runs, oldest first, without verifying them.
     pub async fn run_headers(&mut self) -> Result<Vec<StoredLine>> {
         let (head, mut headers, mut from) = (self.head().await?.seq, Vec::new(), 1);
         while let Some(run) = self.first_run_from(from).await? {
@@ -313,9 +313,9 @@ impl Reader {
         self.find_header(run, 1, head).await
     }
 
-    /// Reads the external signals from line `seq` on, and the session's answers. The lines are not verified.
+    /// Reads the external signals from line `seq` on, and the answers of the session. The lines are not verified.
     pub async fn external_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
-        // The start of a new day may be recorded between a signal and its answer.
+        // The journal may record the start of a new day between a signal and its answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
                     JOIN entries b ON b.seq >= a.seq AND b.seq <= a.seq + 2 WHERE a.seq >= $1 AND a.kind = 'event' \
                     AND a.body LIKE '%\"event\":\"outside_signal\"%' AND (b.seq = a.seq OR b.kind = 'action') ORDER BY b.seq";
@@ -333,7 +333,7 @@ impl Reader {
         Ok(run.with_url(self.url())?.map(i64::cast_unsigned))
     }
 
-    /// Finds a run's first line by bisection. Lines of no run that precede this line count as part of the run.
+    /// Finds the first line of a run by bisection. Directly preceding lines without a run count as part of the run.
     async fn find_first_line(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
         let (mut low, mut high) = (from, head);
         while low < high {
@@ -357,9 +357,9 @@ impl Reader {
 const LINES_PER_PAGE: u32 = 5_000;
 
 impl Reader {
-    /// Reads the seals in a range of lines, and verifies each seal against the preceding line.
-    /// Exchanges read later are checked against the known seals. If an exchange has no known seal, the whole
-    /// journal is walked.
+    /// Reads the seals in a range of lines, and verifies each seal against the line before it.
+    /// Exchanges read later are checked against these seals. If an exchange has no known seal, the reader walks
+    /// the whole journal.
     pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<()> {
         let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
                     AND body LIKE '{\"exchanges\":%' ORDER BY seq";

@@ -1,4 +1,4 @@
-//! Journal of one run. Writes entries to a store and renews the store's lease.
+//! Journal of one run. It writes entries to a store and renews the lease of the store.
 
 use crate::tables::IntentRows;
 use crate::{
@@ -11,7 +11,7 @@ use candlewick_sdk::Millis;
 use std::io;
 use std::time::Duration;
 
-/// Interval between lease renewals, in real time. Much shorter than the lease's duration.
+/// Interval between lease renewals, in real time. It is much shorter than the duration of the lease.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Interval between table updates, in real time.
@@ -23,13 +23,13 @@ const TABLES_RETRY_DELAY: Duration = Duration::from_mins(1);
 pub struct RunJournal {
     store: Option<Store>,
     run: u64,
-    /// Monotonic clock for lease renewals. Must advance while the machine sleeps.
+    /// Monotonic clock for lease renewals. The clock must keep running while the machine sleeps.
     elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
     last_heartbeat: Duration,
-    /// Venue times at which the last event happened and arrived. The event's actions get the same times.
+    /// Venue times at which the last event happened and arrived. The actions of the event get the same times.
     last_times: (Millis, Millis),
     follower: Option<Box<dyn Follower>>,
-    /// Whether a snapshot piece is being written. Remains true after a cancelled write.
+    /// Whether a snapshot piece is being written. After a cancelled write, the value stays true.
     is_writing_piece: bool,
     failures: u64,
     projector: Option<Projector>,
@@ -37,8 +37,8 @@ pub struct RunJournal {
 }
 
 impl RunJournal {
-    /// Creates the journal of run number `run` at venue time `now`. The store must have been verified.
-    /// `elapsed` is a monotonic clock with any origin. The clock must advance while the machine sleeps.
+    /// Creates the journal of run number `run` at venue time `now`. The caller must have verified the store.
+    /// `elapsed` is a monotonic clock with any origin. The clock must keep running while the machine sleeps.
     pub fn new(
         mut store: Store,
         run: u64,
@@ -90,7 +90,7 @@ impl RunJournal {
 
     async fn update_tables(&mut self) -> bool {
         let now = (self.elapsed)();
-        // Set before the update, so that it also applies if the update is cancelled.
+        // The next time is set before the update, so that the interval also applies if the update is cancelled.
         self.next_table_update = now + TABLES_INTERVAL;
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
@@ -276,13 +276,13 @@ pub trait Follower: Send {
 
     fn is_due(&self) -> bool;
 
-    /// Returns the next piece of a pending snapshot, `None` if no snapshot is pending.
-    /// The piece is written after all lines received so far. `is_end` is true at the end of the run.
+    /// Returns the next piece of a pending snapshot; `None` if no snapshot is pending.
+    /// The journal writes the piece after all lines received so far. `is_end` is true at the end of the run.
     fn next_piece(&mut self, is_end: bool) -> Option<String>;
 
     fn piece_stored(&mut self, head: Head);
 
-    /// Reports that the last piece may not have been stored. The next piece must begin a new snapshot.
+    /// Reports that the last piece may not have been stored. The next piece must start a new snapshot.
     fn piece_failed(&mut self, why: &str);
 
     fn rows(&self) -> Option<&dyn IntentRows> {

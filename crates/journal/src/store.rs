@@ -18,30 +18,30 @@ use sqlx::AnyConnection;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Maximum number of buffered lines, exchanges and answers. After that, the caller must accept no more events
-/// until a commit succeeds.
+/// Maximum number of buffered lines, exchanges and answers. When it is reached, the caller must accept no more
+/// events until a commit succeeds.
 pub const MAX_PENDING: usize = 100_000;
 const VERIFIED_HEAD_INTERVAL: Duration = Duration::from_mins(1);
-/// Maximum number of attempts to take the file lock while no valid lease names its owner.
+/// Maximum number of attempts to take the file lock while no valid lease names the owner of the lock.
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// A journal opened for exclusive writing under a lease. Every transaction checks the lease.
-/// Lines are durable once [`Store::commit`] has returned. After a dropped future, a write may have succeeded.
+/// A journal that is open for exclusive writing under a lease. Every transaction checks the lease.
+/// Lines are durable once [`Store::commit`] has returned. If its future is dropped, the write may have succeeded.
 pub struct Store {
     pub(crate) url: JournalUrl,
     pub(crate) token: LeaseToken,
-    /// `None` during a call and after a failure, because a pending query makes the connection unusable.
+    /// `None` during a call and after a failure, because a connection with a pending query is unusable.
     pub(crate) connection: Option<Connection>,
     is_outcome_known: bool,
     pub(crate) head: Head,
     last_exchange_id: u64,
     pub(crate) lines: Vec<PendingLine>,
-    /// Number of best-effort lines at the front of `lines`. Their write has failed or is unfinished.
+    /// Number of best-effort lines at the start of `lines` whose write has failed or has not finished.
     best_effort_lines: usize,
     durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,
-    /// Number of exchanges at the front of `exchanges` that already have a seal in `lines`.
+    /// Number of exchanges at the start of `exchanges` that already have a seal in `lines`.
     sealed: usize,
     bases: BaseResponses,
     pub(crate) last_times: Option<(u64, Millis, Millis)>,
@@ -63,7 +63,7 @@ impl Store {
     async fn try_open(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
         let mut kill_points = KillPoints::from_environment();
         let mut connection = Connection::open(url, Purpose::Create).await?;
-        // Inspects the file first, so that a file that is not a journal is not modified.
+        // Inspects the file first, so that a file that is not a journal stays unmodified.
         schema::inspect(&mut connection).await?;
         connection.make_durable().await?;
         let lock = take_lock(&mut connection, &Claim { holder, terms, lock: None }).await?;
@@ -72,7 +72,7 @@ impl Store {
         let mut transaction = connection.begin().await?;
         let any = &mut *transaction;
         if is_server {
-            // Serializes concurrent openers.
+            // This lock serializes concurrent openers.
             let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157265)");
             wait.execute(&mut *any).await.with_url(url)?;
         }
@@ -126,8 +126,8 @@ impl Store {
         self.exchanges.push(exchange.sanitized());
     }
 
-    /// Stores the last line as verified, now and periodically. Call this only after all lines of earlier
-    /// processes have been verified. `now` is a monotonic time with any origin.
+    /// Stores the last line as the last verified line, now and periodically. Call this only after all lines of
+    /// earlier processes have been verified. `now` is a monotonic time with any origin.
     pub fn store_verified_head(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.verified_head_stored = Some(now);
@@ -147,7 +147,7 @@ impl Store {
         self.lines.len() - self.best_effort_lines + self.exchanges.len() + self.answers.len()
     }
 
-    /// Returns whether the buffer has reached [`MAX_PENDING`]. If so, record nothing more until a commit.
+    /// Returns whether the buffer has reached [`MAX_PENDING`]. If so, the caller must wait for a successful commit.
     pub fn is_full(&self) -> bool {
         self.pending() >= MAX_PENDING
     }
@@ -156,7 +156,7 @@ impl Store {
         self.head
     }
 
-    /// Commits the buffer, so that its contents would survive a crash of the machine.
+    /// Commits the buffered entries, so that they survive a crash of the machine.
     /// After an error, the buffer is retained. Retry if [`crate::JournalError::is_temporary`]. No line is lost
     /// or written twice, even if the outcome of a transaction is unknown.
     pub async fn commit(&mut self) -> Result<()> {
@@ -167,7 +167,7 @@ impl Store {
         with_deadline(ANSWER_DEADLINE, &url, self.write(BestEffortLine::Drop)).await
     }
 
-    /// Renews the lease. Call this several times within the lease's duration.
+    /// Renews the lease. Call this several times within the duration of the lease.
     pub async fn heartbeat(&mut self) -> Result<()> {
         let url = self.url.clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
@@ -181,7 +181,7 @@ impl Store {
         .await
     }
 
-    /// Commits the buffer and releases the lease. An error loses the buffer, so call [`Store::commit`] first.
+    /// Commits the buffer and releases the lease. On an error, the buffer is lost, so call [`Store::commit`] first.
     pub async fn close(mut self) -> Result<()> {
         self.commit().await?;
         let url = self.url.clone();
@@ -203,7 +203,7 @@ impl Store {
         let mut connection = self.take_connection().await?;
         connection.check_in_place()?;
         let was_known = std::mem::replace(&mut self.is_outcome_known, false);
-        // Each statement is a round trip to the driver's thread, which delays an open.
+        // Each statement needs a round trip to the driver's thread, which delays the opening of a trade.
         let is_file = !connection.is_server();
         let start = if is_file && was_known { TransactionStart::Begin } else { TransactionStart::Begun };
         if start == TransactionStart::Begun {
@@ -211,7 +211,7 @@ impl Store {
         }
         if !was_known {
             let any = connection.driver();
-            // Takes the lock first. After that, any earlier transaction of this process has ended.
+            // Taking the lock first ensures that any earlier transaction of this process has ended.
             let found = lease::lock_head(any, &self.url, &self.token).await?;
             let exchanges = append::last_exchange_id(any, &self.url).await?;
             self.drop_written(found, exchanges)?;
@@ -224,7 +224,7 @@ impl Store {
         self.kill_points.before_write(&CommitStep::Entries(&self.lines, &self.exchanges, self.answers.len()));
         let heads = (self.head, self.buffered_head());
         lease::advance_head(any, &self.url, &self.token, heads, start).await?;
-        // Put back only after a successful write, because each base must be in the database.
+        // The bases are put back only after a successful write, because every base must be in the database.
         let mut bases = std::mem::take(&mut self.bases);
         append::insert_exchanges(any, &self.url, (self.last_exchange_id, &mut bases), &self.exchanges)
             .await?;
@@ -256,7 +256,7 @@ impl Store {
         self.record(Line { run, kind: LineKind::Note, intent: None, at, received, body });
     }
 
-    /// Drops the buffered lines that an earlier transaction of unknown outcome did write.
+    /// Drops the buffered lines that an earlier transaction stored, although its outcome was unknown.
     fn drop_written(&mut self, found: Head, exchanges: u64) -> Result<()> {
         let written = if found == self.head {
             0
@@ -305,7 +305,7 @@ impl Store {
     }
 }
 
-/// Takes the file lock. The owner of the lock has the lease, or is about to take or release the lease.
+/// Takes the file lock. The owner of the lock either has the lease, or is about to take it or to release it.
 async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>> {
     let url = connection.url().clone();
     let Some(path) = url.file() else { return Ok(None) };
@@ -345,8 +345,8 @@ pub(crate) enum BestEffortLine {
 }
 
 impl Store {
-    /// Writes a best-effort line in its own transaction. Fails if other entries are buffered. A failed or
-    /// cancelled write is not retried. The next line then follows the last line that was stored.
+    /// Writes a best-effort line in its own transaction. Fails if other entries are buffered. A failed or cancelled
+    /// write is not retried. The next line then follows the last line that was stored.
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending() > 0 || self.best_effort_lines > 0 {
@@ -376,7 +376,7 @@ mod tests {
     use crate::JournalError;
     use crate::Reader;
 
-    /// A page limit simulates a full disk: SQLite reports the same error. A new connection has no limit.
+    /// A page limit simulates a full disk, because SQLite reports the same error. A new connection has no limit.
     #[tokio::test]
     async fn full_disk_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();

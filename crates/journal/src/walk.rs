@@ -1,4 +1,4 @@
-//! Verified reading of journals: single lines, all lines, or the lines after a snapshot.
+//! Verified reading of journals: individual lines, all lines, or the lines after a snapshot.
 
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, with_deadline};
@@ -26,14 +26,14 @@ pub struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(crate) async fn begin(reader: &'a mut Reader, page: u32) -> Result<Self> {
         let url = reader.url().clone();
-        // Reads the known heads before any line, so that concurrent writes come after them.
+        // Reads the known last lines first. Lines that are written during the walk therefore come after them.
         let verified_head = point::read(&url);
         let lease_head =
             with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.driver(), &url)).await?;
         Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 
-    /// Begins a walk after `head`, which counts as verified once the walk passes the line that was verified before.
+    /// Begins a walk after `head`. Passing the line that was verified earlier also verifies `head`.
     async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.lease_head), walk.verified_head].into_iter().flatten() {
@@ -47,7 +47,7 @@ impl<'a> Walk<'a> {
     pub async fn next(&mut self) -> Result<Vec<StoredLine>> {
         let from = self.head.seq + 1;
         let page = match self.reader.lines(from, self.page).await {
-            // An unreadable row makes its whole page fail, so read the rows one by one.
+            // One unreadable row makes the whole page fail, so read the rows one at a time.
             Err(JournalError::BrokenChain { .. }) => match self.reader.lines(from, 1).await {
                 Err(JournalError::BrokenChain { reason, .. }) => {
                     return Err(chain_error(&self.url, from, &reason));
@@ -113,7 +113,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Reader {
-    /// Counts the exchanges of an intent that an older program stored without a seal.
+    /// Counts the exchanges of an intent that an older program version stored without a seal.
     pub async fn count_unsealed_exchanges(&mut self, intent: u64) -> Result<u64> {
         if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(0);
@@ -133,18 +133,18 @@ pub struct VerifiedJournal {
     pub entries: u64,
     pub head_hash: ChainHash,
     pub exchanges: u64,
-    /// Number of raw exchanges that an older program stored without a seal.
+    /// Number of raw exchanges that an older program version stored without a seal.
     pub unsealed_exchanges: u64,
 }
 
 impl Reader {
-    /// Verifies the hash chain of all lines, and each raw exchange against its seal.
-    /// The last line must match the lease.
+    /// Verifies the hash chain over all lines, and each raw exchange against its seal.
+    /// The last line must match the line that the lease names.
     pub async fn verify(&mut self) -> Result<VerifiedJournal> {
         self.verify_each(|_| {}).await
     }
 
-    /// Like [`Self::verify`], but also passes each line to `show`, up to the first error.
+    /// Like [`Self::verify`], but also passes each line to `show`, until the first error.
     pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<VerifiedJournal> {
         self.seals = Seals::default();
         let mut walk = self.walk(LINES_PER_PAGE).await?;
@@ -160,7 +160,7 @@ impl Reader {
             let page = walk.reader().exchanges_from(next).await?;
             let Some((last, _)) = page.last() else { break };
             let (from, last) = (next, *last);
-            // Exchanges added since then are sealed by lines added since then.
+            // Exchanges added during the walk have their seals in lines that were also added during the walk.
             while walk.reader().seals.next_seal(0).is_some() && !walk.reader().seals.contains(last) {
                 if walk.next().await?.is_empty() {
                     break;
@@ -205,14 +205,14 @@ static NUMBERED_LINES_QUERY: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Reader {
-    /// Begins a walk over the lines after `head`, which is trusted provisionally.
-    /// Do not trust these lines until the walk has reached its end.
+    /// Begins a walk over the lines after `head`, which is trusted for now. Later lines can confirm `head`, so
+    /// do not trust any of these lines until the walk has reached its end.
     pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>> {
         Walk::begin_after(self, head, page).await
     }
 
-    /// Returns the last complete snapshot, `None` if there is none shortly before the last verified line.
-    /// The last verified line is recorded in a file next to the journal, or in the lease on a server.
+    /// Returns the last complete snapshot; `None` if there is none shortly before the last verified line.
+    /// A file next to the journal records the last verified line. On a server, the lease records it.
     pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>> {
         let url = self.url().clone();
         let verified = match url.file() {
@@ -233,11 +233,11 @@ impl Reader {
         Ok(self.verified_line(head.seq).await?.filter(|line| line.hash == head.hash))
     }
 
-    /// Reads the lines with these numbers, and verifies each line against the preceding line.
+    /// Reads the lines with these numbers, and verifies each line against the line before it.
     pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(LINES_PER_QUERY) {
-            // Requests each line with the preceding one. The last number is repeated to fill the statement.
+            // Requests each line together with the line before it. Repeats the last number to fill the statement.
             let asked = (0..LINES_PER_QUERY)
                 .map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
             let asked: Vec<i64> =

@@ -1,4 +1,4 @@
-//! Restores runs, intents and money from a journal.
+//! Restores the runs, intents and money that a journal records.
 
 use crate::RecordsError;
 use crate::lines::{SessionFold, parse_refusal, read_lines};
@@ -18,14 +18,14 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ForeignTrade {
     pub venue_id: String,
-    /// Intent that this trade duplicates; `None` for a foreign trade.
+    /// The intent whose order led to this second trade; `None` for a foreign trade.
     pub second_of: Option<u64>,
     pub seen_at: Millis,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LimitReached {
-    /// Rule that halted the bot: `LossStreak` or `MaxDrawdown`.
+    /// Name of the rule that halted the bot: `LossStreak` or `MaxDrawdown`.
     pub rule: String,
     pub at: Millis,
 }
@@ -43,7 +43,7 @@ impl LimitReached {
 pub struct FoldedJournal {
     pub session: Session,
     pub book: TradeBook,
-    /// Decided intents, each with run, line number, index of the bot within the run, and journal time.
+    /// Decided intents. Each entry has intent, run, line number, index of the bot within the run, and journal time.
     pub decided_intents: Vec<(IntentId, u64, u64, usize, Millis)>,
     pub is_halted: bool,
     pub lines: Vec<StoredLine>,
@@ -54,7 +54,7 @@ pub struct JournalContents {
     pub runs: Vec<RecordedRun>,
     pub book: TradeBook,
     pub origins: BTreeMap<IntentId, IntentOrigin>,
-    /// Session restored from the whole journal: money, limits and orders in doubt.
+    /// Session restored from the whole journal, with money, limits and orders in doubt.
     pub session: Session,
     pub lines: Vec<StoredLine>,
     pub candles: BTreeMap<u64, u64>,
@@ -107,7 +107,7 @@ impl JournalContents {
         Ok(Self { runs, book, origins, session, lines: read.lines, candles: read.candles, is_halted, last })
     }
 
-    /// Builds the contents since the last snapshot. Refusals, candle counts and other lines are missing.
+    /// Builds the contents from the last snapshot on. Refusals, candle counts and some other lines are missing.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
         let FoldedJournal { session, book, decided_intents: decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::read_all(&lines)?;
@@ -166,7 +166,7 @@ impl JournalContents {
         })
     }
 
-    /// Returns unexplained trades in order of detection, without duplicate trades that have closed.
+    /// Returns the unexplained trades in order of detection. Excludes duplicate trades that have closed.
     pub fn foreign_trades(&self) -> Vec<ForeignTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
@@ -198,7 +198,7 @@ impl JournalContents {
         Ok(SessionSettings { risk, ..run.settings.clone() })
     }
 
-    /// Returns the risk settings at a time; `None` if unknown because the settings were reloaded later.
+    /// Returns the risk settings at a time; `None` if unknown because the settings were reloaded after that time.
     pub(crate) fn risk_settings_at(
         &self,
         run: &RecordedRun,
@@ -221,13 +221,13 @@ impl JournalContents {
         compacted_since(&self.lines)
     }
 
-    /// Returns the intent that a trade duplicates. The trade may be booked or not, and open or closed.
+    /// Returns the intent that a venue trade duplicates. The trade may be booked or not, and open or closed.
     pub fn duplicated_intent(&self, venue_id: VenueId) -> Option<IntentId> {
         let booked = |stored: &StoredLine| match parse_event_with(stored, "\"second_trade\"")? {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
             _ => None,
         };
-        // A duplicate trade that closed before it was detected is only recorded in a note.
+        // If a duplicate trade closed before it was detected, only a note records the trade.
         let noted = |stored: &StoredLine| {
             let trade = parse_foreign_trade(stored)?;
             let is_it = VenueId::truncated(&trade.venue_id) == venue_id;

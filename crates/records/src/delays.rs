@@ -1,4 +1,4 @@
-//! Recorded latencies of candles and orders.
+//! Latencies of candles and orders, measured from a journal.
 
 use crate::RecordsError;
 use crate::lines::{is_candle, parse, visit_lines};
@@ -18,9 +18,9 @@ pub struct Delays {
 
 #[derive(Debug, Default)]
 struct Samples {
-    /// Histogram of the delay from candle close to arrival. A list would be too long, because candles are many.
+    /// Histogram of the delay from candle close to arrival. A list would be too long, because there are many candles.
     close_to_available: BTreeMap<Millis, usize>,
-    /// Delay from the decision to the venue's arrival timestamp. A backtest can use these delays as its latency.
+    /// Delay from the decision to the order's arrival at the venue. A backtest can use these delays as its latency.
     decide_to_arrival: Vec<Millis>,
     decide_to_open: Vec<Millis>,
     request_to_answer: Vec<Millis>,
@@ -128,7 +128,7 @@ impl DelayCollector {
             samples.request_to_answer.push(answer.received - open.sent);
             self.delays.payouts.extend(answer.payout);
         } else if body.contains("\"event\":\"in_doubt\"") {
-            // Without an answer, there is no delay to measure.
+            // The venue did not answer, so there is no delay to measure.
             self.pending.remove(&intent);
         }
         Ok(())
@@ -208,7 +208,7 @@ mod tests {
             })
         };
         assert_eq!((spread(&[]), spread(&[7])), (None, Some((1, [7, 7, 7, 7]))));
-        // Ranks 5, 9 and 10 of ten.
+        // The expected values have ranks 5, 9 and 10 of ten.
         assert_eq!(spread(&[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]), Some((10, [5, 9, 10, 10])));
         let hundred: Vec<i64> = (1..=200).collect();
         assert_eq!(spread(&hundred), Some((200, [100, 180, 198, 200])));

@@ -1,4 +1,4 @@
-//! Usage of risk limits, as JSON and text.
+//! Current usage of risk limits, as JSON and text.
 
 use candlewick_engine::{BotId, LimitUse, Quantity, Rule, Session};
 use candlewick_sdk::{Millis, MoneyScale};

@@ -1,4 +1,4 @@
-//! Paged reading and decoding of journal lines.
+//! Reads journal lines page by page and decodes them.
 
 use crate::RecordsError;
 use crate::run::RecordedRun;
@@ -16,7 +16,7 @@ const BACKFILL_FRAGMENT: &str = "\"origin\":\"backfill\"";
 #[derive(Default)]
 pub(crate) struct JournalLines {
     pub lines: Vec<StoredLine>,
-    /// Number of candles per run, excluding warm-up.
+    /// Number of candles per run. Warm-up candles are not counted.
     pub candles: BTreeMap<u64, u64>,
     pub last: Option<StoredLine>,
     run_began: Option<Millis>,
@@ -109,7 +109,7 @@ impl SessionFold {
         Self { session, decoder: None }
     }
 
-    /// Applies the next line to the Session. Returns `None` for a header, a note or a candle.
+    /// Applies the next line to the Session. Returns `None` if the line is a header, a note or a candle.
     pub fn apply_line(&mut self, stored: &StoredLine) -> Result<Option<RecordedEntry>, RecordsError> {
         match stored.line.kind {
             LineKind::Run => {
@@ -145,7 +145,7 @@ pub(crate) fn decode(decoder: &mut JournalDecoder, row: &StoredLine) -> Result<R
     recorded.map_err(|error| RecordsError::unreadable(row, error))
 }
 
-/// Parses a refusal, but not the text of its reason. Returns `None` for other lines.
+/// Parses a refusal, except the text of its reason. Returns `None` if the line is not a refusal.
 pub fn parse_refusal(stored: &StoredLine) -> Result<Option<RefusedSignal>, RecordsError> {
     #[derive(Deserialize)]
     struct RecordedRefusal {

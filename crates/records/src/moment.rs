@@ -1,4 +1,4 @@
-//! Formatting of times and counts.
+//! Formatting of times and of counts.
 
 use candlewick_engine::Halt;
 use candlewick_sdk::{Millis, escape_hidden, group_thousands};

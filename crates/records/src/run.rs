@@ -18,14 +18,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Run number of lines that an operator added while no bot was running.
+/// Run number of journal lines that an operator added while no bot was running.
 pub const BETWEEN_RUNS: u64 = 0;
 
 pub struct RecordedRun {
     /// 1-based number of the run.
     pub number: u64,
     pub seq: u64,
-    /// Start of the run in venue time.
+    /// Venue time at which the run started.
     pub began: Millis,
     pub format: u32,
     pub settings: SessionSettings,
@@ -106,7 +106,7 @@ impl RecordedRun {
     }
 }
 
-/// Returns the distinct series of all bots. Slow for many bots, so the result should be stored.
+/// Returns the distinct series of all bots. This is slow for many bots, so callers should store the result.
 pub(crate) fn required_series(settings: &SessionSettings) -> Vec<Series> {
     distinct(settings.bots.iter().map(BotSettings::series))
 }
@@ -122,7 +122,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 pub(crate) const FILE_CHANGED: &str = "has changed since the run began";
-/// Message for combinations, where a single hash covers all files and the versions of all parts.
+/// Message for combinations. A combination has one hash for all files and for the versions of all parts.
 pub(crate) const FILE_OR_PART_CHANGED: &str =
     "has changed since the run began, or this program has another version of a part of the combination";
 
@@ -130,12 +130,12 @@ fn describe_change(strategy: &str, params: &Value) -> String {
     let mut files = Vec::new();
     collect_files(params, &mut files);
     let file = match &files[..] {
-        // Without files, only the version of a part can differ.
+        // Without files, the hash can differ only because a part has a different version.
         [] => return "this program has another version of a part of the combination".to_owned(),
         [file] => format!("the file {file}"),
         files => format!("one of the files {}", files.join(", ")),
     };
-    // A rule consists of its text only. A combination also has parts with versions.
+    // A rule consists only of its text. A combination also has parts with versions.
     format!("{file} {}", if strategy == "rules" { FILE_CHANGED } else { FILE_OR_PART_CHANGED })
 }
 
@@ -159,7 +159,7 @@ fn collect_files(params: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Adds Wilson's bound to Kelly stakes in older journals, which do not record the bound.
+/// Adds the Wilson bound to Kelly stakes from older journals, which do not record the bound.
 fn with_kelly_bound(mut session: Value) -> Value {
     let bots = session.pointer_mut("/bots").and_then(Value::as_array_mut);
     for stake in bots.into_iter().flatten().filter_map(|bot| bot.pointer_mut("/stake")?.as_object_mut()) {
@@ -170,7 +170,7 @@ fn with_kelly_bound(mut session: Value) -> Value {
     session
 }
 
-/// Kind of money that a run trades with. A journal contains only one kind.
+/// Kind of money that a run trades with. All runs of a journal trade with the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TradingMode {
@@ -181,7 +181,7 @@ pub enum TradingMode {
 }
 
 pub struct RecordedRuns {
-    /// Settings of the selected or last run, with the limits in force at the end of that run.
+    /// Settings of the selected run or of the last run, with the limits that applied at the end of that run.
     pub session: SessionSettings,
     pub simulation: SimulationSettings,
     pub strategies: Vec<(String, String)>,
@@ -193,7 +193,7 @@ pub struct RecordedRuns {
     pub head_hash: String,
     pub span: Range<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for the combined trades of all bots; 0 if there is no combined verdict.
+    /// Share of alpha for the trades of all bots together; 0 if there is no combined verdict.
     pub weight_of_all_bots: f64,
     pub delays: Delays,
     pub audit_findings: BTreeMap<String, u64>,
@@ -235,7 +235,7 @@ impl RecordedRuns {
         })
     }
 
-    /// Builds the data of one run. Earlier runs only affect the Session. Later runs may settle the run's intents.
+    /// Builds the data of one run. Earlier runs affect only the Session. Later runs may settle intents of the run.
     fn from_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.session_without_strategies()?);
         let mut book = TradeBook::default();

@@ -1,4 +1,4 @@
-//! Text tables that fit the width of the terminal. All cells are sanitized.
+//! Text tables that fit the width of the terminal. The text of all cells is sanitized.
 
 use candlewick_sdk::escape_hidden;
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use unicode_width::UnicodeWidthStr;
 
 const FOLD_LINES: std::ops::RangeInclusive<usize> = 2..=3;
-/// Terminal width for all tables of this process; 0 for no limit.
+/// Terminal width that applies to all tables of this process. The value 0 means no limit.
 static TERMINAL_COLUMNS: AtomicU16 = AtomicU16::new(0);
 
 pub fn fit_tables_to(columns: u16) {
@@ -61,7 +61,7 @@ impl Table {
         build_table(self.header.clone(), self.rows.iter().cloned())
     }
 
-    /// Wraps cells at word boundaries. In a table of two columns, words in the second column may be split.
+    /// Wraps cells at word boundaries. If there are two columns, words in the second column may be split.
     fn render_wrapped(&self, width: u16) -> Option<String> {
         let columns = self.header.len();
         let room = usize::from(width).checked_sub(columns * 3 - 1)?;

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 const MAX_SCANNED_PER_PAGE: u64 = 500;
-/// Maximum number of trades that are read individually, each from its own lines.
+/// Maximum number of recent trades that are read one at a time, each from its own lines.
 const MAX_LAST_TRADES: usize = 100;
 const MAX_SCANNED_INTENTS: u64 = 1_000;
 const LINES_PER_PAGE: u32 = 5_000;
@@ -48,7 +48,7 @@ impl IntentOrigin {
     }
 }
 
-/// An intent with stable JSON keys. Times are in milliseconds; unknown values are `None`.
+/// An intent with stable JSON keys. Times are in milliseconds. Unknown values are `None`.
 #[derive(Debug, Serialize)]
 pub struct TradeLine {
     /// 1-based number of the intent, unique across the whole journal.
@@ -67,7 +67,7 @@ pub struct TradeLine {
     pub request_time: Option<Millis>,
     pub open_time: Option<Millis>,
     pub open_price: Option<f64>,
-    /// Actual close, or scheduled close of an open trade.
+    /// Time at which the trade closed. For an open trade, the scheduled close.
     pub close_time: Option<Millis>,
     pub close_price: Option<f64>,
     /// Profit of a win, in percent of the stake.
@@ -77,12 +77,12 @@ pub struct TradeLine {
     pub expiration_type: String,
     pub reason: String,
     pub run: u64,
-    /// Ordered symbol, if the venue opened a different trade. The fields above describe the opened trade.
+    /// Symbol in the order, if the venue opened a different trade. The fields above describe the opened trade.
     pub ordered_symbol: Option<Symbol>,
     pub ordered_direction: Option<Direction>,
-    /// Ordered stake in the wallet's currency, if the venue opened a different trade.
+    /// Stake in the order, in the wallet's currency, if the venue opened a different trade.
     pub ordered_amount: Option<f64>,
-    /// Whether an operator entered the result because the venue no longer had the trade.
+    /// Whether an operator entered the result because the venue had already deleted the trade.
     pub settled_by_person: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_from: Option<Outcome>,
@@ -152,12 +152,12 @@ impl TradeLine {
 #[derive(Debug)]
 pub struct TradePage {
     pub trades: Vec<TradeLine>,
-    /// Value of `before` that reads the next page; `None` at the end.
+    /// Value of `before` for reading the next page; `None` on the last page.
     pub before: Option<u64>,
 }
 
 impl TradePage {
-    /// Reads up to `most` trades before an intent number; fewer if the scan limit is reached first.
+    /// Reads up to `most` trades before an intent number. Returns fewer if the scan limit is reached first.
     pub async fn read(
         reader: &mut Reader,
         before: u64,
@@ -208,9 +208,9 @@ pub struct TradeFilter {
     pub bot: Option<String>,
     pub symbol: Option<Symbol>,
     pub state: Option<String>,
-    /// Inclusive start of the decision times.
+    /// Start of the range of decision times (inclusive).
     pub since: Option<Millis>,
-    /// Exclusive end of the decision times.
+    /// End of the range of decision times (exclusive).
     pub until: Option<Millis>,
     pub last: Option<usize>,
 }
@@ -220,7 +220,7 @@ pub struct TradeFilter {
 pub struct TradeList(Vec<TradeLine>);
 
 impl TradeFilter {
-    /// Filters the trades. An unknown bot or symbol is an error, because it is probably a typo.
+    /// Returns the matching trades. An unknown bot or symbol is an error, because it is probably a typo.
     pub fn apply(&self, contents: &JournalContents) -> Result<TradeList, RecordsError> {
         self.check_names(contents)?;
         let lines = contents.intents().map(|one| TradeLine::new(&contents.book, one));
@@ -231,7 +231,7 @@ impl TradeFilter {
         Ok(TradeList(lines))
     }
 
-    /// Reads the last trades backward, without reading the whole journal. `None` if this is impossible.
+    /// Reads the last trades backward. Returns `None` if this is impossible and the whole journal must be read.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
         let Some(most) = self.last.filter(|most| *most <= MAX_LAST_TRADES) else { return Ok(None) };
         if self.bot.is_some() || self.symbol.is_some() || !is_intact_since_snapshot(reader).await? {

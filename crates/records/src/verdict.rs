@@ -12,18 +12,18 @@ pub struct VerdictLine {
     /// Name of the verdict: `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     pub verdict: &'static str,
     pub trades: u64,
-    /// Number of trades with a result entered by an operator. Such trades are not evidence.
+    /// Number of trades whose result an operator entered. These trades are not evidence.
     pub settled_by_person: u64,
     pub about_more_trades: Option<u64>,
-    /// Evidence for an edge: value of an account that bets on the edge, starting at 1.
+    /// Evidence for an edge: the value of an account that starts at 1 and bets on the edge.
     pub account_for: f64,
     pub account_against: f64,
-    /// Account value that shows an edge: `1 / (alpha x weight)`. `None` without a weight.
+    /// Account value that shows an edge: `1 / (alpha x weight)`. `None` if the bot has no weight.
     pub threshold_for: Option<f64>,
     /// Account value that rejects an edge: `1 / beta`.
     pub threshold_against: f64,
     pub since_intent: u64,
-    /// First decision that no longer supports a shown edge of `delta`; `None` while the edge holds.
+    /// Time of the first decision that no longer supports a shown edge of `delta`; `None` while the edge holds.
     pub no_longer_held_since: Option<Millis>,
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
@@ -84,7 +84,7 @@ impl VerdictLine {
     }
 }
 
-/// Returns the account value that shows an edge; `None` if no alpha is left for this bot.
+/// Returns the account value that would show an edge; `None` if this bot has no share of alpha.
 pub fn threshold(test: &EdgeTest) -> Option<f64> {
     Some(test.goal()).filter(|goal| goal.is_finite())
 }
@@ -127,10 +127,10 @@ pub fn verdict_text(verdict: &str, about_more: Option<u64>) -> String {
 
 const CONFIDENCE_LEVEL: f64 = 0.95;
 
-/// Confidence intervals, valid after every trade. If the ends cross, no single value fits all trades.
+/// Confidence intervals that are valid after every trade. If the bounds cross, no constant value fits all trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct EdgeIntervals {
-    /// 95 % confidence sequence of the mean return per unit of stake; `None` without a trade.
+    /// 95 % confidence sequence of the mean return per unit of stake; `None` before the first trade.
     pub edge_sequence_95: Option<[f64; 2]>,
     pub win_rate_sequence_95: Option<[f64; 2]>,
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Compared figures: key path in the `--json` document, displayed name and number format.
+/// Compared figures. Each entry has the key path in the `--json` document, the displayed name and the number format.
 const FIGURES: [(&str, &str, Format); 15] = [
     ("candles", "candles", Format::Number),
     ("trades", "trades", Format::Number),
@@ -144,7 +144,7 @@ fn parse_curve(document: &Value) -> Vec<(Millis, f64)> {
     points.filter_map(|one| Some((Millis::new(one["at"].as_i64()?), one["balance"].as_f64()?))).collect()
 }
 
-/// Trades of two runs, matched by decision time and, if there are several bots, by bot.
+/// Trades of two runs. Trades are matched by decision time and, if there are several bots, also by bot.
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct TradeMatching {
     same: u64,
@@ -168,7 +168,7 @@ impl TradeMatching {
             (trade.decision_time, bot)
         };
         let mut rest: BTreeMap<_, Vec<&ParsedTrade>> = BTreeMap::new();
-        // Reversed, so that `pop` returns trades with the same key in their original order.
+        // Reverses the order, so that `pop` returns trades with the same key in their original order.
         for trade in b.iter().rev() {
             rest.entry(key(trade)).or_default().push(trade);
         }

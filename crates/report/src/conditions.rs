@@ -4,28 +4,28 @@ use crate::page::DataTable;
 use candlewick_records::explain::shorten_condition;
 use serde::Serialize;
 
-/// Overlaps of buy and sell are reported only if they occur on more than one in this many candles.
+/// Overlaps of buy and sell are reported only if they occur on more than one of every 100 candles.
 const RARE_OVERLAP: u64 = 100;
 
-/// Statistics of one condition. The lines of its operands follow, one level deeper.
+/// Statistics of one condition. In a report, the lines of the condition's operands follow, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionLine {
     pub bot: String,
-    /// Path of the part within a combination, such as `outer.dip`; empty for the bot's own condition.
+    /// Path of this part within a combination, such as `outer.dip`. Empty for the condition of the bot itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub part: String,
-    /// Role of the condition: `buy` or `sell`; in a combination also `part`, `filter`, `vote` or `first_of`.
+    /// Role of the condition: `buy` or `sell`. A combination also uses `part`, `filter`, `vote` and `first_of`.
     pub side: &'static str,
-    /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
+    /// Nesting depth: 0 for the whole condition, 1 for the operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub condition: String,
-    /// Number of candles evaluated after warm-up. If `stopped` is set, only candles with a signal count.
+    /// Number of candles evaluated after warm-up. If `stopped` is set, only candles with a signal are counted.
     pub candles: u64,
     pub held: u64,
     pub unknown: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<u64>,
-    /// For a sell condition, number of candles on which the buy condition was also true and took precedence.
+    /// Number of candles on which a sell condition lost to a buy condition that was also true.
     #[serde(skip_serializing_if = "is_zero")]
     pub beside_buy: u64,
 }
@@ -168,7 +168,7 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Formats the share of true candles in percent, without rounding a rare condition to zero.
+/// Formats the share of candles on which the condition was true, in percent. Never rounds a rare condition to zero.
 fn share(line: &ConditionLine) -> String {
     let ConditionLine { held, candles, .. } = *line;
     let percent = held as f64 / candles.max(1) as f64 * 100.0;
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(table.header, ["condition", "true on", "candles", "share"]);
         let rows = render_rows(&lines);
         assert_eq!(rows, ["buy: x and y|2|40000|< 0.01 %", "- x|10000|40000|25.00 %", "- y|0|40000|0.00 %"]);
-        // A long condition is shortened if its parts follow.
+        // A long condition is shortened if lines for its parts follow.
         let long = "close > sma(200) and rsi(14) < 30 and volume > 0";
         let rows = ConditionLine::table(&[line(0, long, 2, 0), line(1, long, 3, 0)]).rows;
         assert_eq!(rows[0][0], "buy: close > sma(200) and rsi(14) < 30 and...");
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(ConditionLine::describe_always_true(&[none]), [""; 0]);
     }
 
-    /// 400 of 40,000 is exactly one in a hundred.
+    /// 400 of 40,000 candles are exactly one in a hundred.
     #[test]
     fn reports_overlaps_of_buy_and_sell_above_one_percent() {
         let sell = |beside_buy| ConditionLine { side: "sell", beside_buy, ..line(0, "y", 900, 0) };
@@ -271,7 +271,7 @@ mod tests {
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "x", 0, 0) };
         let expected = "a, part outer.dip: buy was never true on 40000 candles: `x` was never true";
         assert_eq!(ConditionLine::describe_never_true(&[inside]), [expected]);
-        // (p or q) and r and s: p and q never hold, s is never known.
+        // The condition is `(p or q) and r and s`: p and q are never true, and s is never known.
         let lines = [
             line(0, "(p or q) and r and s", 0, 0),
             line(1, "(p or q)", 0, 0),

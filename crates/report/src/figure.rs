@@ -1,4 +1,4 @@
-//! Number formats and sparklines of reports.
+//! Number formats and sparklines for reports.
 
 use crate::analysis::EquityPoint;
 use candlewick_records::format_time;
@@ -51,14 +51,14 @@ pub(crate) fn capitalised(text: &str) -> String {
 
 const MAX_PERCENT: f64 = 100.0;
 
-/// Warns about a payout above 100 %. No venue pays that much, because a coin toss would be profitable.
+/// Returns a warning about a payout above 100 %. No venue pays that much: even a coin toss would be profitable.
 pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
     let highest = payouts.max()?.to_percent();
     (highest > MAX_PERCENT)
         .then(|| format!("a payout of {highest} % is {how}; above {MAX_PERCENT} % a coin toss is profitable"))
 }
 
-/// Formats a break-even payout: a dash if no trade was lost, `none` above 100 %.
+/// Formats a break-even payout: a dash if no trade was lost, `none` if the payout would have to exceed 100 %.
 pub(crate) fn break_even_payout_text(percent: f64) -> String {
     if percent <= 0.0 {
         return "-".to_owned();

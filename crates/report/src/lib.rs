@@ -22,7 +22,7 @@ use std::path::PathBuf;
 pub mod look {
     pub const STYLE: &str = include_str!("page/page.css");
 
-    /// Script that draws the charts. The order matters, because later files use names from earlier files.
+    /// Script that draws the charts. The order of the files matters, because later files use names from earlier files.
     pub const CHARTS: &str = concat!(
         include_str!("page/script/format.js"),
         include_str!("page/script/window.js"),

@@ -3,7 +3,7 @@
 use candlewick_sdk::escape_hidden;
 use serde_json::Value;
 
-/// Escapes text for an element or a quoted attribute, and makes invisible characters visible.
+/// Escapes text for use in an element or a quoted attribute. Makes invisible characters visible.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in escape_hidden(text).chars() {
@@ -19,9 +19,9 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Escapes JSON for a `<script>` data element, so that the data cannot close the element.
+/// Escapes JSON for a `<script>` data element, so that no string in the JSON can close the element.
 pub(crate) fn json_in_script(value: &Value) -> String {
-    // JSON contains these characters only in strings, where the escapes are equivalent.
+    // These characters occur in JSON only inside strings, where the escapes are equivalent.
     visible_json(value).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 

@@ -1,4 +1,4 @@
-//! Monte Carlo report: distribution of final balance and drawdown over resampled paths, and risk of ruin.
+//! Monte Carlo report: distribution of final balance and drawdown over resampled runs, and risk of ruin.
 
 use crate::figure::prefixed_lines;
 use candlewick_records::table_text;
@@ -14,10 +14,10 @@ const Z_95: f64 = 1.959_963_984_540_054;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonteCarloTermsReport {
-    /// Resampled data: `candles` or `trades`.
+    /// What is resampled: `candles` or `trades`.
     pub resampled: String,
     pub paths: u64,
-    /// Mean block length, in candles or trades.
+    /// Mean length of the resampled blocks, in candles or trades.
     pub block: f64,
     pub seed: u64,
     pub balance: f64,
@@ -30,7 +30,7 @@ pub struct MonteCarloReport {
     pub terms: MonteCarloTermsReport,
     pub observed: PathRow,
     pub quantiles: Vec<QuantileRow>,
-    /// Share of paths that ended because the balance no longer covered a stake.
+    /// Share of simulated paths that ended early because the balance no longer covered a stake.
     pub ruined: Share,
     pub lost: Share,
     pub assumes: Vec<&'static str>,
@@ -44,7 +44,7 @@ pub struct QuantileRow {
     pub max_drawdown_percent: Quantile,
 }
 
-/// Quantile over all paths, with a 95 % confidence interval from order statistics.
+/// Quantile over all simulated paths, with a 95 % confidence interval from order statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quantile {
     pub value: f64,
@@ -110,12 +110,12 @@ fn assumptions(is_candles: bool) -> Vec<&'static str> {
 }
 
 impl Quantile {
-    /// Computes a quantile of ascending values; `None` if there are no values.
+    /// Computes a quantile of values in ascending order; `None` if there are no values.
     fn new(sorted: &[f64], quantile: f64) -> Option<Self> {
         let count = sorted.len() as f64;
         let last = sorted.len().checked_sub(1)?;
         let spread = Z_95 * (count * quantile * (1.0 - quantile)).sqrt();
-        // The 1-based ranks of the interval's ends are binomial quantiles.
+        // The ends of the confidence interval are the values at these 1-based ranks, which are binomial quantiles.
         let at = |rank: f64| sorted[(rank.max(1.0) as usize - 1).min(last)];
         let middle = count * quantile;
         Some(Self {

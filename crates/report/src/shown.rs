@@ -1,4 +1,4 @@
-//! Trade at which an edge was shown, and results of later trades.
+//! The trade at which the verdict first showed an edge, and the results of all later trades.
 
 use crate::analysis::{Finding, FindingKind};
 use crate::edge::is_date;
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 const MIN_LATER_TRADES: u64 = 30;
 
-/// Trade at which the verdict showed an edge, and the results of later trades.
+/// The trade at which the verdict first showed an edge, and the results of all later trades.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ShownLine {
     pub after_trades: u64,
@@ -22,12 +22,12 @@ pub struct ShownLine {
     pub win_rate_since: Option<f64>,
     /// Break-even win rate of the later trades; `None` if a payout is unknown.
     pub break_even_since: Option<f64>,
-    /// Whether later trades support the edge; `None` if there are fewer than 30 or fewer than `after_trades`.
+    /// Whether later trades support the edge; `None` if there are fewer than 30 or fewer than `after_trades` of them.
     pub is_supported_since: Option<bool>,
 }
 
 impl ShownLine {
-    /// Finds the trade at which the edge was shown; `None` if no edge was shown. `test` must not have any trades yet.
+    /// Finds the trade that first showed an edge; `None` if no trade did. `test` must not contain any trades yet.
     pub(crate) fn find(trades: &[JudgedTrade], test: EdgeTest) -> Option<Self> {
         EdgeDetection::find(trades, test).map(|shown| Self::from_shown(&shown))
     }
@@ -148,7 +148,7 @@ mod tests {
         })
     }
 
-    /// Break-even at a payout of 85 % is 1 / 1.85 = 54.05 %.
+    /// At a payout of 85 %, the break-even win rate is 1 / 1.85 = 54.05 %.
     #[test]
     fn compares_later_trades_with_break_even_if_there_are_enough() {
         for (after, won, lost, expected) in

@@ -1,4 +1,4 @@
-//! Seeded random numbers and identifiers. Their values do not depend on the order of calls.
+//! Seeded random numbers and identifiers. Each value depends only on its keys, not on the order of calls.
 
 use candlewick_sdk::{Millis, Symbol};
 use chacha20::ChaCha8Rng;
@@ -38,7 +38,7 @@ impl Chance {
         (self.random_word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns an approximately normal random number with mean 0 and variance 1, equal on all machines.
+    /// Returns an approximately normal random number with mean 0 and variance 1. The number is equal on all machines.
     pub(crate) fn random_normal(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> f64 {
         let word = self.random_word(subject, keys, index);
         let sum: u64 = (0..4).map(|part| (word >> (part * 16)) & 0xffff).sum();
@@ -64,7 +64,7 @@ pub(crate) enum IdKind {
     Record = 5,
 }
 
-/// Generates an id in the format of the venue: 26 characters, sortable by time (`observed: values`).
+/// Generates an id in the format of the venue: 26 characters that sort by time (`observed: values`).
 pub(crate) fn generate_id(chance: Chance, named: IdKind, time: Millis, keys: [u64; 2]) -> String {
     let bits = |half: u64| {
         let mixed = keys[0].rotate_left(32) ^ named as u64;
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn an_identifier_has_26_characters_and_starts_with_its_time() {
-        // The time part of the example in the ULID spec, 01ARZ3NDEK, is 1,469,922,850,259 ms.
+        // The time part of the example in the ULID specification is 01ARZ3NDEK, which means 1,469,922,850,259 ms.
         let id = generate_id(Chance::new(1), IdKind::Trade, Millis::new(1_469_922_850_259), [1, 0]);
         assert_eq!(id.len(), 26);
         assert!(id.starts_with("01ARZ3NDEK"), "{id}");

@@ -15,25 +15,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub enum Fault {
     Latency,
     Errors,
-    /// The response to an order is 500 or 503, although the trade was opened.
+    /// The response to an order has status 500 or 503, although the venue opened the trade.
     ErrorsAfter,
     DropBefore,
-    /// The connection is reset after an order was accepted, so the trade was opened.
+    /// The connection is reset after the venue accepted an order, so the trade was opened.
     DropAfter,
-    /// The request is handled without a response, and the connection is reset later.
+    /// The server handles the request but does not respond. The connection is reset later.
     Hang,
     Garbage,
-    /// A new trade is missing from responses for a span of venue time.
+    /// A new trade is missing from responses for a period of venue time.
     ListLag,
-    /// A settlement is hidden for a span of venue time.
+    /// The settlement of a trade is hidden for a period of venue time.
     LateSettlement,
     Shuffle,
     Duplicates,
     UnknownValues,
-    /// The API token is rejected for a span of venue time.
+    /// The server rejects the API token for a period of venue time.
     ExpiredToken,
     StreamDrop,
-    /// The price stream stays open but sends nothing for a span of real time.
+    /// The price stream stays open but sends nothing for a period of real time.
     StreamStall,
     StreamDuplicate,
     StreamReorder,
@@ -74,7 +74,7 @@ impl Fault {
         FAULT_ROWS[self as usize].2
     }
 
-    /// Returns the default duration: real time for latency, hang and stream faults, otherwise venue time.
+    /// Returns the default duration: in real time for latency, hang and stream faults, otherwise in venue time.
     const fn default_span(self) -> Millis {
         Millis::new(FAULT_ROWS[self as usize].3)
     }
@@ -84,7 +84,7 @@ impl Fault {
     }
 }
 
-/// One row per fault: name, default probability, probability in `mixed`, default span in ms (0 if none).
+/// One row per fault: name, default probability, probability in `mixed`, default duration in ms (0 if none).
 const FAULT_ROWS: [(&str, f64, f64, i64); Fault::ALL.len()] = [
     ("latency", 1.0, 0.2, 300),
     ("errors", 0.2, 0.05, 0),
@@ -127,7 +127,7 @@ pub struct FaultProfile {
 pub struct FaultRate {
     /// Probability that the fault occurs on one occasion, from 0 to 1.
     pub probability: f64,
-    /// Duration of the fault, zero for an instantaneous fault.
+    /// Duration of the fault. Zero if the fault is instantaneous.
     pub span: Millis,
 }
 
@@ -304,7 +304,7 @@ impl FaultSwitchboard {
         self.state().counts.clone()
     }
 
-    /// Draws whether the fault occurs now. Returns the duration of the fault, or `None` if it does not occur.
+    /// Draws whether the fault occurs this time. Returns the duration of the fault, or `None` if it does not occur.
     pub(crate) fn draw_fault(&self, fault: Fault) -> Option<Millis> {
         let mut state = self.state();
         let rate = state.profile.rate(fault)?;

@@ -1,29 +1,29 @@
-//! Local venue with the two HTTP APIs of the contract, backed by the simulator and stored candles.
+//! Local venue that implements the two HTTP APIs of the contract. It uses the simulator and stored candles.
 //!
-//! A [`Sandbox`] serves the trading token API and the symbol price API at one address, and can inject faults.
+//! A [`Sandbox`] serves the trading token API and the symbol price API at one address. It can inject faults.
 //! Venue time can run faster than real time, or in lock-step with a bot in the same process. In lock-step,
-//! orders are answered immediately. `GET /openapi.json` describes every endpoint.
+//! the sandbox answers orders immediately. `GET /openapi.json` describes every endpoint.
 //!
-//! Behaviour that the contract does not define:
+//! The sandbox has the following behaviour where the contract defines none:
 //!
-//! | Not defined by the contract | Sandbox |
+//! | Not defined by the contract | Behaviour of the sandbox |
 //! |---|---|
-//! | bodies of 400, 404, 500 | same shape as the endpoint's 401, with the reason as message |
+//! | bodies of 400, 404, 500 | same shape as the body of 401 of the same endpoint, with the reason as message |
 //! | missing `x-timestamp` for wallets and list | 400 (`missing_timestamp`); the value is ignored |
 //! | sort order of the trade list | latest request first |
 //! | retention of ended trades | until 10,000 more trades have ended (`keep_trades`) |
-//! | `total` and `count` | number of rows on all pages and on this page; `lastPage` and `pages` are at least 1 |
+//! | `total`, `count` | rows on all pages, rows on this page; `lastPage` and `pages` are at least 1 |
 //! | path that is not UTF-8, truncated body | 400 |
-//! | body above 64 KiB, body that takes 10 s | 413, 408 |
+//! | body above 64 KiB, body that takes longer than 10 s | 413, 408 |
 //! | body with both `amount` and `volume` | 400, because the body has neither shape |
-//! | request head that takes 10 s | connection closed |
-//! | more than 1024 connections | the connection that was idle longest is closed |
+//! | request head that takes longer than 10 s | connection closed |
+//! | more than 1024 connections | the connection that has been idle longest is closed |
 //! | largest `pageSize`, largest `limit` | 1000; larger values count as 1000 |
-//! | `endTime` | inclusive bound of candle open times |
+//! | `endTime` | inclusive upper bound of candle open times |
 //! | forming candle | returned (`include_forming`) |
-//! | candles that `limit` omits | the latest, because `skip` and `limit` count from the earliest candle |
-//! | pair requested with a wrong asset type or slot | 404 |
-//! | interval that is neither stored nor a multiple of a stored one | 400 |
+//! | candles that `limit` omits | the latest ones, because `skip` and `limit` count from the earliest candle |
+//! | pair requested with a wrong asset type or price slot | 404 |
+//! | interval that is neither stored nor a multiple of a stored interval | 400 |
 //! | expiry shorter than the candles | 400 (`allow_coarse`) |
 //! | price stream (feature `stream`) | `/socket.io/`, WebSocket only, with the `api-key`; one `message` per pair and second with the record in `data` |
 //! | one-second prices | seeded walk through the candle; records include the prices of trades, which follow a straight line through the candle |

@@ -37,7 +37,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 pub struct SandboxInputs {
     pub clock: Arc<dyn Clock>,
     pub series: Vec<CandleSeries>,
-    /// Markets that price the trades, one per symbol (see [`crate::build_markets`]).
+    /// Markets that determine the prices of trades, one per symbol (see [`crate::build_markets`]).
     pub markets: Vec<Market>,
     pub simulation: SimulationSettings,
     pub balance: Money,
@@ -49,7 +49,7 @@ pub struct Sandbox {
     stop: watch::Sender<bool>,
 }
 
-/// A sandbox server that is running. Dropping the value stops the server.
+/// A running sandbox server. Dropping this value stops the server.
 pub struct RunningSandbox {
     pub base_url: String,
     pub address: SocketAddr,
@@ -86,7 +86,7 @@ impl Sandbox {
         Ok(Self { state, stop })
     }
 
-    /// Returns the routes for in-process callers. Faults that reset a connection make the body fail instead.
+    /// Returns the routes for in-process callers. Instead of resetting a connection, a fault makes the body fail.
     pub fn router(&self) -> Router {
         router(Arc::clone(&self.state))
     }

@@ -1,4 +1,4 @@
-//! Settings in the `[sandbox]` section: data, credentials, speed, and behaviour beyond the contract.
+//! Settings in the `[sandbox]` section: data, credentials, speed, and behaviour that the contract does not define.
 
 use crate::{FaultProfile, SandboxError, parse_moment};
 use candlewick_broker::clock::Speed;

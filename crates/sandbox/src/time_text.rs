@@ -3,7 +3,7 @@
 use candlewick_sdk::Millis;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// Range of accepted Unix times (1990 to 2099) in ms. The ranges in other units do not overlap.
+/// Range of accepted Unix times (1990 to 2099) in milliseconds. The ranges in other units do not overlap with it.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ pub fn parse_moment(text: &str) -> Result<Millis, ParseMomentError> {
     parse_time(text).ok_or_else(|| ParseMomentError::Text { text: shown() })
 }
 
-/// Parses a Unix time. The unit follows from the magnitude of the number. Seconds may have decimals.
+/// Parses a Unix time. The size of the number determines its unit. A time in seconds may have decimals.
 pub fn parse_unix_time(text: &str) -> Option<Millis> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let number = i128::from(whole.parse::<i64>().ok()?);
@@ -52,7 +52,7 @@ pub fn parse_unix_time(text: &str) -> Option<Millis> {
     moments.find(|ms| PLAUSIBLE_MS.contains(ms)).map(Millis::new)
 }
 
-/// Parses an ISO 8601 date or date-time with `T` or a space. A text without a zone is in UTC.
+/// Parses an ISO 8601 date or date-time with `T` or a space. A text without a time zone is in UTC.
 pub fn parse_time(text: &str) -> Option<Millis> {
     let (local, offset) = split_zone(text)?;
     let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
@@ -70,7 +70,7 @@ fn split_zone(text: &str) -> Option<(&str, Millis)> {
     if let Some(name) = ["utc", "gmt", "z"].into_iter().find(|name| lower.ends_with(name)) {
         return Some((text[..text.len() - name.len()].trim_end(), Millis::ZERO));
     }
-    // Ignores the dashes in the date.
+    // Skips the dashes that belong to the date.
     let sign = text.rfind(['+', '-']).filter(|at| text[..*at].contains(':') || text[*at..].starts_with('+'));
     let Some(at) = sign else { return Some((text, Millis::ZERO)) };
     let digits: String = text[at + 1..].chars().filter(|letter| *letter != ':').collect();
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn parses_common_time_formats_as_utc_by_default() {
-        // Expected value from `date -u -d '2026-01-05 12:30' +%s000`.
+        // The expected value is from `date -u -d '2026-01-05 12:30' +%s000`.
         let same = "2026-01-05T12:30:00Z|2026-01-05T12:30:00|2026-01-05 12:30:00|2026-01-05 12:30|2026-01-05T12:30Z|\
                     2026-01-05 14:30:00+02:00|2026-01-05T14:30+02:00|2026-01-05 14:30 +0200|2026-01-05T14:30+02|\
                     2026-01-05T07:30-05:00|2026-01-05 12:30 UTC";
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn infers_the_unit_of_numeric_times() {
-        // 2026-01-08 14:00 UTC, from `date -u -d '2026-01-08 14:00' +%s`.
+        // The expected time is 2026-01-08 14:00 UTC, from `date -u -d '2026-01-08 14:00' +%s`.
         let same = "1767880800|1767880800000|1767880800000.0|1767880800000000|1767880800000000000";
         let none = "0|60000|-1767880800000|17|1767880800000.5|99999999999999999999999999999999999999999";
         let half = ("1767880800.5", Some(1_767_880_800_500));

@@ -1,11 +1,11 @@
-//! Trade statistics of one bot, and curves of profit or equity over time.
+//! Trade statistics of one bot, and curves of its profit or of the equity over time.
 
 use candlewick_engine::{BotVerdict, IntentId, RunningEdge};
 use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Number of trades up to which each trade adds a point to the edge curve. Later points are 5 % apart.
+/// Up to this number of trades, each trade adds a point to the edge curve. After that, points are 5 % apart.
 const MAX_EXACT_EDGE_TRADES: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub(crate) struct BotFigures {
     pub(crate) edge_points: Vec<EdgePoint>,
     pub(crate) running_edge: RunningEdge,
     pub(crate) settled_by_operator: u64,
-    /// Number of the first intent of this bot. Earlier intents belong to other bots with the same name.
+    /// Number of the first intent of this bot. Earlier intents belong to other bots that had the same name.
     pub(crate) first_intent: u64,
     pub(crate) verdict: Option<(u64, VerdictLine)>,
     pub(crate) settled: u64,
@@ -45,7 +45,7 @@ impl BotFigures {
 
     pub(crate) fn settle(&mut self, at: Millis, outcome: Outcome, (profit, payout): (Money, Option<Payout>)) {
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, payout) {
-            // A payout of 0 has no break-even.
+            // A payout of 0 has no break-even win rate, so the error is ignored.
             let _ = self.mean_break_even.add(payout.to_fraction());
         }
         *self.count_mut(outcome) += 1;
@@ -92,7 +92,7 @@ impl BotFigures {
         self.edge_points.push(EdgePoint { trades: own, intervals });
     }
 
-    /// Returns the confidence intervals of the edge. The result is cached until another trade settles.
+    /// Returns the confidence intervals of the edge. The intervals are cached until the next trade settles.
     fn intervals(&mut self) -> EdgeIntervals {
         let settled = self.running_edge.sequence().settled();
         match self.intervals {
@@ -109,7 +109,7 @@ impl BotFigures {
         (self.edge_points, self.verdict, self.intervals) = (old.edge_points, old.verdict, old.intervals);
     }
 
-    /// Resets the figures if a bot with different parameters or code has taken over this name.
+    /// Resets the figures if a bot with different parameters or different code now uses this name.
     pub(crate) fn reset_if_replaced(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
@@ -184,7 +184,7 @@ impl MoneyCurve {
         }
         points.truncate(count.div_ceil(2));
         let whole = count.is_multiple_of(2);
-        // An unpaired last point covers half of the new stride.
+        // If the last point has no partner, it covers only half of the new stride.
         self.filled += if whole { self.stride } else { 0 };
         self.stride *= 2;
     }

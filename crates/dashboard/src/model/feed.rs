@@ -1,6 +1,6 @@
-//! Candle feed of one series: arrival times of candles, and bars at several levels of detail.
+//! Candle feed of one series: arrival times of candles, and price bars at several levels of detail.
 //!
-//! Each level stores a limited number of bars, so old bars exist only at coarse levels.
+//! Each level stores a limited number of bars, so old bars are available only at coarse levels.
 
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Millis, Series};
@@ -57,7 +57,7 @@ impl CandleFeed {
 
     pub(crate) fn price_decimals(&self) -> usize {
         let bars = self.levels.0.first().map(|level| level.bars.iter().rev().take(60));
-        // Removes rounding errors of binary fractions.
+        // Rounding removes the errors of binary fractions.
         let digits = |price: f64| {
             format!("{price:.8}").trim_end_matches('0').split_once('.').map_or(0, |(_, part)| part.len())
         };
@@ -81,7 +81,7 @@ pub(crate) struct Bar {
 pub(crate) struct BarLevel {
     pub(crate) bar_length: Millis,
     pub(crate) bars: VecDeque<Bar>,
-    /// Whether this level has all bars since the first candle, because no bar has been evicted.
+    /// Whether this level still has all bars since the first candle. False after a bar was evicted.
     pub(crate) is_complete: bool,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct BarLevels(pub(crate) Vec<BarLevel>);
 
 impl BarLevels {
     pub(crate) fn new(length: Millis) -> Self {
-        // Allocates the full capacity at once, because growing lists fragment the heap.
+        // Allocates the full capacity at once, because lists that grow fragment the heap.
         let bars = || VecDeque::with_capacity(MAX_BARS_PER_LEVEL + 1);
         let level = |factor: i64| BarLevel { bar_length: length * factor, bars: bars(), is_complete: true };
         Self(LEVEL_FACTORS.map(level).into())
@@ -112,7 +112,7 @@ impl BarLevels {
         true
     }
 
-    /// Inserts a bar that arrived late because of an outage. Coarser levels are not updated.
+    /// Inserts a bar that arrived late because of an outage. Does not update the coarser levels.
     fn insert_late_bar(&mut self, bar: Bar) -> bool {
         let Some(finest) = self.0.first_mut() else { return false };
         let place = finest.bars.binary_search_by_key(&bar.time, |bar| bar.time);
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(lengths, [MAX_BARS_PER_LEVEL; 4]);
         assert!(levels.0.iter().all(|level| !level.is_complete));
         let coarse = &levels.0[3];
-        // 1,500 bars of four hours: 250 days.
+        // The level has 1,500 bars of four hours, which cover 250 days.
         assert_eq!(coarse.bars[0].time, Millis::MINUTE * (525_600 - 250 * 1_440));
         assert_eq!((coarse.bars[0].open, coarse.bars[0].high, coarse.bars[0].low), (5.0, 12.0, 1.0));
         assert_eq!(coarse.bars[MAX_BARS_PER_LEVEL - 1].close, 1.0 + f64::from(525_599 % 7));

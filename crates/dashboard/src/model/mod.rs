@@ -1,4 +1,4 @@
-//! Model of a bot's journal, updated line by line with the same code as bot startup and reports.
+//! Model of a bot's journal. It is updated line by line with the same code as bot startup and reports.
 
 mod bot;
 mod feed;
@@ -45,16 +45,16 @@ pub(crate) struct Model {
     pub(crate) is_halted: bool,
     pub(crate) wallet_read_at: Option<Millis>,
     pub(crate) last_line: Option<StoredLine>,
-    /// Whether the model was built from a snapshot, so that curves and older candles are missing.
+    /// Whether the model was built from a snapshot. If so, it lacks curves and older candles.
     pub(crate) is_partial: bool,
-    /// Number of the first unreadable line, and the reason. Later lines are rejected.
+    /// Number of the first unreadable line, and the reason. The model rejects all later lines.
     broken: Option<(u64, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineEffect {
     Applied,
-    /// The line starts a run with other settings, so the journal must be read again.
+    /// The line starts a run with different settings, so the journal must be read again.
     OtherRun,
 }
 
@@ -143,7 +143,7 @@ impl Model {
         let event: Event = parse(stored)?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(()) };
         let Some(of) = self.run_being_read().series.get(series.index()).copied() else { return Ok(()) };
-        // Runs with the same bots have the same series indices.
+        // Runs with the same bots assign the same indices to series.
         let is_there = self.feeds.get(series.index()).is_some_and(|feed| feed.series == of);
         let elsewhere = || self.feeds.iter().position(|feed| feed.series == of);
         let place = if is_there { Some(series.index()) } else { elsewhere() };
@@ -156,7 +156,7 @@ impl Model {
     fn apply_entry(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Note {
             let reload = self.notes.fold(stored);
-            // Only reloads during the last run change its limits.
+            // A reload affects the current limits only if it happened during the last run.
             if let Some(note) = reload.filter(|_| stored.line.run == self.run.number) {
                 self.is_reloaded = true;
                 let prepared = self.fold.session.prepare_reload(&note.risk);
@@ -258,7 +258,7 @@ impl Model {
         self.trades.evict_old_trades(at);
     }
 
-    /// Corrects the result of a settled trade. Must be called before the trade book applies the correction.
+    /// Corrects the result of a settled trade. Call this before the trade book applies the correction.
     fn apply_correction(&mut self, intent: IntentId, after: (Outcome, Money), at: Millis) {
         let Some(row) = self.trades.book.row(intent) else { return };
         let Some(before) = row.outcome.map(|outcome| (outcome, row.profit)) else { return };
@@ -289,7 +289,7 @@ impl Model {
         rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
-    /// Returns the verdict of each bot. If `is_reading`, returns cached verdicts instead of new ones.
+    /// Returns the verdict on each bot. If `is_reading` is true, returns cached verdicts instead of new ones.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
             let latest = |bot: &BotFigures| bot.verdict.as_ref().map(|(_, line)| line.clone());

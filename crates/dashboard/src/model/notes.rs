@@ -1,4 +1,4 @@
-//! Journal notes (audit findings, alarms, foreign trades, reloads) and the latest journal lines.
+//! Journal notes (audit findings, alarms, foreign trades and reloads), and the latest journal lines.
 
 use candlewick_engine::{Halt, ReloadNote, SettingsReload};
 use candlewick_journal::StoredLine;

@@ -1,4 +1,4 @@
-//! Model built from the last snapshot of a long journal, shown until all older lines are read.
+//! Model that is built from the last snapshot of a long journal. It is shown until all older lines have been read.
 
 use super::trades::RetainedTrades;
 use super::{BotFigures, LineEffect, Model, MoneyCurve, TailLine};
@@ -11,7 +11,7 @@ use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, i
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-/// Number of lines read at the end of the journal, for data that snapshots do not contain.
+/// Number of lines to read at the end of the journal. They provide data that snapshots do not contain.
 pub(super) const TAIL_LINES: u64 = 20_000;
 const PAGE_LINES: u32 = 5_000;
 
@@ -23,7 +23,7 @@ pub(crate) struct SnapshotFold {
 }
 
 impl SnapshotFold {
-    /// Reads the last snapshot and all later lines. Returns `None` if there is no usable snapshot.
+    /// Reads the last snapshot and all lines after it. Returns `None` if there is no usable snapshot.
     pub(crate) async fn read(
         reader: &mut Reader,
         run: RecordedRun,
@@ -168,7 +168,7 @@ struct OldFigures {
     counted: u32,
     rest: Vec<TradeFigures>,
     count: usize,
-    /// Number that follows the last old intent, 0 if there are no old intents.
+    /// Number of the last old intent plus 1; 0 if there are no old intents.
     end: u64,
 }
 
@@ -214,7 +214,7 @@ impl OldFigures {
         Self { bots, curve, profit, counted, rest: old, count, end }
     }
 
-    /// Counts old and recent trades. Shifts the equity curve so that it ends at the current equity.
+    /// Adds the figures of old and recent trades. Shifts the equity curve so that it ends at the current equity.
     fn count_old_and_recent(&self, model: &mut Model) {
         let Model { fold, bots, trades, curve, .. } = model;
         for (place, (bot, verdict)) in bots.iter_mut().zip(fold.session.verdicts()).enumerate() {

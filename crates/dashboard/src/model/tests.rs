@@ -1,4 +1,4 @@
-//! Tests of the model built from journal lines.
+//! Tests of the model that is built from journal lines.
 
 use super::*;
 use crate::view::{build_limits, build_trades};
@@ -164,7 +164,7 @@ fn limit_usage_matches_the_rules() {
     written.open(3, 1_000);
     written.lose(3, 1_000);
     written.open(4, 500);
-    // Of 100.00: 10.00 are lost, and 5.00 are at stake.
+    // Of an initial 100.00, 10.00 are lost and 5.00 are at stake.
     let expected = |loss: f64| {
         json!([
             [null, "max_open_trades", 1.0, 3.0],

@@ -1,4 +1,4 @@
-//! Trades kept in memory: unfinished and latest ones. Older trades are read from the journal on request.
+//! Trades in memory: all unfinished trades and the latest finished ones. Older trades are read from the journal.
 
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_records::{IntentOrigin, TradeLine};
@@ -14,7 +14,7 @@ pub(crate) struct RetainedTrades {
     unfinished: BTreeSet<IntentId>,
     pub(crate) bot_names: BTreeSet<String>,
     pub(crate) trade_count: usize,
-    /// Number of the first intent from which on the trade book contains all trades.
+    /// The trade book contains all trades from this intent number on.
     pub(crate) first_intent: u64,
     next_rows: usize,
 }
@@ -51,7 +51,7 @@ impl RetainedTrades {
         self.unfinished.insert(intent);
     }
 
-    /// Evicts finished trades, except the latest and those of the last hour (counted by an hourly limit).
+    /// Evicts finished trades. Retains the latest ones, and those of the last hour, which an hourly limit counts.
     pub(crate) fn evict_old_trades(&mut self, at: Millis) {
         let rows = self.book.rows();
         if rows.len() < self.next_rows.max(2 * MAX_RETAINED_TRADES) {
@@ -64,7 +64,7 @@ impl RetainedTrades {
         };
         let first = rows.iter().rev().take_while(|row| is_young(row)).last();
         let Some(first) = first.map(|row| row.approved.intent()) else { return };
-        // Some recent trades may exist only in the journal.
+        // The trade book may lack some recent trades, which exist only in the journal.
         let first = first.max(IntentId::new(self.first_intent));
         self.book.retain_rows(|row| row.approved.intent() >= first || !row.is_finished());
         self.origins.retain(|intent, _| self.book.row(*intent).is_some());
@@ -81,7 +81,7 @@ impl RetainedTrades {
         self.origins.get(&row.approved.intent()).map(|origin| origin.bot.as_str())
     }
 
-    /// Returns the unfinished trades, oldest first. Excludes orders that probably opened no trade.
+    /// Returns the unfinished trades, oldest first. Excludes orders that probably did not open a trade.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
         let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
         rows.filter(|row| row.state != IntentState::NotOpened)

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Copy)]
 pub(crate) struct ServerLimits {
     pub(crate) slots: usize,
-    /// Maximum time to wait for a complete request head, including idle time before the request.
+    /// Maximum time to wait for a complete request head. Includes the idle time before the request.
     pub(crate) head_timeout: Duration,
     pub(crate) write_timeout: Duration,
 }
@@ -48,7 +48,7 @@ impl ConnectionSlot {
 struct ConnectionSlots(Mutex<VecDeque<Arc<ConnectionSlot>>>);
 
 impl ConnectionSlots {
-    /// Adds a connection. At the limit, evicts the oldest that is not signed in; `None` if all are signed in.
+    /// Adds a connection. At the limit, evicts the oldest one that is not signed in; `None` if all are signed in.
     fn admit(&self, limit: usize) -> Option<Arc<ConnectionSlot>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= limit {
@@ -123,7 +123,7 @@ async fn serve_stream(stream: TcpStream, router: Router, place: Arc<ConnectionSl
     }
 }
 
-/// Stream whose writes fail if the peer does not read within the timeout.
+/// A stream whose writes fail if the peer does not read the data within the timeout.
 struct TimeoutStream<S> {
     stream: S,
     patience: Duration,

@@ -1,4 +1,4 @@
-//! JSON endpoints of the dashboard page. The size of every response is limited.
+//! JSON endpoints of the dashboard page. Every response has a limited size.
 
 use super::Server;
 use crate::model::{Model, TailLine};
@@ -26,7 +26,7 @@ use std::time::Duration;
 use utoipa::IntoParams;
 
 const MAX_PAGE_ROWS: usize = 200;
-/// Timeout for explaining a trade or a moment. Without snapshots, the whole journal is read.
+/// Timeout for explaining a trade or a moment. If there is no snapshot, the whole journal must be read.
 const EXPLAIN_TIMEOUT: Duration = Duration::from_secs(50);
 
 #[derive(Deserialize, IntoParams)]
@@ -109,7 +109,7 @@ pub(crate) async fn state(State(serving): AppState, _: Parameters<NoParameters>)
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
-/// Singular label of a group, such as `bot`, and the names in the group.
+/// Label of a group in the singular, such as `bot`, and the names of the items in the group.
 type NameList = (&'static str, Vec<String>);
 
 fn bot_names(model: &Model) -> NameList {
@@ -262,7 +262,7 @@ fn to_response<T: Serialize + ToString>(read: &T) -> Value {
     json!({ "text": read.to_string(), "data": json!(read) })
 }
 
-/// Explains a trade or a moment in a separate thread, so that reading the journal blocks no other request.
+/// Explains a trade or a moment on a separate thread, because reading the journal would block other requests.
 async fn explain(serving: Arc<Server>, asked: Lookup) -> ApiResult<Value> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {
@@ -314,7 +314,7 @@ fn to_failure(error: &AppError) -> Failure {
     Failure::new(status, format!("{error}{known}"))
 }
 
-/// Query parameters. Unknown names are rejected, so that a misspelt filter is not ignored.
+/// Query parameters. An unknown name is an error, so that a misspelt filter is not silently ignored.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
 #[derive(Deserialize)]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Interval of clock events. A client that receives no event for longer has lost the connection.
+/// Interval between clock events. A client that receives no event for longer has lost its connection.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(2);
 const MIN_EVENT_DELAY: Duration = Duration::from_millis(200);
 const MAX_EVENT_LINES: usize = 100;
@@ -46,7 +46,7 @@ pub(crate) async fn events(
     Sse::new(unfold(told, |mut told| async move { Some((Ok(told.next_event().await), told)) }))
 }
 
-/// Parses the line count in an event id. `None` if the id is from an earlier start of the server.
+/// Parses the number of lines in an event id. `None` if the id is from an earlier server process.
 fn parse_event_id(id: &str, generation: &str) -> Option<u64> {
     let (start, count) = id.split_once('-')?;
     (start == generation).then(|| count.parse().ok())?
@@ -71,7 +71,7 @@ impl EventFeed {
     fn queue_events(&mut self, has_changed: bool) {
         if has_changed {
             self.changes.mark_unchanged();
-            // Sends only the newest state, so slow readers skip outdated ones.
+            // Sends only the newest state, so that slow readers skip outdated states.
             self.waiting.push_back(Event::default().event("state").data(&*self.shared.state()));
             if let Some(news) =
                 self.shared.lines_after(self.lines, MAX_EVENT_LINES).filter(|news| !news.lines.is_empty())

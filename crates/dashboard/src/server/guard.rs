@@ -1,7 +1,7 @@
-//! Access checks of requests: host name, origin, custom header and cookie.
+//! Access checks for requests: host name, origin, custom header and cookie.
 //!
-//! The terminal shows a sign-in link with a one-time token. The browser exchanges the token for a
-//! cookie that is valid until this process ends.
+//! The terminal shows a sign-in link with a one-time token. The browser exchanges the token for a cookie. The
+//! cookie is valid until this process ends.
 
 use super::Server;
 use super::connections::ConnectionSlot;
@@ -23,9 +23,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
-/// Header of requests from this page. Other sites cannot send the header without a CORS preflight.
+/// Header that requests from this page contain. Other sites cannot send the header without a CORS preflight.
 pub(crate) const REQUEST_HEADER: &str = "x-candlewick";
-/// Content security policy: only files of this server, no inline code, no framing by other sites.
+/// Content security policy: only files of this server, no inline code, and no framing by other sites.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -54,7 +54,7 @@ fn find_objection(serving: &Server, method: &Method, headers: &HeaderMap) -> Opt
         return Some("the request comes from another site");
     }
     let site = text(&HeaderName::from_static("sec-fetch-site"));
-    // Following a link to the page reveals nothing.
+    // It is harmless if another site links to the page, because the other site cannot read the response.
     let is_visit = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
     if !site.iter().all(|site| ["same-origin", "none"].contains(site)) && !is_visit {
         return Some("the request comes from another site");
@@ -97,7 +97,7 @@ fn add_security_headers(mut response: Response) -> Response {
     response
 }
 
-/// Host names that requests may use. Other names are rejected to prevent DNS rebinding.
+/// Host names that requests may use. Requests with other names are rejected to prevent DNS rebinding.
 pub(crate) struct AllowedHosts {
     names: Vec<String>,
     any_address: Option<u16>,
@@ -113,7 +113,7 @@ impl AllowedHosts {
         if address.ip().is_loopback() || address.ip().is_unspecified() {
             names.extend(["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")));
         }
-        // Browsers omit the default port.
+        // Browsers omit the port from the host name if it is the default port.
         if port == 80 {
             let portless = names.iter().filter_map(|name| name.strip_suffix(":80").map(str::to_owned));
             names.extend(portless.collect::<Vec<_>>());
@@ -154,7 +154,7 @@ impl AllowedHosts {
         proxy.is_some_and(|name| host == name || host == format!("{name}:443"))
     }
 
-    /// Returns whether the host is an allowed IP address. DNS rebinding works for names only.
+    /// Returns whether the host is an allowed IP address. DNS rebinding is possible only with host names.
     fn is_allowed_address(&self, host: &str) -> bool {
         let Some(port) = self.any_address else { return false };
         let address = host.parse::<SocketAddr>().map(|address| (address.ip(), address.port()));
@@ -168,12 +168,12 @@ const MAX_COOKIES: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignInLink {
-    /// One-time sign-in URL. Browsers never send the part after `#`, the token, to a server.
+    /// Sign-in URL that can be used once. The token follows the `#`, a part that browsers never send to a server.
     pub url: String,
     pub used_count: u64,
 }
 
-/// One-time token and issued cookies, stored as hashes and compared in constant time.
+/// One-time token and issued cookies. They are stored as hashes and compared in constant time.
 pub(crate) struct Sessions {
     inner: Mutex<Secrets>,
     links: watch::Sender<SignInLink>,
@@ -193,7 +193,7 @@ impl Sessions {
         let (links, shown) = watch::channel(SignInLink { url: build_url(&base, &token), used_count: 0 });
         let inner = Mutex::new(Secrets { token: blake3::hash(token.as_bytes()), cookies: VecDeque::new() });
         let secure = if hosts.proxy.is_some() { "; Secure" } else { "" };
-        // Cookies are shared by all ports of an address, so the name contains the port.
+        // All ports of an address share their cookies, so the name of the cookie contains the port.
         let cookie = format!("candlewick-{}", hosts.port);
         Ok((Self { inner, links, base, cookie, secure }, shown))
     }
@@ -202,7 +202,7 @@ impl Sessions {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Exchanges the one-time token for a cookie and creates a new link. `None` if the token is invalid.
+    /// Exchanges the one-time token for a cookie, and creates a new sign-in link. `None` if the token is invalid.
     pub(crate) fn exchange_token(&self, token: &str) -> Result<Option<String>, DashboardError> {
         let (cookie, next) = (generate_secret()?, generate_secret()?);
         {
@@ -255,7 +255,7 @@ mod tests {
             ("0.0.0.0:7070", None, here, "127.0.0.1:7070 192.168.0.7:7070", "192.168.0.7:80"),
             ("0.0.0.0:7070", None, here, "[fe80::1]:7070", "evil.example:7070"),
             ("[::]:7070", None, "http://[::1]:7070", "[::1]:7070", "evil.example:7070"),
-            // Port 80 may be omitted.
+            // Browsers may omit port 80.
             ("192.168.0.7:80", None, "http://192.168.0.7:80", "192.168.0.7:80 192.168.0.7", "localhost"),
             ("[fe80::1]:80", None, "http://[fe80::1]:80", "[fe80::1]:80 [fe80::1]", "localhost 192.168.0.8"),
             ("127.0.0.1:80", None, "http://127.0.0.1:80", "localhost", "192.168.0.7"),

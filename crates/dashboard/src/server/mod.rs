@@ -39,7 +39,7 @@ pub(crate) struct Server {
     sessions: Sessions,
     hosts: AllowedHosts,
     ordering: tokio::sync::Mutex<()>,
-    /// Lock that allows one explanation at a time, because each may read the whole journal.
+    /// Lock that allows only one explanation at a time, because each may read the whole journal.
     explaining: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -58,7 +58,7 @@ impl Server {
 }
 
 impl Dashboard {
-    /// Starts tasks that follow the journal, poll the bot and serve the page. Requires a tokio runtime.
+    /// Starts the tasks that follow the journal, poll the bot and serve the page. Requires a tokio runtime.
     pub async fn start(settings: &DashboardSettings, watched: WatchedBot) -> Result<Self, DashboardError> {
         settings.check()?;
         let address = settings.listen;
@@ -73,7 +73,7 @@ impl Dashboard {
         Ok(Self { address, sign_in_links: links, tasks })
     }
 
-    /// Waits until a task of the dashboard ends, which indicates a bug.
+    /// Waits until any task of the dashboard ends. The tasks never end unless there is a bug.
     pub async fn wait_for_end(&mut self) {
         self.tasks.join_next().await;
     }

@@ -1,4 +1,4 @@
-//! Endpoints that change state: sign in, halt and resume. No endpoint opens a trade.
+//! Endpoints that change state: sign-in, halt and resume. No endpoint opens a trade.
 
 use super::Server;
 use super::data::{ApiResult, AppState, Failure};
@@ -93,7 +93,7 @@ async fn carry_out_resume(serving: Arc<Server>) -> ApiResult<Ordered> {
     Ok(Json(Ordered { text }))
 }
 
-/// Executes an order to its end, even if the browser disconnects.
+/// Executes an order completely, even if the browser disconnects.
 async fn run_to_end(
     serving: &Server,
     order: impl Future<Output = ApiResult<Ordered>> + Send + 'static,
@@ -137,7 +137,7 @@ mod tests {
         assert!(halt(State(Arc::clone(&serving)), asked).now_or_never().is_none(), "an order is in progress");
         drop(another);
         let (reached, _) = timeout(PATIENCE, bot.accept()).await.expect("the bot is asked").unwrap();
-        // The bot ends without an answer, so the HALT file must halt its next start.
+        // The bot stops without an answer, so the HALT file must ensure that its next start is halted.
         drop((reached, bot));
         let looking = async {
             while !file.exists() {

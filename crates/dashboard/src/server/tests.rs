@@ -1,4 +1,4 @@
-//! Attacks on the server over real connections.
+//! Tests that attack the server over real connections.
 
 use super::{ASSETS, Dashboard, JS};
 use crate::{DashboardError, DashboardSettings, WatchedBot};
@@ -75,7 +75,7 @@ impl Served {
         let text = format!(
             "{line} HTTP/1.1\r\n{headers}connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
         );
-        // A server that refuses a request may close the connection before reading it all.
+        // A server that refuses a request may close the connection before it has read the whole request.
         drop(stream.write_all(text.as_bytes()).await);
         let mut bytes = Vec::new();
         drop(timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("an answer in time"));
@@ -180,7 +180,7 @@ async fn cookie_is_valid_for_its_dashboard_until_it_ends() {
     }
     let address = served.address();
     drop(served);
-    // The listener is dropped when its task is next polled; then the port is free.
+    // The listener is dropped when its task is next polled. Only then is the port free.
     let begin_again = async {
         loop {
             match Served::try_start(address, false).await {
@@ -268,7 +268,7 @@ async fn idle_connections_do_not_lock_out_signed_in_browsers() {
     assert!(timeout(PATIENCE, stream.read(&mut bytes)).await.unwrap().unwrap() > 0);
     let mut idle = Vec::new();
     for number in 0..1_000 {
-        // The system may run out of sockets first.
+        // The operating system may run out of sockets before the server reaches its limit.
         let Ok(Ok(mut other)) = timeout(PATIENCE, TcpStream::connect(served.address())).await else { break };
         if number % 2 == 0 {
             drop(other.write_all(b"GET / HTTP/1.1\r\nx:").await);

@@ -194,7 +194,7 @@ impl Mark {
     }
 }
 
-/// Returns a page of trades in memory and the upper bound of those in the journal; `None` for an unknown bot.
+/// Returns a page of trades in memory, and the upper bound of trades in the journal; `None` for an unknown bot.
 pub(crate) fn build_trades(
     model: &Model,
     before: u64,

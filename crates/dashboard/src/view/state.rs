@@ -1,4 +1,4 @@
-//! JSON state of the bot and its journal, without curves, lists and candles.
+//! JSON state of the bot and its journal. Curves, lists and candles are not included.
 
 use crate::model::{BarLevel, BotFigures, CandleFeed, Model, Note};
 use crate::watch::{KnownState, SharedState};
@@ -296,7 +296,7 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
 fn build_money(model: &Model) -> Money {
     let (ledger, scale) = (model.session().ledger(), model.session().money_scale());
     let (peak, equity) = (scale.to_f64(ledger.peak()), scale.to_f64(ledger.equity()));
-    // A paper run has its own wallet, which is read only once.
+    // A paper run has its own wallet. The run reads this wallet only once.
     let is_read = model.run.trading != Some(TradingMode::Paper);
     Money {
         decimals: scale.decimals(),

@@ -1,4 +1,4 @@
-//! Reads new journal lines. Reopens the journal after an error, or if another file has replaced it.
+//! Reads new journal lines. Reopens the journal after an error, or if a different file has replaced it.
 
 use super::SharedState;
 use crate::model::{LineEffect, Model, SnapshotFold};
@@ -12,7 +12,7 @@ const LONG_JOURNAL_LINES: u64 = 50_000;
 const PAGE_LINES: u32 = 2_000;
 const LINE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(1_500);
-/// Time without new lines after which the journal is reopened, because another file may have replaced it.
+/// If no line arrives for this long, the journal is reopened, because a different file may have replaced it.
 const REOPEN_DELAY: Duration = Duration::from_secs(30);
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
@@ -89,7 +89,7 @@ async fn begin_model(shared: &SharedState, reader: &mut Reader) -> Result<Option
     Ok(old)
 }
 
-/// Discards the model if another file has replaced the journal, or if the model lacks older lines.
+/// Discards the model if a different file has replaced the journal, or if the model lacks older lines.
 async fn discard_other_journal(shared: &SharedState, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
@@ -115,7 +115,7 @@ fn apply_page(
     let mut known = shared.known();
     let Some(model) = known.model.as_mut() else { return Ok(false) };
     let mut is_new = !page.is_empty();
-    // Candles do not affect money, trades or verdicts.
+    // A page that contains only candles does not affect money, trades or verdicts.
     let is_to_bring_up = page.iter().any(|line| !is_candle(line));
     if !is_continuation(model.last_line.as_ref(), page.first()) {
         known.model = None;
@@ -163,7 +163,7 @@ async fn update_holder(shared: &SharedState, reader: &mut Reader) -> Result<(), 
     Ok(())
 }
 
-/// Number of lines to search for a line of a run, because manual entries are not part of a run.
+/// Number of lines to search for a line that belongs to a run. Manual entries belong to no run.
 const NEARBY_LINES: u32 = 500;
 
 async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
@@ -171,7 +171,7 @@ async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError>
     let end = reader.lines(head.saturating_sub(u64::from(NEARBY_LINES) - 1).max(1), NEARBY_LINES).await?;
     let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != BETWEEN_RUNS);
     let last = last.ok_or(RecordsError::NoRun)?;
-    // Run numbers ascend, so binary search finds the first line of the run.
+    // Run numbers ascend, so a binary search finds the first line of the run.
     let (mut low, mut high) = (1, head);
     while low < high {
         let middle = low + (high - low) / 2;
@@ -183,7 +183,7 @@ async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError>
             low = middle + 1;
         }
     }
-    // Lines without a run may precede the header.
+    // Lines that belong to no run may precede the header.
     let around = reader.lines(low, NEARBY_LINES).await?;
     let header =
         around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == last);
@@ -196,7 +196,7 @@ struct OldLineFold {
 }
 
 impl OldLineFold {
-    /// Reads old lines for up to `time`, and returns whether lines remain. If not, replaces the shown model.
+    /// Reads old lines for up to `time`. Returns whether lines remain. If none remain, replaces the shown model.
     async fn read(
         &mut self,
         shared: &SharedState,
@@ -234,7 +234,7 @@ impl OldLineFold {
         shared.update(|known| {
             let Some(shown) = known.model.as_mut() else { return false };
             std::mem::swap(shown, &mut self.model);
-            // Keeps subscribers from receiving a line twice.
+            // Moves the last lines, so that subscribers do not receive a line twice.
             shown.tail = std::mem::take(&mut self.model.tail);
             true
         });

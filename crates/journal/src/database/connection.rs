@@ -1,4 +1,4 @@
-//! Database connection with durable commits.
+//! Database connection whose commits are durable.
 
 use super::fault::{WithUrl, from_sqlx};
 use super::{JournalUrl, Location};
@@ -14,7 +14,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 pub(crate) const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
-/// Deadline for opening a journal. The deadline is long because a migration may change millions of lines.
+/// Time limit for opening a journal. The limit is long because a migration may change millions of lines.
 pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
 /// Maximum number of attempts to enable write-ahead logging while other processes open the same file.
 const WAL_ATTEMPTS: u32 = 100;
@@ -54,19 +54,19 @@ impl Connection {
         }
     }
 
-    /// Enables a synced write-ahead log, which makes commits to a file durable. No-op on a server.
+    /// Enables a synced write-ahead log, which makes commits to a file durable. Does nothing on a server.
     pub(crate) async fn make_durable(&mut self) -> Result<()> {
         if self.is_server() {
             return Ok(());
         }
-        // Detects a read-only file, for which the mode switch would report a misleading error.
+        // Detects a read-only file. Without this check, switching the mode would report a misleading error.
         self.run("BEGIN IMMEDIATE; ROLLBACK").await?;
         for attempt in 1.. {
             let mode = sqlx::query_scalar("PRAGMA journal_mode = WAL").fetch_one(&mut self.any).await;
             let mode: Result<String, _> = mode.map_err(|error| from_sqlx(error, &self.url));
             match mode {
                 Ok(mode) if mode == "wal" => break,
-                // SQLite does not wait while other processes open the file.
+                // For this statement, SQLite does not wait while other processes open the file.
                 Err(JournalError::Unavailable { .. }) if attempt < WAL_ATTEMPTS => {
                     tokio::time::sleep(WAL_RETRY_DELAY).await;
                 }
@@ -98,7 +98,7 @@ impl Connection {
         with_deadline(ANSWER_DEADLINE, &url, run).await
     }
 
-    /// Checks that the file was not deleted or moved, because further writes would be lost.
+    /// Checks that the file was not deleted or moved. If it was, further writes would be lost.
     pub(crate) fn check_in_place(&self) -> Result<()> {
         match &self.file {
             Some(mark) if OpenedFile::read(&mark.path)?.identity != mark.identity => {
@@ -121,18 +121,18 @@ impl Connection {
     }
 
     pub(crate) async fn close(self) {
-        // Ignores errors, because all commits are already durable.
+        // Errors are ignored, because all commits are already durable.
         drop(self.any.close().await);
     }
 }
 
-/// Session settings of a server: durable commits, and timeouts for locks and idle transactions.
+/// Settings of a server session: durable commits, and timeouts for locks and idle transactions.
 const SERVER_SETTINGS: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s'";
 
-/// Awaits `answer`, with a deadline if the journal is on a server. SQLite's busy timeout limits waits on files.
+/// Awaits `answer`, with a deadline if the journal is on a server. For files, SQLite's busy timeout limits the wait.
 pub(crate) async fn with_deadline<T>(
     deadline: Duration,
     url: &JournalUrl,
@@ -154,7 +154,7 @@ async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection> {
 
 async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection> {
     let unwritable = |source| JournalError::NotWritable { path: path.to_owned(), source };
-    // Resolved here, because the driver would resolve `..` without following links.
+    // The path is resolved here, because the driver would resolve `..` without following links.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let real = match (std::fs::canonicalize(folder), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
@@ -163,7 +163,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
         (Ok(_), None) => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
     };
     if purpose == Purpose::Create {
-        // Makes the file, and those that SQLite adds, accessible to the owner only. SQLite reports any failure.
+        // Makes the file, and the files that SQLite adds, accessible only to the owner. SQLite reports any failure.
         drop(private_file::create_if_missing(&real));
     }
     let mode = match (purpose, real.exists()) {
@@ -177,7 +177,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     };
     let any = open_with_mode(url, &real, mode).await;
     let any = match any {
-        // A file without a write-ahead log needs no recovery, so it can be read in a read-only folder.
+        // A file without a write-ahead log needs no recovery, so it can be read even in a read-only folder.
         Err(JournalError::NotWritable { .. }) if purpose == Purpose::Read && !has_wal(&real) => {
             open_with_mode(url, &real, "ro&immutable=1").await?
         }
@@ -192,7 +192,7 @@ async fn open_with_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<Any
         reason: "the file name is not valid UTF-8".to_owned(),
     })?;
     let mut any = connect(&driver_url, url).await?;
-    // SQLite opens files lazily, so only a query shows whether the file is readable.
+    // SQLite opens files lazily, so only a query reveals whether the file is readable.
     let asked = sqlx::raw_sql("SELECT 1 FROM sqlite_master LIMIT 1").execute(&mut any).await;
     asked.with_url(url)?;
     Ok(any)

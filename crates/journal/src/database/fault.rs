@@ -1,4 +1,4 @@
-//! Mapping of database errors to journal errors.
+//! Mapping from database errors to journal errors.
 
 use super::{JournalUrl, Location};
 use crate::JournalError;
@@ -34,7 +34,7 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed | sqlx::Error::BeginFailed => {
             JournalError::Unavailable { url, source: error.into() }
         }
-        // A connection lost in the middle of a response appears as a protocol error.
+        // A connection that is lost in the middle of a response causes a protocol error.
         sqlx::Error::Protocol(_) => JournalError::Unavailable { url, source: error.into() },
         sqlx::Error::Configuration(_) => {
             JournalError::InvalidUrl { url, reason: "the database driver cannot parse the URL".to_owned() }
@@ -50,14 +50,14 @@ pub(crate) fn from_migrate(error: MigrateError, place: &JournalUrl) -> JournalEr
     }
 }
 
-/// Returns whether the primary SQLite error code is READONLY, PERM or CANTOPEN.
+/// Returns whether a primary SQLite error code is READONLY, PERM or CANTOPEN.
 const fn is_unwritable(code: i32) -> bool {
     matches!(code & 0xff, 3 | 8 | 14)
 }
 
 fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
     match code & 0xff {
-        // BUSY, LOCKED, NOMEM, INTERRUPT, IOERR
+        // The SQLite codes BUSY, LOCKED, NOMEM, INTERRUPT and IOERR.
         5 | 6 | 7 | 9 | 10 => JournalError::Unavailable { url, source: error.into() },
         11 => JournalError::Damaged { url, source: error.into() },
         13 => JournalError::DiskFull { url, source: error.into() },

@@ -1,4 +1,4 @@
-//! Lock file next to a journal. One process can hold the lock, until the process exits.
+//! Lock file next to a journal. Only one process at a time can hold the lock. It is released when the process exits.
 
 use crate::JournalError;
 use crate::private_file::{self, with_suffix};
@@ -10,33 +10,33 @@ pub(crate) const LOCK_SUFFIX: &str = ".lock";
 
 #[derive(Debug)]
 pub(crate) struct FileLock {
-    /// The locked file, `None` if the file system does not support locks.
+    /// The locked file; `None` if the file system does not support locks.
     file: Option<File>,
 }
 
 impl FileLock {
     pub(crate) fn try_lock(journal: &Path) -> Result<Option<Self>, JournalError> {
         let unwritable = |source| JournalError::NotWritable { path: journal.to_owned(), source };
-        // Resolves links, so that all paths to a journal share one lock.
+        // Resolves links, so that all paths to the same journal share one lock.
         let real = journal.canonicalize().map_err(unwritable)?;
         let path = with_suffix(&real, LOCK_SUFFIX);
         let file = open(&path).map_err(|source| JournalError::NotWritable { path, source })?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { file: Some(file) })),
             Err(TryLockError::WouldBlock) => Ok(None),
-            // Without locks, only the lease protects the journal.
+            // If the file system does not support locks, only the lease protects the journal.
             Err(TryLockError::Error(_)) => Ok(Some(Self { file: None })),
         }
     }
 
-    /// Returns whether the lock excludes all other processes on this kernel.
+    /// Returns whether the lock excludes all other processes that run on this kernel.
     pub(crate) fn is_exclusive(&self) -> bool {
         self.file.is_some()
     }
 }
 
 impl Drop for FileLock {
-    /// Unlocks explicitly. A child process between `fork` and `exec` would keep the lock on a closed file.
+    /// Unlocks explicitly. Otherwise, a child process between `fork` and `exec` would keep the lock on the closed file.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
             let _ = file.unlock(); // on failure, closing the file releases the lock
@@ -44,7 +44,7 @@ impl Drop for FileLock {
     }
 }
 
-/// Opens the lock file, read-only if necessary. Read access is sufficient for locking.
+/// Opens the lock file, read-only if it cannot be written. Read access is sufficient for locking.
 fn open(path: &Path) -> io::Result<File> {
     match private_file::open_or_create(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// URL of a journal: `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
-/// A path is relative to the working directory unless it begins with `/`. The password is never displayed.
+/// A path is relative to the working directory unless it starts with `/`. The password is never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JournalUrl(Location);
 
@@ -64,7 +64,7 @@ impl JournalUrl {
         }
     }
 
-    /// Returns the journal's files that other users can access. Such files expose balances and trades.
+    /// Returns the files of the journal that other users can access. Such files expose balances and trades.
     pub fn files_accessible_to_others(&self) -> Vec<PathBuf> {
         let files = self.file().into_iter().flat_map(|path| SUFFIXES.map(|suffix| with_suffix(path, suffix)));
         files.filter(|file| is_accessible_to_others(file)).collect()
@@ -85,7 +85,7 @@ impl FromStr for JournalUrl {
 
     fn from_str(text: &str) -> Result<Self, JournalError> {
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
-        // Shows only the scheme: the rest may contain a password.
+        // The message contains only the scheme, because the rest of the URL may contain a password.
         let wrong = |reason: &str| {
             Err(JournalError::InvalidUrl { url: format!("{scheme}:..."), reason: reason.to_owned() })
         };
@@ -102,7 +102,7 @@ impl FromStr for JournalUrl {
             "postgres" | "postgresql" => match url::Url::parse(text) {
                 Ok(url) if !url.has_host() => wrong("the host is missing"),
                 Ok(url) if url.path().len() < 2 => wrong("the database name is missing"),
-                // The driver would log the value of an unknown option, which may be a password.
+                // The driver would log the value of an unknown option, and the value may be a password.
                 Ok(url) => {
                     match url.query_pairs().map(|(name, _)| name).find(|name| !is_known_option(name)) {
                         Some(name) => wrong(&format!("unknown option {name:?}")),
@@ -111,7 +111,7 @@ impl FromStr for JournalUrl {
                 }
                 Err(error) => wrong(&error.to_string()),
             },
-            // A file name contains no password.
+            // A file name contains no password, so the message may contain it.
             "" if is_database_file(text) => Err(JournalError::InvalidUrl {
                 url: format!("{text:?}"),
                 reason: format!("to use this file, specify sqlite://{text}"),
@@ -134,7 +134,7 @@ impl fmt::Display for JournalUrl {
         match &self.0 {
             Location::File(path) => write!(f, "sqlite://{}", path.display()),
             Location::Server(url) => {
-                // Omits the options, which may contain a password.
+                // Omits the URL options, because they may contain a password.
                 write!(f, "postgres://")?;
                 if !url.username().is_empty() {
                     write!(f, "{}@", url.username())?;

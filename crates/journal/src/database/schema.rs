@@ -1,4 +1,4 @@
-//! Schema of a journal: creation, migration and version check.
+//! Schema of a journal database: creation, migration and version check.
 
 use super::JournalUrl;
 use super::connection::Connection;
@@ -11,7 +11,7 @@ use sqlx::{AnyConnection, SqlSafeStr};
 pub(crate) const SCHEMA_VERSION: i64 = 4;
 pub(crate) const ORDERS_MIN_SCHEMA: i64 = 3;
 const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
-/// Migrations in ascending order. Never change an existing migration.
+/// Migrations in ascending order of version. Never change an existing migration.
 const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "journal", include_str!("../../migrations/1_journal.sql")),
     (2, "wires", include_str!("../../migrations/2_wires.sql")),
@@ -59,7 +59,7 @@ pub(crate) async fn inspect_on(
     Ok(FoundSchema::Schema(found))
 }
 
-/// Migrates a database to [`SCHEMA_VERSION`]. Must run within a transaction that excludes other processes.
+/// Migrates a database to [`SCHEMA_VERSION`]. The caller's transaction must exclude other processes.
 pub(crate) async fn migrate(any: &mut AnyConnection, url: &JournalUrl) -> Result<()> {
     let fault = |error| from_migrate(error, url);
     any.ensure_migrations_table(MIGRATIONS_TABLE).await.map_err(fault)?;

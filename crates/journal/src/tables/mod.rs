@@ -14,7 +14,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 
-/// Format version of the tables. Increase it with every change, so that old tables are rebuilt.
+/// Format version of the tables. Increase it with every change of the format, so that old tables are rebuilt.
 pub(crate) const FORMAT: i64 = 1;
 const TABLES_MIN_SCHEMA: i64 = 4;
 
@@ -23,17 +23,17 @@ const TABLES_MIN_SCHEMA: i64 = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentRecord {
     pub intent: u64,
-    /// Number of the last journal entry about the intent.
+    /// Number of the last journal entry that concerns the intent.
     pub seq: u64,
     pub run: u64,
     pub bot: String,
-    /// Symbol of the trade that the venue opened, which may differ from the requested one.
+    /// Symbol of the trade that the venue opened. It may differ from the requested symbol.
     pub symbol: String,
     /// `BUY` or `SELL`.
     pub direction: String,
     /// `in_doubt`, `open`, `settled`, `rejected`, `not_opened` or `not_sent`.
     pub state: String,
-    /// `WON`, `LOST`, `DRAW` or `CANCELLED`, `None` until settled.
+    /// `WON`, `LOST`, `DRAW` or `CANCELLED`; `None` until the trade is settled.
     pub result: Option<String>,
     pub stake_minor: i64,
     pub profit_minor: Option<i64>,
@@ -52,7 +52,7 @@ pub struct IntentRecord {
     pub expiration_type: String,
     pub reason: String,
     pub venue_id: Option<String>,
-    /// Ordered symbol. This field and the next two are only set if the venue opened a different trade.
+    /// Symbol in the order. This field and the next two are set only if the venue opened a different trade.
     pub ordered_symbol: Option<String>,
     pub ordered_direction: Option<String>,
     pub ordered_stake_minor: Option<i64>,
@@ -129,7 +129,7 @@ pub(crate) struct Progress {
 }
 
 impl Reader {
-    /// Reads a consistent copy of the tables, `None` if the tables are missing or incomplete.
+    /// Reads a consistent copy of the tables; `None` if the tables are missing or incomplete.
     pub async fn tables(&mut self) -> Result<Option<Tables>> {
         if self.schema < TABLES_MIN_SCHEMA {
             return Ok(None);
@@ -198,7 +198,7 @@ impl Reader {
         Ok(rows.first().and_then(progress))
     }
 
-    /// Finds intents in `[from, to)` with a missing or outdated row. Returns pairs of intent and last entry number.
+    /// Finds intents in `[from, to)` whose row is missing or outdated. Returns pairs of intent and last entry number.
     pub(crate) async fn stale_intents(&mut self, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
         let text = "SELECT e.intent AS intent, e.last AS seq FROM (SELECT intent, MAX(seq) AS last FROM entries \
                     WHERE intent >= $1 AND intent < $2 AND kind <> 'note' GROUP BY intent) e \

@@ -29,7 +29,7 @@ pub struct RunNames {
 pub trait IntentRows: Send + Sync {
     fn last_intent(&self) -> u64;
 
-    /// Returns the run that decided an intent, `None` if the intent was evicted from memory.
+    /// Returns the run that decided an intent; `None` if the intent was evicted from memory.
     /// The row of an evicted intent is final, except for the number of the last entry.
     fn run_of_intent(&self, intent: u64) -> Option<u64>;
 
@@ -52,8 +52,8 @@ enum Search {
     Done,
 }
 
-/// Writes changed intents to the tables. [`Projector::take_line`] must receive all lines after the initial head.
-/// Earlier changes that the tables lack are found in the journal.
+/// Writes changed intents to the tables. [`Projector::take_line`] must receive every line after the initial head.
+/// Changes up to the initial head that the tables lack are found in the journal.
 pub struct Projector {
     before: Head,
     seen: Head,
@@ -83,7 +83,7 @@ impl Projector {
         Self { must_clear: true, search: Search::Intents(1), ..Self::after(head) }
     }
 
-    /// Takes the next durable line. `source` must already include this line.
+    /// Notes which intent the next durable line changes. `source` must already contain the data of this line.
     pub fn take_line(&mut self, stored: &StoredLine, source: &dyn IntentRows) {
         self.seen = stored.head();
         match (stored.line.kind, stored.line.intent) {
@@ -110,7 +110,7 @@ impl Projector {
         self.must_clear || self.complete_to != Some(self.seen.seq)
     }
 
-    /// Writes the next piece of the tables. If the future is dropped, the next call repeats the piece.
+    /// Writes the next piece of the tables. If the future is dropped, the next call writes the same piece again.
     pub async fn write_piece(
         &mut self,
         store: &mut Store,
@@ -189,7 +189,7 @@ impl Projector {
     async fn choose_search(&self, reader: &mut Reader) -> Result<Option<Search>> {
         let Some(progress) = reader.progress().await? else { return Ok(None) };
         let Head { seq, .. } = progress.up_to;
-        // Otherwise the tables are from another journal, or from entries that no longer exist.
+        // If this is false, the tables are from a different journal, or from entries that no longer exist.
         let is_ours = seq == 0 || reader.line_at(progress.up_to).await?.is_some();
         if !is_ours || seq > self.before.seq {
             return Ok(None);
@@ -218,7 +218,7 @@ const UPSERT_INTENT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol,
      venue_id = excluded.venue_id, ordered_symbol = excluded.ordered_symbol, ordered_direction = excluded.ordered_direction, \
      ordered_stake_minor = excluded.ordered_stake_minor, settled_by_person = excluded.settled_by_person";
 
-/// Recomputes a bot's daily figures from its intents. The statement is idempotent.
+/// Recomputes the daily figures of a bot from its intents. The statement is idempotent.
 const RECOUNT_FIGURES: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, lost, drawn, cancelled, stake_minor, profit_minor, unit) \
      SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), MAX(seq), \
      COUNT(CASE WHEN decision_time >= $1 AND decision_time < $3 THEN 1 END), \
@@ -238,12 +238,12 @@ const RECOUNT_FIGURES: &str = "INSERT INTO figures (day, bot, seq, decided, sett
 pub(crate) struct RowsToWrite {
     must_clear: bool,
     pub(crate) intents: Vec<IntentRecord>,
-    /// Last entry that the tables include after this write, `None` if more rows follow.
+    /// Last entry that the tables include after this write; `None` if more rows must be written first.
     pub(crate) up_to: Option<Head>,
 }
 
 impl Store {
-    /// Writes rows in one transaction, which a dropped future rolls back. Retries are safe.
+    /// Writes rows in one transaction. Dropping the future rolls the transaction back, so retries are safe.
     async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<()> {
         let url = self.url.clone();
         with_deadline(TABLES_DEADLINE, &url, async {
@@ -253,7 +253,7 @@ impl Store {
             let any = connection.driver();
             lease::lock_head(any, &url, &self.token).await?;
             write_tables(any, &url, rows).await?;
-            // A transaction that is interrupted here must leave nothing behind.
+            // If the transaction is interrupted here, it must leave no changes behind.
             self.kill_points.before_write(&CommitStep::TableRows);
             connection.run("COMMIT").await?;
             self.kill_points.after_write();

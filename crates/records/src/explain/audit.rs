@@ -1,4 +1,4 @@
-//! Audit of a settled trade against the terms of the trade and the venue's record.
+//! Audit of a settled trade against its own terms and against the venue's record.
 
 use super::doubt::parse_rows;
 use crate::run::TradingMode;
@@ -12,7 +12,7 @@ use std::fmt::Display;
 
 #[derive(Debug, Serialize)]
 pub(super) struct AuditCheck {
-    /// Checked item: `profit`, `result`, `span`, or a field name of the venue's record.
+    /// Name of the checked item: `profit`, `result`, `span`, or a field of the venue's record.
     what: &'static str,
     by: CheckSource,
     agrees: bool,
@@ -64,7 +64,7 @@ fn check_profit(row: &IntentRow, origin: &IntentOrigin) -> Option<AuditCheck> {
     Some(AuditCheck::from_terms("profit", row.profit == expected, detail))
 }
 
-/// Checks the result against the open and close prices. Equal prices may count as a loss.
+/// Checks the result against the open and close prices. A loss is also correct if both prices are equal.
 fn check_result(row: &IntentRow) -> Option<AuditCheck> {
     let (outcome, open, close) = (row.outcome?, row.open_price?, row.close_price?);
     let direction = row.approved.direction();
@@ -88,7 +88,7 @@ fn check_duration(row: &IntentRow) -> Option<AuditCheck> {
     let length = expiry.close_type.duration();
     let agrees = match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasted == length,
-        // Closes at the end of a candle, or of the next candle if too little time was left.
+        // The trade closes at the end of a candle, or at the end of the next candle if too little time was left.
         ExpirationType::CandleClose => {
             lasted > Millis::ZERO && lasted <= length * 2 && close.is_aligned_to(length)
         }
@@ -167,7 +167,7 @@ fn compare(
     Some(AuditCheck { what, by: CheckSource::Venue, agrees, detail })
 }
 
-/// Parses a price; 0 means that the price is not known yet (contract 2.3).
+/// Parses a price. A price of 0 means that the price is not known yet (contract 2.3).
 fn parse_price(value: &Value) -> Option<f64> {
     value.as_f64().filter(|value| value.abs() > 0.0)
 }

@@ -1,4 +1,4 @@
-//! Limits and stakes right before a decision, from a replay of the Session.
+//! Limits and stakes immediately before a decision, reconstructed by a replay of the Session.
 
 use super::indicators::MAX_REPLAYED_ENTRIES;
 use crate::RecordsError;
@@ -19,7 +19,7 @@ pub(super) struct DecisionEntry {
     pub(super) at: Millis,
 }
 
-/// Calls `visit` with the Session right before each decision. Skips decisions far into the journal unless `is_far`.
+/// Calls `visit` with the Session right before each decision. Skips late decisions in the journal unless `is_far`.
 pub(super) async fn visit_sessions_before(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -77,14 +77,14 @@ pub(super) async fn add_limit_figures(
 }
 
 fn limit_figures(rule: Rule, session: &Session, decision: &DecisionEntry) -> String {
-    // The Session does not replay candles, so the age of the last candle is unknown.
+    // The replay omits candles, so the age of the last candle is unknown.
     let Some(bot) = BotId::new(decision.bot).filter(|_| rule != Rule::StaleData) else {
         return String::new();
     };
     session.rule_figures(rule, bot, decision.at)
 }
 
-/// Describes the origin of a stake, such as `level 3 of 3 (4.40, times 2 after a loss)`.
+/// Describes how a stake was determined, such as `level 3 of 3 (4.40, times 2 after a loss)`.
 pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (next, is_probe) = session.next_stake(bot, decision.at)?;

@@ -1,4 +1,4 @@
-//! Conditions of a strategy at a candle, as text and JSON.
+//! Conditions of a strategy, evaluated at one candle, as text and JSON.
 
 use candlewick_engine::parse_utc_offset;
 use candlewick_sdk::{Condition, ConditionRole, Millis, escape_hidden, format_price};
@@ -10,17 +10,17 @@ const MAX_CONDITION_CHARS: usize = 40;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ConditionState {
-    /// Name of a part or filter of a combination; empty for the strategy itself.
+    /// Name of a part or filter of a combination. Empty for the strategy itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     part: String,
     /// Kind of condition: `buy`, `sell`, `vote`, `first_of`, `part` or `filter`.
     side: &'static str,
-    /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`.
+    /// Nesting depth: 0 for the whole condition, 1 for the operands of its `and` or `or`.
     depth: usize,
     condition: String,
-    /// Whether the condition is true. `None` if unknown, or for a filter without a signal.
+    /// Whether the condition is true. `None` if this is unknown, or if a filter received no signal.
     holds: Option<bool>,
-    /// Values in the condition, by name. A missing value is NaN here and null in JSON.
+    /// Named values in the condition. A missing value is NaN here and null in JSON.
     #[serde(serialize_with = "serialize_numbers")]
     numbers: Vec<(String, f64)>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -82,7 +82,7 @@ pub(super) fn condition_lines(conditions: &[ConditionState]) -> Vec<String> {
     let line = |(place, one): (usize, &ConditionState)| {
         let has_parts = conditions.get(place + 1).is_some_and(|next| next.depth > one.depth);
         let label = if one.depth == 0 { one.label() } else { String::new() };
-        // The parts repeat the text of the whole condition.
+        // The parts that follow repeat the text of the whole condition.
         let text = match (one.depth, has_parts, one.is_filter()) {
             (0, true, false) => "",
             (_, true, false) => &shorten_condition(&one.condition),
@@ -95,12 +95,12 @@ pub(super) fn condition_lines(conditions: &[ConditionState]) -> Vec<String> {
     conditions.iter().enumerate().map(line).collect()
 }
 
-/// Formats the local times in the conditions' time zones, such as ` (12:17:00 America/New_York)`.
+/// Formats a time in the time zones of the conditions, such as ` (12:17:00 America/New_York)`.
 pub(super) fn format_local_times(conditions: &[ConditionState], at: Millis) -> String {
     let Some(utc) = DateTime::from_timestamp_millis(at.get()) else { return String::new() };
     let mut clocks: Vec<String> = Vec::new();
     for condition in conditions {
-        // Every second piece is a quoted text.
+        // After splitting at the quotation marks, every second piece is a quoted text.
         for name in condition.condition.split(['\'', '"']).skip(1).step_by(2) {
             let zone: Option<Tz> = name.parse().ok().or_else(|| parse_utc_offset(name));
             let Some(zone) = zone.filter(|zone| *zone != Tz::UTC) else { continue };
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// 2026-01-05T00:00Z is 19:00 on the previous day in New York, five hours behind UTC in winter.
+    /// 2026-01-05T00:00Z is 19:00 on the previous day in New York, which is five hours behind UTC in winter.
     #[test]
     fn formats_time_in_the_zones_of_the_conditions() {
         let clocks = |texts: &[&str], at: i64| {

@@ -1,4 +1,4 @@
-//! Recorded trade lists that resolved an order of unknown status. Lists are found by request time.
+//! Recorded trade lists that resolved an order of unknown status. The lists are found by their request times.
 
 use super::step::{Step, describe_document};
 use crate::RecordsError;
@@ -11,12 +11,12 @@ use serde_json::Value;
 
 /// Minimum delay between the two trade lists that confirm a found trade (`domain 5`).
 const MIN_FOUND_LIST_DELAY: Millis = Millis::from_seconds(5);
-/// Minimum delay between the two trade lists that confirm a missing trade.
+/// Minimum delay between the two trade lists that confirm that the trade does not exist.
 const MIN_MISSING_LIST_DELAY: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;
 
-/// Reads the trade lists that resolved an order in doubt, and the wallet if the trade was missing.
+/// Reads the trade lists that resolved an order in doubt. Also reads the wallet if no trade was found.
 pub(super) async fn read_trade_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),
@@ -160,7 +160,7 @@ mod tests {
             what: format!("GET /token/trades?page={page}&pageSize=100"),
             ..LoggedExchange::default()
         };
-        // The end of an earlier list, then three lists, two of which have two pages.
+        // The data starts with the end of an earlier list. Three lists follow, two of which have two pages.
         let lists =
             [exchange(1, 2), exchange(2, 1), exchange(3, 2), exchange(6, 1), exchange(9, 1), exchange(10, 2)];
         for (apart, expected) in

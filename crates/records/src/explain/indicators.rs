@@ -1,4 +1,4 @@
-//! Indicators of a strategy at a decision, recomputed by replaying the run up to that point.
+//! Indicators of a strategy at a decision, recomputed by replaying the run up to the decision.
 
 use super::conditions::ConditionState;
 use crate::RecordsError;
@@ -30,7 +30,7 @@ pub(super) struct RecomputeOptions<'a> {
     pub(super) command: &'a str,
 }
 
-/// Recomputes each bot's indicators right before an entry. An inner error is the reason if this fails.
+/// Recomputes the indicators of each bot right before an entry. An inner error explains why this is impossible.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -51,7 +51,7 @@ pub(super) async fn recompute(
     let is_needed = |replay: &&Replay| !options.only_conditions || replay.has_conditions();
     let untils = replays.iter().flatten().filter(is_needed).map(|replay| replay.until);
     if let Some(until) = untils.max() {
-        // The walk verifies all replayed lines, starting at the header.
+        // The walk starts at the header and verifies every replayed line.
         let mut walk = reader.walk_after(header.head(), ENTRIES_PER_PAGE).await?;
         loop {
             let page = walk.next().await?;
@@ -73,7 +73,7 @@ struct Replay {
     longer: LongerCandles,
     last: Option<Candle>,
     run: u64,
-    /// Number of the first entry that is not replayed.
+    /// Number of the entry at which the replay stops. This entry is not replayed.
     until: u64,
     series: Option<usize>,
     symbol: Option<usize>,
@@ -166,7 +166,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Feeds the longer candles that the last candle completed. Called after the decision on the last candle.
+    /// Passes on the longer candles that the last candle completed. Called after the decision on the last candle.
     fn feed_longer_candles(&mut self) {
         if let Some(candle) = self.last.take() {
             self.longer.feed_completed(&candle, &mut *self.strategy);
@@ -311,7 +311,7 @@ mod tests {
             (candle(0, 1, 99.0), &[close(10.0)]),
             (another_run, &[close(10.0)]),
             (stored(2, LineKind::Note, &json!({"event": "candle"})), &[close(10.0)]),
-            // Two minutes have closed, but the strategy decides before it sees the longer candle.
+            // Two minutes have closed, but the strategy decides before it receives the longer candle.
             (candle(1, 1, 20.0), &[close(20.0)]),
             (priced(0, 99.0), &[close(20.0)]),
             (priced(1, 21.0), &[close(20.0), longer, price]),

@@ -1,4 +1,4 @@
-//! The last decisions in a journal: approved and rejected signals.
+//! The most recent decisions in a journal: approved and rejected signals.
 
 use super::before::{DecisionEntry, add_limit_figures};
 use super::describe_refusal;

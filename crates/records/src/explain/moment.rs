@@ -1,4 +1,4 @@
-//! Explains what each bot decided at a moment, and why no trade was opened.
+//! Explains what each bot decided at a moment, and why the bot did not open a trade.
 
 use super::before::{DecisionEntry, add_limit_figures};
 use super::conditions::{self, ConditionState};
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 const MAX_LINES: u32 = 20_000;
-/// Maximum age of the last candle before the moment, in candle intervals.
+/// Maximum age of the last candle before the moment, as a number of candle intervals.
 const MAX_CANDLE_AGE: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotMoment>,
-    /// Reason why the journal does not cover the moment, if any.
+    /// Reason why the journal does not cover the moment; `None` if it does.
     ended: Option<String>,
 }
 
@@ -51,7 +51,7 @@ struct BotMoment {
     bot: String,
     symbol: Symbol,
     candle: Option<CandleLine>,
-    /// `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`, or the state of an intent without trade.
+    /// `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`, or the state of an intent that has no trade.
     answer: &'static str,
     conditions: Vec<ConditionState>,
     conditions_missing: Option<String>,
@@ -69,7 +69,7 @@ struct BotMoment {
     is_under_way: bool,
 }
 
-/// Reads the decisions at a moment. Each line shown is verified against the previous line's hash.
+/// Reads the decisions at a moment. Verifies each displayed line against the hash of the previous line.
 pub async fn read_moment(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -193,7 +193,7 @@ impl BotMoment {
         let Some((place, candle)) = last else { return Ok(line) };
         line.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
         line.candle = Some(candle);
-        // The decisions on a candle are recorded between the candle and the next event.
+        // The journal records the decisions on a candle between that candle and the next event.
         let answers = lines[place + 1..].iter().take_while(|stored| stored.line.kind != LineKind::Event);
         for stored in answers.filter(|stored| !is_candle(stored)) {
             line.record_action(stored, bot, run)?;
@@ -245,7 +245,7 @@ impl BotMoment {
         self
     }
 
-    /// Returns whether the per-symbol limit rejected the signal. Older versions used one name for both limits.
+    /// Returns whether the per-symbol limit rejected the signal. Older versions used one name for both trade limits.
     fn is_symbol_limit(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
         let at = self.action.as_ref().and_then(|action| action["decision_time"].as_i64()).map(Millis::new);
         let is_open = |row: &IntentRow| {

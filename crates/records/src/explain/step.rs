@@ -1,4 +1,4 @@
-//! Timeline of an intent, step by step.
+//! Chronological list of the steps of an intent.
 
 use crate::moment::short_time;
 use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
@@ -118,7 +118,7 @@ const MAX_TEXT_CHARS: usize = 180;
 fn describe_entry(detail: &Value, scale: MoneyScale) -> String {
     let Value::Object(fields) = detail else { return describe_text(&plain_text(detail)) };
     let mut fields = fields.clone();
-    // Journal entries refer to bots and symbols by index.
+    // Journal entries contain indices of bots and symbols, which mean nothing to a reader.
     fields.retain(|key, value| {
         !(OMITTED_FIELDS.contains(&key.as_str()) || key == "symbol" && value.is_number())
     });

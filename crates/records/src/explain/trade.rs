@@ -1,4 +1,4 @@
-//! Explains one intent, from the candles before it to its settlement.
+//! Explanation of one intent, from the candles before the decision to the settlement.
 
 use super::audit::{self, AuditCheck};
 use super::before::{self, DecisionEntry};
@@ -24,7 +24,7 @@ use std::fmt::{self, Display};
 const PRIOR_CANDLES: i64 = 5;
 const DAY_MS: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Number of lines to search for the seals of an intent. If a seal is missing, the whole journal is read.
+/// Number of lines to search for the seals of an intent. If a seal is not found, the whole journal is read.
 const SEAL_SEARCH_LINES: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -38,7 +38,7 @@ pub struct Explanation {
     gate: Option<GateSnapshot>,
     indicators_missing: Option<String>,
     candles: Vec<CandleLine>,
-    /// Checks of a settled trade; empty before settlement or without data.
+    /// Results of the checks of a settled trade. Empty before settlement, or if data is missing.
     audit: Vec<AuditCheck>,
     /// Number of raw requests that an older version stored outside the hash chain.
     exchanges_outside: u64,
@@ -53,7 +53,7 @@ pub struct TradeRequest<'a> {
     pub allows_long_replay: bool,
 }
 
-/// Reads everything about one intent. Each entry is verified against the previous entry's hash.
+/// Reads all data about one intent. Each entry is verified against the hash of the previous entry.
 pub async fn read_trade(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn describes_time_and_cause_of_a_gate_move() {
-        // 2026-01-05 08:14 UTC, by `date -d @1767600840`.
+        // The time is 2026-01-05 08:14 UTC, according to `date -d @1767600840`.
         let at = Millis::new(1_767_600_840_000);
         let by = SettledSignal { decided: at - Millis::MINUTE, direction: Direction::Buy, won: true };
         let lost = SettledSignal { direction: Direction::Sell, won: false, ..by };

@@ -25,7 +25,7 @@ pub(super) struct Decisions {
     pub not_compared: Vec<UncomparedDecisions>,
 }
 
-/// First of the decisions that cannot be compared, because they depend on a rule that no longer exists.
+/// The first decision that cannot be compared, because it depends on a rule that no longer exists.
 #[derive(Debug, Serialize)]
 pub(super) struct UncomparedDecisions {
     pub seq: u64,
@@ -46,7 +46,7 @@ struct Replay {
     actions: Vec<Action>,
     unmatched: VecDeque<Value>,
     format: u32,
-    /// Whether some verdicts come from a rule that no longer exists. Such verdicts are not compared.
+    /// Whether some verdicts follow a rule that no longer exists. If so, no verdicts are compared.
     has_old_verdicts: bool,
     stopped_at: Option<u64>,
     is_reload_prepared: bool,
@@ -79,7 +79,7 @@ impl Decisions {
                 }
             };
             let mut fold = SessionFold::new(Session::new(&run.settings, strategies)?);
-            // The last of these lines is the header of the run itself, which names the continued verdicts.
+            // The last line is the header of this run, which names the verdicts that continue from earlier runs.
             let earlier = lines[..begin].iter().try_for_each(|stored| fold.apply_line(stored).map(drop));
             if let Err(error) = earlier {
                 decisions.difference = Some(Difference::new(run.seq, run.number, error.to_string()));
@@ -181,7 +181,7 @@ impl Replay {
             }
         };
         if stored.line.run == BETWEEN_RUNS {
-            // No Session was running, so the next run applies the event at its start.
+            // No Session was running at that time. The next run applies the event at its start.
             self.session.recall(&RecordedEntry::Event(event));
             return None;
         }
@@ -222,7 +222,7 @@ impl Replay {
     }
 }
 
-/// Returns whether only the rule names differ. Older versions had one name for both open-trade limits.
+/// Returns whether only the rule names differ. Older versions used one name for both open-trade limits.
 fn differs_by_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {
@@ -243,7 +243,7 @@ fn is_verdict(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Action && stored.line.body.contains(r#""action":"verdict""#)
 }
 
-/// Returns whether the line is a verdict from before alpha was divided among the bots.
+/// Returns whether the line is a verdict from a version that did not divide alpha among the bots.
 fn is_old_verdict(stored: &StoredLine) -> bool {
     let weight = || serde_json::from_str::<Value>(&stored.line.body).ok()?.get("weight").cloned();
     is_verdict(stored) && weight().is_none()

@@ -1,4 +1,4 @@
-//! Parity check: compares recorded decisions and outcomes with a replay by this program.
+//! Parity check: replays a journal with this program, and compares decisions and outcomes with the recorded ones.
 
 mod decisions;
 mod outcomes;
@@ -24,7 +24,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     };
     let lines = match read_unverified_lines(reader).await {
         Ok(lines) => lines,
-        // The chain check already reports the unreadable row.
+        // The check of the hash chain already reports the unreadable row.
         Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unreadable(chain)),
         Err(error) => return Err(error.into()),
     };
@@ -37,7 +37,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(failure) => return Err(failure),
     };
     let decisions = Decisions::compare(&lines, &runs, registry)?;
-    // A changed journal yields no figures.
+    // Outcomes are not compared if a decision differs or if the hash chain is broken.
     let outcomes = if decisions.difference.is_none() && chain.is_whole() {
         Some(Outcomes::compare(&JournalContents::read(reader).await?, &lines)?)
     } else {
@@ -92,7 +92,7 @@ pub struct ParityReport {
     runs: usize,
     /// Compared decisions; `None` if the journal could not be read to the end.
     decisions: Option<Decisions>,
-    /// Compared outcomes; `None` if the decisions already differ.
+    /// Compared outcomes; `None` if a decision differs or if the hash chain is broken.
     outcomes: Option<Outcomes>,
     unexplained: usize,
 }

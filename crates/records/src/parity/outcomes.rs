@@ -1,4 +1,4 @@
-//! Simulates each recorded decision over the recorded candles and explains differing outcomes.
+//! Simulates each recorded decision with the recorded candles, and explains outcomes that differ.
 
 use super::{Cause, price_text};
 use crate::RecordsError;
@@ -17,16 +17,16 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Balance that covers any order, because balances are not compared here.
+/// Simulated balance that covers any order. This check does not compare balances.
 const UNLIMITED_BALANCE: Money = Money::from_minor(1_000_000_000_000_000);
-/// Relative tolerance for prices, which lose digits when printed and parsed.
+/// Relative tolerance for prices, which lose digits when they are printed and parsed.
 const PRICE_TOLERANCE: f64 = 1e-9;
 
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Outcomes {
     pub intents: usize,
     pub agree: usize,
-    /// Number of differing trades per cause. A trade may have several causes.
+    /// Number of differing trades for each cause. A trade may have several causes.
     pub causes: BTreeMap<&'static str, usize>,
     pub differing: Vec<DifferingTrade>,
 }
@@ -70,7 +70,7 @@ impl Outcomes {
         let mut outcomes = Self::default();
         for (row, origin) in contents.intents() {
             let Some(venue) = venues.get_mut(&origin.run) else { continue };
-            // Results entered by an operator are not results of the venue.
+            // A result that an operator entered is not a result of the venue.
             if contents.book.is_settled_by_operator(row.approved.intent()) {
                 continue;
             }
@@ -226,7 +226,7 @@ impl SimulatedVenue {
                 _ => Some(Cause::Unexplained),
             });
         }
-        // Either the journal lacks the closing candle, or the venue lacked a candle that the journal has.
+        // Either the journal lacks the closing candle, or the venue lacked a candle that the journal contains.
         if own.result == Some(Outcome::Cancelled) && row.outcome != Some(Outcome::Cancelled) {
             causes.insert(Cause::Gap);
         }
@@ -264,7 +264,7 @@ impl SimulatedTrade {
         }
     }
 
-    /// Returns whether the fields that the venue reported agree; ignores all other fields.
+    /// Returns whether all fields that the venue reported agree. Ignores fields that the venue did not report.
     fn agrees_with(&self, row: &IntentRow) -> bool {
         let is_settled = row.state == IntentState::Settled;
         let has_price = |simulated: Option<f64>, recorded: Option<f64>| match (simulated, recorded) {
@@ -288,11 +288,11 @@ impl SimulatedTrade {
     }
 }
 
-/// Returns the arrival time of the order, derived from its open time or else its answer time.
+/// Returns the arrival time of the order: its open time if known, otherwise its answer time.
 fn arrival_time(row: &IntentRow) -> Option<Millis> {
     let expiry = row.approved.expiry();
     match (row.open_time, expiry.expiration_type) {
-        // The trade opens with the next candle, so any time within the previous candle works.
+        // The trade opens with the next candle, so any time within the previous candle is suitable.
         (Some(open), ExpirationType::NextCandle) => Some(open - expiry.close_type.duration()),
         (Some(open), _) => Some(open),
         (None, _) => row.answered_at,
@@ -303,7 +303,7 @@ fn is_same_price(one: f64, other: f64) -> bool {
     (one - other).abs() <= PRICE_TOLERANCE * one.abs().max(other.abs())
 }
 
-/// Tolerance for the timestamps of prices, which venues round to whole seconds.
+/// Tolerance for the timestamps of prices, because venues round them to whole seconds.
 const TIMESTAMP_SLACK: Millis = Millis::SECOND;
 
 impl RecordedCandles {

@@ -1,4 +1,4 @@
-//! Trade results by hour, symbol and other dimensions. Means of small cells are shrunk toward the overall mean.
+//! Trade results by hour, symbol and other dimensions. The means of small cells are shrunk toward the overall mean.
 
 use candlewick_backtest::metric::unit_return;
 use candlewick_engine::{BotSettings, IntentRow};
@@ -6,7 +6,7 @@ use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Symb
 use candlewick_statistics::{GroupMoments, shrink_to_overall_mean};
 use serde::Serialize;
 
-/// Cells with fewer won or lost trades are marked as small, because chance may explain their results.
+/// Cells with fewer decided (won or lost) trades are marked as small, because chance may explain their results.
 pub const SMALL_CELL_TRADES: u64 = 30;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,7 +22,7 @@ pub struct Cell {
     pub won: u64,
     pub lost: u64,
     pub win_rate: Option<f64>,
-    /// Mean break-even win rate of the won and lost trades; `None` if a payout is unknown.
+    /// Mean break-even win rate of the won and lost trades; `None` if any payout is unknown.
     pub break_even: Option<f64>,
     pub return_per_unit: Option<f64>,
     pub total_return: f64,
@@ -32,7 +32,7 @@ pub struct Cell {
     pub pnl: f64,
 }
 
-/// Removes floating-point errors: -0.3999999999999999 becomes -0.4.
+/// Rounds to nine decimals to remove floating-point errors, such as in -0.3999999999999999.
 fn round_to_nine_decimals(returns: f64) -> f64 {
     (returns * 1e9).round() / 1e9
 }
@@ -66,7 +66,7 @@ impl Breakdown {
 
     fn new(cell_map: &CellMap, tallies: &[Tally], scale: MoneyScale) -> Self {
         let samples: Vec<GroupMoments> = tallies.iter().map(|tally| tally.returns).collect();
-        // Returns are finite, so this cannot fail.
+        // Shrinking cannot fail here, because all returns are finite.
         let shrunk = shrink_to_overall_mean(&samples).unwrap_or_default();
         let cells = tallies.iter().zip(shrunk).enumerate().filter(|(_, (tally, _))| tally.trades > 0);
         let cells = cells.map(|(index, (tally, shrunk))| tally.to_cell(cell_map.label(index), shrunk, scale));
@@ -74,7 +74,7 @@ impl Breakdown {
     }
 }
 
-/// Returns one cell per hour of the week (UTC), starting on Monday; `None` for hours without trades.
+/// Returns one cell per hour of the week (UTC), starting on Monday. The cell of an hour without trades is `None`.
 pub(crate) fn hours_of_week(
     bots: &[BotSettings],
     scale: MoneyScale,
@@ -133,7 +133,7 @@ impl Tally {
     }
 }
 
-/// Dimension by which trades are grouped. Hours and weekdays are those of the decision time in UTC.
+/// Dimension by which trades are grouped. Hours and weekdays refer to the decision time in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
@@ -146,12 +146,12 @@ pub enum Dimension {
     EntryDelay,
 }
 
-/// Exclusive upper bounds of the entry delay cells, in milliseconds.
+/// Exclusive upper bounds of the cells for entry delays, in milliseconds.
 const DELAY_BOUNDS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
 const BAND_POINTS: usize = 5;
 pub(crate) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Assignment of trades to the cells of one dimension. A trade without a value in this dimension has no cell.
+/// Assignment of trades to the cells of one dimension. A trade without a value in this dimension is in no cell.
 pub(super) struct CellMap {
     pub(super) dimension: Dimension,
     symbols: Vec<Symbol>,
@@ -187,7 +187,7 @@ impl CellMap {
         let decided = trade.decision_time().get();
         match self.dimension {
             Dimension::Hour => Some((decided.rem_euclid(Millis::DAY.get()) / Millis::HOUR.get()) as usize),
-            // The epoch was a Thursday.
+            // The Unix epoch was a Thursday, which is weekday 3 if Monday is 0.
             Dimension::Weekday => Some((decided.div_euclid(Millis::DAY.get()) + 3).rem_euclid(7) as usize),
             Dimension::Symbol => {
                 let symbol = *self.symbols.get(trade.bot().index())?;
@@ -200,7 +200,7 @@ impl CellMap {
             Dimension::Expiry => Some(index_or_push(&mut self.seen_expiries, trade.expiry())),
             Dimension::PayoutBand => {
                 let percent = row.payout?.to_fraction() * 100.0;
-                // A payout of 80 % must not become 79.99999.
+                // Adds a small tolerance, so that a payout of 80 % is not read as 79.99999 %.
                 Some((percent + 1e-9) as usize / BAND_POINTS)
             }
             Dimension::EntryDelay => {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 const MIN_DECIDED_TRADES: usize = 20;
-/// Smallest and largest window in trades. Between these limits, a window is a quarter of the decided trades.
+/// Minimum and maximum window in trades. Between these limits, the window is a quarter of all decided trades.
 const WINDOW_LIMITS: [usize; 2] = [10, 100];
 /// 97.5 % quantile of the standard normal distribution, for two-sided 95 % intervals.
 const Z_95: f64 = 1.959_963_984_540_054;
@@ -107,7 +107,7 @@ fn find_drawdowns(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, st
 
 const MAX_BINS: f64 = 24.0;
 
-/// A histogram bin with the half-open range `[from, to)`.
+/// A histogram bin, which contains the values in `[from, to)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bin {
     pub(crate) from: f64,
@@ -117,11 +117,11 @@ pub(crate) struct Bin {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BinAlignment {
-    /// One bin is centered on 0. Suits a few distinct values that include 0.
+    /// One bin is centered on 0. This suits data with only a few distinct values, one of which is 0.
     AroundZero,
-    /// Two bins share an edge at 0. Suits values whose sign matters.
+    /// Two bins meet at 0. This suits values whose sign matters.
     EdgeAtZero,
-    /// Bins may start at any value. Suits values that are close together and far from 0.
+    /// Bins may start at any value. This suits values that are close together and far from 0.
     Unaligned,
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn histogram(values: &[f64], alignment: BinAlignment) -> Vec<Bin> {
     };
     let width = round_width(range / MAX_BINS);
     let shift = if alignment == BinAlignment::AroundZero { 0.5 } else { 0.0 };
-    // Tolerates rounding errors that would move a value into the previous bin.
+    // Adds a small tolerance, because rounding errors could move a value into the previous bin.
     let place = |value: f64| (value / width + shift + 1e-9).floor();
     let first = place(low);
     let mut counts = vec![0_u64; (place(high) - first) as usize + 1];
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn each_point_covers_the_last_window() {
-        // Ten wins, then ten losses: the rate starts at 10 of 10 and falls by one with each loss.
+        // Ten wins, then ten losses: the rolling win rate starts at 10 of 10 and falls by one win with each loss.
         let outcomes = [[1; 10], [0; 10]].concat();
         let rolling = RollingWinRate::from_decided(&decided(&outcomes, Some(0.5))).unwrap();
         assert_eq!((rolling.window, rolling.points.len()), (10, 11));
@@ -181,7 +181,7 @@ mod tests {
             assert!((point.rate - (1.0 - number as f64 / 10.0)).abs() < 1e-12, "{point:?}");
             assert!((point.break_even.unwrap() - 0.5).abs() < 1e-12, "{point:?}");
         }
-        // 1.96 sqrt(0.25 / 10)
+        // Expected value: 1.96 sqrt(0.25 / 10).
         assert!((rolling.half_width_95(0.5) - 0.309_897_51).abs() < 1e-7, "{}", rolling.half_width_95(0.5));
     }
 
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn drawdown_ends_when_the_balance_recovers() {
-        // 100, 110, 90, 95, 110, 105, 60: a recovered drawdown of 20, and one of 50 without recovery.
+        // The balances are 100, 110, 90, 95, 110, 105 and 60: a recovered drawdown of 20, and an unrecovered one of 50.
         let falls = find_drawdowns(profits(&[10, -20, 5, 15, -5, -45]), Money::from_minor(100));
         let times = |fall: &Drawdown| (fall.amount.minor(), fall.peak_at, fall.trough_at, fall.recovered_at);
         let seen: Vec<_> = falls.iter().map(times).collect();

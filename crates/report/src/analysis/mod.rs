@@ -50,7 +50,7 @@ pub enum Prices {
 pub struct Analysis {
     pub metrics: Metrics,
     pub breakdowns: Vec<Breakdown>,
-    /// Comparison with other trade directions; `None` without decided trades or under price stress.
+    /// Comparison with other trade directions. `None` without decided trades, or if a stress setting moved the prices.
     pub baselines: Option<Baselines>,
     pub equity: Vec<EquityPoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,12 +59,12 @@ pub struct Analysis {
     pub variants: Option<VariantCount>,
     #[serde(skip)]
     pub variants_unknown: Option<VariantsUnknown>,
-    /// Findings, most serious first.
+    /// Findings, sorted by descending severity.
     pub findings: Vec<Finding>,
 }
 
 impl Analysis {
-    /// Computes metrics, breakdowns and baselines. `count_variants` and then `conclude` add variants and findings.
+    /// Computes metrics, breakdowns and baselines. Call `count_variants` and then `conclude` to add the findings.
     pub fn new(trades: &Trades<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
@@ -135,7 +135,7 @@ pub struct Metrics {
     pub win_rate: Option<WinRates>,
     pub expectancy: Option<Expectancy>,
     pub profit_factor: ProfitFactor,
-    /// Largest drawdown by amount; `None` if the balance never fell.
+    /// Largest drawdown in money; `None` if the balance never fell.
     pub drawdown: Option<DrawdownFigures>,
     pub drawdown_by_percent: Option<DrawdownFigures>,
     pub streaks: Streaks,
@@ -149,7 +149,7 @@ pub struct DrawdownFigures {
     pub amount: f64,
     /// Depth of the drawdown in percent of the peak.
     pub percent: f64,
-    /// Time of the peak; the start of the run if the initial balance is the peak.
+    /// Time of the peak before the drawdown. Equals the start of the run if the initial balance is the peak.
     pub peak_at: Millis,
     pub trough_at: Option<Millis>,
     pub recovered_at: Option<Millis>,
@@ -224,20 +224,20 @@ impl EquityPoint {
     }
 }
 
-/// Work budget: number of trades multiplied by number of runs.
+/// Maximum total work of the shifted runs: number of trades multiplied by number of runs.
 const SHIFTED_TRADES_BUDGET: usize = 2_000_000;
-/// Allowed number of runs. Fewer runs give no useful p-value; more runs do not improve the p-value.
+/// Allowed number of shifted runs. Fewer runs give no useful p-value; more runs do not improve the p-value.
 const RUN_COUNT: std::ops::RangeInclusive<usize> = 99..=999;
 const SEED: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Baselines {
     pub own: f64,
-    /// Mean return if the trade directions are shifted circularly within each symbol.
+    /// Mean return of the shifted runs, which shift the trade directions circularly within each symbol.
     pub shifted: f64,
     pub always_buy: f64,
     pub always_sell: f64,
-    /// Probability that a shifted run does at least as well; `None` if over 95 % of trades share a direction.
+    /// Probability that a shifted run does at least as well; `None` if over 95 % of trades have the same direction.
     pub p_value: Option<f64>,
     pub runs: u32,
 }
@@ -265,7 +265,7 @@ impl Baselines {
     }
 }
 
-/// Returns the trade's result in each direction. If equal prices count as a loss, both directions lose.
+/// Returns the trade's result in both directions. If equal prices count as a loss, both directions may lose.
 fn to_directed_trade(row: &IntentRow) -> Option<DirectedTrade> {
     let payout = row.payout?.to_fraction();
     let (own, other) = match row.outcome? {
@@ -281,7 +281,7 @@ fn to_directed_trade(row: &IntentRow) -> Option<DirectedTrade> {
     })
 }
 
-/// Selects the largest possible set of non-overlapping trades, greedily by earliest close.
+/// Selects the largest possible set of non-overlapping trades. Always picks the trade that closes first.
 pub(super) fn select_disjoint<'a>(settled: impl IntoIterator<Item = &'a IntentRow>) -> Vec<&'a IntentRow> {
     let span = |row: &IntentRow| {
         let open = row.open_time.unwrap_or(row.approved.decision_time());

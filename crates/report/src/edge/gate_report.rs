@@ -17,13 +17,13 @@ pub struct TriedGate {
     pub day: Option<DayStart>,
 }
 
-/// Evaluation of a trade gate on trades that were opened without a gate. Means are returns per unit of stake.
+/// Evaluation of a trade gate on trades that were opened without a gate. All means are returns per unit of stake.
 #[derive(Debug, Serialize)]
 pub struct GateReport {
     pub gate: String,
     pub draws: u32,
     pub seed: u64,
-    /// One evaluation per bot, because a gate follows a single bot. Bots are ordered by their first trade.
+    /// One evaluation per bot, because each gate follows a single bot. Bots are ordered by their first trade.
     pub bots: Vec<GatedBot>,
 }
 
@@ -35,16 +35,16 @@ pub struct GatedBot {
     pub mean_of_all: f64,
     pub mean_of_real: Option<f64>,
     pub gain: Option<f64>,
-    /// Central 95 % range of the mean return of random gates that pass the same number of trades.
+    /// Central 95 % range of the mean returns of random gates that pass the same number of trades.
     pub random_95: Option<[f64; 2]>,
-    /// Probability that a random gate with the same number of trades has at least the same mean return.
+    /// Probability that a random gate that passes the same number of trades has at least the same mean return.
     pub p_random: Option<f64>,
-    /// Probability that the gate does at least as well if the results are shuffled.
+    /// Probability that the gate would do at least as well on the same results in shuffled order.
     pub p_shuffled: Option<f64>,
 }
 
 impl GateReport {
-    /// Evaluates the gate on each bot's finished trades. Drawn and cancelled trades count as a return of 0.
+    /// Evaluates the gate on the finished trades of each bot. Drawn and cancelled trades count as a return of 0.
     pub fn new(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
         let TriedGate { rule, day } = gate;
         if day.is_some() && !file.has_times {

@@ -1,4 +1,4 @@
-//! Edge verdicts on trades from any source, break-even payouts, and the effect of stakes.
+//! Edge verdicts on trades from any source, break-even payouts, and the effect of stake rules.
 
 mod gate_report;
 mod ruin;
@@ -28,7 +28,7 @@ pub struct BreakEvenReport {
     pub payouts: Vec<PayoutLine>,
     pub mixed_break_even: Option<f64>,
     pub win_rate: Option<f64>,
-    /// Payout at which `win_rate` breaks even, as a fraction of the stake.
+    /// Payout at which `win_rate` would break even, as a fraction of the stake.
     pub payout_needed: Option<f64>,
 }
 
@@ -37,7 +37,7 @@ pub struct PayoutLine {
     /// Payout as a fraction of the stake.
     pub payout: f64,
     pub break_even: f64,
-    /// Mean return per unit of stake at a win rate of 50 %.
+    /// Mean return per unit of stake if half of the trades win, as with a coin toss.
     pub coin_return: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Ruin probabilities of stake rules at the relevant win rates, as text and JSON.
+//! Probability of ruin for each stake rule at several win rates, as text and JSON.
 
 use crate::figure::percent;
 use candlewick_engine::StakeRuin;
@@ -15,7 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Cost of a lost ladder in first stakes, if its stakes recover the losses only, or the losses and the profit.
+    /// Cost of a lost ladder in first stakes: if stakes recover the losses only, and if they also recover the profit.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,
@@ -29,17 +29,17 @@ pub struct RuinRate {
     pub win_rate: f64,
     pub ruin: f64,
     pub error: f64,
-    /// Mean number of trades until ruin, over the runs that were ruined within the horizon.
+    /// Mean number of trades until ruin, over only the simulated runs that were ruined within the horizon.
     pub mean_trades: Option<f64>,
     pub half_after: Option<u32>,
-    /// Balance that keeps the ruin probability within the limit; `None` without a limit or if none was found.
+    /// Balance that keeps the ruin probability within the limit; `None` without a limit or if no balance was found.
     pub required_balance: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct RuinTerms {
     pub scale: MoneyScale,
-    /// Maximum acceptable probability of ruin; 0 disables the limit.
+    /// Maximum acceptable probability of ruin. The value 0 disables the limit.
     pub limit: f64,
     pub win_rate: Option<f64>,
 }

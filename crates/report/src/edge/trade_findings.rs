@@ -7,7 +7,7 @@ use candlewick_engine::to_trade_outcome;
 use candlewick_records::counted;
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// Minimum wins and minimum losses. Five wins and five losses are sorted by chance in 1 of 126 cases.
+/// Minimum number of wins, and of losses. With five of each, chance alone sorts them in 1 of 126 cases.
 const MIN_SORTED_ROWS: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn audit_trades(trades: &[NamedTrade]) -> Vec<Finding> {
     found
 }
 
-/// Reports rows that are sorted by result, because the verdict depends on the order of the trades.
+/// Reports that the rows are sorted by result. Sorting distorts the verdict, which depends on the order of the trades.
 pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count();
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));

@@ -1,4 +1,4 @@
-//! CSV file of trades, written by `backtest --trades` or by another program.
+//! CSV file of trades, written by `backtest --trades` or by a different program.
 
 use super::trade_findings::{RepeatedRow, repeated_rows, sorted_by_result, without_times};
 use super::{NamedTrade, TradeMoney};
@@ -18,10 +18,10 @@ use std::path::Path;
 
 #[derive(Clone, Debug, Default)]
 pub struct TradesFile {
-    /// Trades in chronological order if the rows have times, otherwise in the order of the rows.
+    /// Trades in chronological order. If the rows have no times, the trades keep the order of the rows.
     pub trades: Vec<NamedTrade>,
     pub has_times: bool,
-    /// Number of bots in the run; 0 if unknown.
+    /// Number of bots in the run; 0 if the number is unknown.
     pub bots: usize,
     pub caveats: Caveats,
     pub findings: Vec<Finding>,
@@ -40,8 +40,8 @@ struct Columns {
     profit: Option<usize>,
 }
 
-/// Reads trades from a CSV file. `payout` applies if the file has no payout column.
-/// If the rows do not match the stored run facts, the trades are ordered by their times only.
+/// Reads trades from a CSV file. `payout` is used if the file has no payout column.
+/// If the rows do not match the stored facts of the run, only the times determine the order of the trades.
 pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, ReportError> {
     let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
         path: path.to_owned(),
@@ -247,7 +247,7 @@ impl Columns {
             (None, _) => None,
         };
         let symbol = intern_symbol(field(self.symbol), symbols)?;
-        // Without the time of the venue's answer, the payout counts as known at the decision.
+        // If the time of the venue's answer is unknown, the payout counts as known at the decision.
         let answered = match self.known[0] {
             column @ Some(_) => filled(column).map(parse_time).transpose()?,
             None => Some(decided),
@@ -255,7 +255,7 @@ impl Columns {
         let answered_payout = filled(self.answered_payout).map(parse_payout).transpose()?;
         let payouts = [answered_payout, payout];
         let sequence = order.map(|order| EventSequence::from_recorded(order.update_numbers(), payouts));
-        // An intent first recorded as not opened remains unopened, even if a trade was found later.
+        // An intent that was first recorded as not opened stays unopened, even if its trade was found later.
         let ended = match sequence.map(EventSequence::update_numbers) {
             Some([_, _, left_out, _]) if left_out > 0 => Some((decided, Outcome::Cancelled)),
             _ => ended,
@@ -288,11 +288,11 @@ fn intern_symbol(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, Stri
     SymbolId::new(place).ok_or_else(|| "more than 65,535 symbols".to_owned())
 }
 
-/// Smallest number that is read as seconds since 1970 (September 2001).
+/// Smallest number that is read as seconds since 1970. As seconds, this number means September 2001.
 const MIN_SECONDS: i64 = 1_000_000_000;
-/// Smallest number that is read as milliseconds (March 1973). As seconds, this number means the year 5138.
+/// Smallest number that is read as milliseconds. It means March 1973; as seconds it would mean the year 5138.
 const MIN_MILLIS: i64 = 100_000_000_000;
-/// Smallest number that is read as microseconds. As milliseconds, this number means the year 5138.
+/// Smallest number that is read as microseconds. As milliseconds, this number would mean the year 5138.
 const MIN_MICROS: i64 = 100_000_000_000_000;
 const MIN_NANOS: i64 = 100_000_000_000_000_000;
 
@@ -319,7 +319,7 @@ fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     }
 }
 
-/// Parses a Unix time and infers the unit from the size. Small numbers are not dates and only order the trades.
+/// Parses a Unix time. The size of the number determines the unit. Small numbers are not dates; they only order trades.
 fn parse_time(text: &str) -> Result<Millis, String> {
     let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is not a time in milliseconds"))?;
     Ok(Millis::new(match number {

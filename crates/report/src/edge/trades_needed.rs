@@ -11,7 +11,7 @@ pub struct TradesNeededTerms {
     /// Payout as a fraction of the stake.
     pub payout: f64,
     pub verdict: EdgeTestPlan,
-    /// Required probability of detecting an existing edge, from 0 to 1.
+    /// Required probability that an existing edge is detected, from 0 to 1.
     pub power: f64,
     pub paths: u64,
     pub max_trades: u64,
@@ -34,7 +34,7 @@ pub struct TradesNeeded {
 #[derive(Debug, Serialize)]
 pub struct EdgeRequirement {
     pub points: f64,
-    /// Mean return of a trade, as a fraction of the stake.
+    /// Mean return per trade, as a fraction of the stake.
     pub edge: f64,
     pub win_rate: f64,
     #[serde(rename = "by_normal")]
@@ -45,12 +45,12 @@ pub struct EdgeRequirement {
     pub by_verdict: VerdictTrades,
 }
 
-/// Number of trades until the verdict shows an edge. A number is `None` if too few simulated runs show the edge.
+/// Number of trades until the verdict shows an edge. A field is `None` if too few simulated runs show the edge.
 #[derive(Debug, Serialize)]
 pub struct VerdictTrades {
     pub half: Option<u64>,
     pub trades: Option<u64>,
-    /// `trades` minus one standard error.
+    /// The value of `trades` minus one standard error.
     pub low: Option<u64>,
     pub high: Option<u64>,
     pub shown: f64,
@@ -59,7 +59,7 @@ pub struct VerdictTrades {
 }
 
 impl TradesNeeded {
-    /// Creates a report without edges. Add edges one at a time, because each edge takes long to compute.
+    /// Creates a report without edges. Add each edge separately, because computing one edge takes long.
     pub fn new(terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
         let TradesNeededTerms { payout, verdict, power, paths, max_trades: most_trades, seed } = terms;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! Verdict on trades, overall and per bot, as text and JSON.
+//! Verdict on trades, for all bots together and per bot, as text and JSON.
 
 use super::{Counts, Sample};
 use crate::analysis::Finding;

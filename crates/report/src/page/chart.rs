@@ -1,4 +1,4 @@
-//! Declarative charts, drawn by the script of the page. Colors are names of CSS variables.
+//! Declarative charts, which the script of the page draws. Colors are names of CSS variables.
 
 use super::packed::PackedNumbers;
 use crate::markup::escaped;
@@ -20,7 +20,7 @@ pub(super) struct Chart {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Axis {
-    // Milliseconds since the epoch. Charts with a time axis share the visible range.
+    // Start and end in milliseconds since 1970. All charts with a time axis show the same time range.
     Time { from: i64, to: i64 },
     Number { title: String },
 }
@@ -28,7 +28,7 @@ pub(super) enum Axis {
 #[derive(Serialize)]
 pub(super) struct Pane {
     pub(super) title: String,
-    /// Height of the pane in pixels.
+    /// Height of the chart pane in pixels.
     pub(super) height: u32,
     pub(super) decimals: u32,
     pub(super) unit: &'static str,
@@ -42,7 +42,7 @@ pub(super) enum Layer {
     Band { name: String, x: Column, low: Column, high: Column },
     Level { name: String, value: f64 },
     Upright { name: String, at: f64 },
-    // `counts[i]` is the count from `edges[i]` to `edges[i + 1]`.
+    // `counts[i]` is the number of values between `edges[i]` and `edges[i + 1]`.
     Bars { name: String, edges: Vec<f64>, counts: Vec<u64> },
     Points { name: String, x: Vec<f64>, y: Vec<f64>, own: Vec<bool> },
     Prices,
@@ -82,7 +82,7 @@ pub(super) struct Charts {
 
 impl Charts {
     pub(super) fn add(&mut self, name: &str, label: &str, chart: &Chart) -> String {
-        // Strings, numbers and lists of them are always JSON.
+        // This cannot fail, because strings, numbers and lists of them always convert to JSON.
         self.specified.insert(name.to_owned(), serde_json::to_value(chart).unwrap_or_default());
         let keys = match chart.axis {
             Axis::Time { .. } => " Arrow keys read values, Shift and arrow keys pan, + and - zoom, 0 resets.",

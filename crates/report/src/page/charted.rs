@@ -116,7 +116,7 @@ pub(super) fn drawdowns_section(page: &RunPage<'_>) -> String {
     )
 }
 
-/// Returns the balances at the start of the run, after each settlement and at the end of the run.
+/// Returns the balance at the start of the run, after each settlement and at the end of the run.
 fn balances(page: &RunPage<'_>) -> Vec<Balance> {
     let span = page.trades.span;
     let (mut amount, mut peak) = (page.trades.balance, page.trades.balance);
@@ -187,7 +187,7 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Packed units per percent of a win rate.
+/// Win rates are packed as integers, in this many units per percent.
 const PARTS: f64 = 1_000.0;
 const MAX_ROLLING_ROWS: usize = 16;
 

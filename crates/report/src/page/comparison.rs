@@ -1,4 +1,4 @@
-//! Pages for comparisons of two runs and for guided searches.
+//! HTML pages of comparisons of two runs, and of guided searches.
 
 use super::DataTable;
 use super::chart::{ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, Pane};
@@ -13,7 +13,7 @@ pub struct ComparisonPage {
     pub names: [String; 2],
     pub verdicts: [(String, String); 2],
     pub curves: [Vec<(Millis, f64)>; 2],
-    /// Heading, summary and table of each section.
+    /// Sections of the page, each with heading, summary and table.
     pub tables: Vec<(&'static str, String, DataTable)>,
     pub document: Value,
 }

@@ -1,4 +1,4 @@
-//! Self-contained HTML document. The content security policy allows only the embedded script and style.
+//! Self-contained HTML document. Its content security policy allows only the embedded script and style.
 
 use crate::look::STYLE;
 use crate::markup::{escaped, json_in_script};
@@ -79,7 +79,7 @@ fn csp_hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
-/// Maximum number of columns of a table on a phone. The cells of wider tables are stacked.
+/// Maximum number of columns of a table on a phone. In wider tables, the cells of a row are stacked.
 const MAX_PHONE_COLUMNS: usize = 4;
 const MAX_TABLET_COLUMNS: usize = 7;
 
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn policy_names_script_by_its_hash() {
-        // From `printf 'alert(1)' | openssl dgst -sha256 -binary | base64`.
+        // The expected hash is from `printf 'alert(1)' | openssl dgst -sha256 -binary | base64`.
         assert_eq!(csp_hash("alert(1)"), "sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=");
     }
 

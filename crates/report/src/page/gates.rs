@@ -1,4 +1,4 @@
-//! Page section: gates compared with trading every signal and with random gates.
+//! Page section that compares each trade gate with trading every signal and with random gates.
 
 use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
 use super::{DataTable, RunPage};

@@ -1,4 +1,4 @@
-//! Run report as one self-contained HTML file, with charts drawn by its script.
+//! Run report as one self-contained HTML file. The embedded script draws the charts.
 
 mod chart;
 mod charted;
@@ -37,7 +37,7 @@ pub struct RunPage<'a> {
     pub notices: Vec<String>,
     pub tables: Vec<(&'static str, DataTable)>,
     pub trades: Trades<'a>,
-    /// Rows in the same order as in the CSV file of trades.
+    /// Trades in the same order as in the CSV file of trades.
     pub rows: Vec<&'a IntentRow>,
     pub analysis: &'a Analysis,
     pub gates: &'a [GateLine],
@@ -45,7 +45,7 @@ pub struct RunPage<'a> {
     pub without_sensitivity: &'static str,
     pub settings: Value,
     pub provenance: Vec<(&'static str, String)>,
-    /// JSON document that `--json` prints, embedded for programs that read the page.
+    /// JSON document that `--json` prints. The page embeds it for programs that read the page.
     pub document: Value,
 }
 

@@ -1,5 +1,5 @@
-//! Candles and trades, packed as text for the script of a page. Large pages open fast, because each zoom level joins
-//! four bars of the previous level, until all bars fit on a screen.
+//! Candles and trades, packed as text for the script of a page. Each zoom level joins four bars of the previous level,
+//! until all bars fit on a screen. A browser therefore opens even a large page fast.
 
 use super::RunPage;
 use crate::analysis::Trades;
@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 
 const MAX_DECIMALS: u32 = 10;
-/// Relative tolerance for a scaled price to count as an integer.
+/// Relative tolerance within which a scaled price counts as an integer.
 const TOLERANCE: f64 = 4e-15;
-/// Largest integer that JavaScript adds without rounding errors.
+/// Largest integer that JavaScript can add without rounding errors.
 const MAX_EXACT_INTEGER: f64 = 9e15;
 
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(super) struct PackedNumbers(Vec<u8>);
 
 impl PackedNumbers {
     pub(super) fn add(&mut self, number: i64) {
-        // Zigzag encoding: 0, -1, 1, -2, 2.
+        // Zigzag encoding maps 0, -1, 1, -2, 2 to 0, 1, 2, 3, 4.
         let mut rest = ((number << 1) ^ (number >> 63)).cast_unsigned();
         while rest > 127 {
             self.0.push((rest & 127) as u8 | 128);
@@ -64,7 +64,7 @@ fn price_decimals(candles: &Level) -> u32 {
     possible().find(is_exact).or_else(|| possible().last()).unwrap_or_default()
 }
 
-/// Encodes a level by column: gaps in time, opens relative to the previous close, and distances of the other prices.
+/// Encodes a level by column: time gaps, opens relative to the previous close, and distances of the other prices.
 fn pack_numbers(level: &Level, decimals: u32) -> PackedNumbers {
     let power = 10_f64.powi(decimals.cast_signed());
     let whole = |price: f64| (price * power).round() as i64;
@@ -96,7 +96,7 @@ const MAX_TOP_BARS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bar {
-    /// Start of the bar since the epoch, in bar lengths of the level.
+    /// Start time of the bar since 1970, counted in bar lengths of its level.
     pub(super) place: i64,
     pub(super) open: f64,
     pub(super) high: f64,
@@ -187,7 +187,7 @@ impl PackedRun {
     }
 }
 
-/// Packs trades by column. Decision times are relative to the previous trade, other times to the same trade.
+/// Packs trades by column. Decision times are relative to the previous trade, other times to the trade's decision.
 pub(super) fn pack_columns(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column = |read: &dyn Fn(&IntentRow) -> Value| rows.iter().map(|row| read(row)).collect::<Vec<_>>();

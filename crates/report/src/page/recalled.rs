@@ -39,13 +39,13 @@ impl ParsedRun {
     pub fn from_run_page(page: &RunPage<'_>) -> Self {
         let bots: Vec<Value> = page.trades.bots.iter().map(|bot| json!({ "name": bot.name })).collect();
         let columns = pack_columns(&page.rows, &page.trades);
-        // Columns that were just packed are complete.
+        // Parsing cannot fail, because the columns were packed just before and are complete.
         let trades = parse_trades(&columns, &json!(bots)).unwrap_or_default();
         Self { document: page.document.clone(), settings: page.settings.clone(), trades }
     }
 }
 
-/// Returns the content of a data element. Data is escaped, so that it cannot contain the closing tag.
+/// Returns the content of a data element. The content is escaped, so it cannot contain the closing tag.
 fn data_element<'a>(text: &'a str, id: &str) -> Option<&'a str> {
     let mark = format!("id=\"{id}\">");
     let inside = text.split_once(&format!("<script type=\"application/json\" {mark}"));

@@ -252,7 +252,7 @@ pub(super) fn settings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Flattens a document into pairs of key path and value, such as `params.period` and `14`. Omits nulls.
+/// Flattens a document into pairs of key path and value, such as `params.period` and `14`. Omits null values.
 pub fn flatten_document(document: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     flatten(document, String::new(), &mut found);

@@ -1,4 +1,4 @@
-//! Page section: the verdict with its evidence.
+//! Page section with the verdict and its evidence.
 
 use super::RunPage;
 use crate::analysis::Metrics;
@@ -97,7 +97,7 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
 }
 
 fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
-    // Crossed bounds do not form an interval.
+    // If the lower bound exceeds the upper bound, the bounds are not an interval.
     let [low, high] = sequence.filter(|[low, high]| low <= high).unwrap_or(rates.wilson);
     let is_anytime = sequence.is_some_and(|[low, high]| low <= high);
     let ends = [Some(low), Some(high), rates.break_even];
@@ -179,7 +179,7 @@ fn strip_headline(words: &str, headline: &str) -> String {
     let begins = words.get(..headline.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(headline));
     let rest = if begins { words[headline.len()..].trim_start_matches([':', ',', '.', ' ']) } else { words };
     let rest = if rest.is_empty() { words } else { rest };
-    // Drops the parentheses after the headline.
+    // Removes the pair of parentheses after the headline, but keeps the text inside.
     match rest.strip_prefix('(').and_then(|inside| inside.split_once(')')) {
         Some((inside, after)) => format!("{inside}{after}"),
         None => rest.to_owned(),

@@ -1,4 +1,4 @@
-//! Heat map of the hours of the week, as a table that is readable without colors or scripts.
+//! Heat map of the hours of the week. It is a table that is readable without colors or scripts.
 
 use super::RunPage;
 use crate::analysis::{Cell, WEEKDAYS, hours_of_week, settled_rows};
@@ -30,7 +30,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     text.push_str("</ul>");
     let hours: Vec<String> = (0..24).map(|hour| format!("{hour:02}")).collect();
     let hours: Vec<&str> = hours.iter().map(String::as_str).collect();
-    // One table for wide screens, one for narrow ones.
+    // The page contains one table for wide screens and one for narrow screens.
     text.push_str(&table("across", (&WEEKDAYS, &hours), |day, hour| cells[day * 24 + hour].as_ref()));
     text.push_str(&table("down", (&hours, &WEEKDAYS), |hour, day| cells[day * 24 + hour].as_ref()));
     text.push_str("</section>");
@@ -76,7 +76,7 @@ fn cell_markup(cell: &Cell) -> String {
     format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&hint), cell.trades)
 }
 
-/// Returns the distance from break-even in standard errors, -3 to 3. The variance at break-even equals the payout.
+/// Returns the distance from break-even in standard errors, from -3 to 3. At break-even, the variance is the payout.
 fn colour_level(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };
@@ -125,16 +125,16 @@ mod tests {
     #[test]
     fn colors_start_at_whole_standard_errors_from_break_even() {
         for (won, lost, payout, expected) in [
-            // 100 trades at a payout of 100 %, error 0.1: the means are 0.08 (54 won), 0.1 (55) and 0.2 (60).
+            // 100 trades at a payout of 100 %, standard error 0.1: the means are 0.08 (54 won), 0.1 (55) and 0.2 (60).
             (54, 46, 1.0, 0),
             (55, 45, 1.0, 1),
             (60, 40, 1.0, 2),
             (40, 60, 1.0, -2),
             (90, 10, 1.0, 3),
             (4, 0, 1.0, 0),
-            // 25 trades at 80 %, error sqrt(0.8 / 25) = 0.179: 10 won give (8 - 15) / 25 = -0.28.
+            // 25 trades at 80 %, standard error sqrt(0.8 / 25) = 0.179: the mean of 10 wins is (8 - 15) / 25 = -0.28.
             (10, 15, 0.8, -1),
-            // 100 trades at 80 %, error 0.0894: 61 won give (48.8 - 39) / 100 = 0.098.
+            // 100 trades at 80 %, standard error 0.0894: the mean of 61 wins is (48.8 - 39) / 100 = 0.098.
             (61, 39, 0.8, 1),
         ] {
             assert_eq!(colour_level(&cell(won, lost, payout)), expected, "{won} {lost} {payout}");

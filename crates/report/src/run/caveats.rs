@@ -14,10 +14,10 @@ use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
 use std::io;
 
-/// Share of trades cancelled because of data gaps above which an edge is withheld.
+/// If data gaps cancelled a larger share of the trades, an edge is withheld.
 const MAX_CANCELLED_SHARE: f64 = 0.01;
 
-// Documents and pages store these labels, so their texts stay; [`caveat_text`] rewords them.
+// Stored documents and pages contain these labels, so the labels must not change. [`caveat_text`] rewords them.
 const ASSUMED_PAYOUT: &str = "on assumed payout";
 const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";
@@ -30,7 +30,7 @@ const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTL
 pub struct Caveats {
     pub withholding: Vec<String>,
     pub labels: Vec<&'static str>,
-    /// Number of variants tried, including this run; 0 if variants are not counted.
+    /// Number of variants tried, including this run. The value 0 means that variants are not counted.
     pub variants: u64,
 }
 
@@ -71,7 +71,7 @@ impl Caveats {
         });
         let share_of = |touched: u64, trades: u64| touched as f64 / trades.max(1) as f64;
         let share = share_of(cancelled + no_price, all + no_price);
-        // `many_cancelled` covers cancellations without missing prices.
+        // `many_cancelled` already reports cancellations whose cause is not a missing price.
         if share > MAX_CANCELLED_SHARE && share_of(cancelled, all) <= MAX_CANCELLED_SHARE {
             self.withholding.push(format!(
                 "{:.1} % of the trades had no entry price or were cancelled because of data gaps",
@@ -84,7 +84,7 @@ impl Caveats {
         self.labels.push(UNCOUNTED);
     }
 
-    /// Builds the caveats of a live run. Trades settled by an operator are not evidence.
+    /// Builds the caveats of a live run. Trades whose result an operator entered are not evidence.
     pub fn for_live_run(
         trading: Option<TradingMode>,
         (simulation, bots): (&SimulationSettings, &[BotSettings]),
@@ -138,7 +138,7 @@ pub(crate) fn caveat_text(label: &str) -> &str {
 }
 
 impl Caveats {
-    /// Restores caveats from a file. An unknown label withholds an edge.
+    /// Restores caveats from a file. An unknown label counts as a reason to withhold an edge.
     pub(crate) fn restore(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
         let mut labels = Vec::new();
         for name in named {
@@ -150,7 +150,7 @@ impl Caveats {
         Self { withholding, labels, variants }
     }
 
-    /// Returns all reasons to withhold an edge. `judge_again` judges the same trades with another test.
+    /// Returns all reasons to withhold an edge. `judge_again` judges the same trades with a different test.
     pub(crate) fn reasons_to_withhold(
         &self,
         test: &EdgeTest,
@@ -164,7 +164,7 @@ impl Caveats {
     }
 }
 
-/// Returns a reason to withhold an edge if the evidence is too weak for this many variants (Bonferroni correction).
+/// Returns a reason to withhold an edge that does not survive the Bonferroni correction for this many variants.
 fn best_of_many(test: &EdgeTest, variants: u64, judge: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
     if variants < 2 {
         return None;
@@ -195,7 +195,7 @@ impl VariantCounter {
         summary: &Summary,
         metrics: &Metrics,
     ) -> io::Result<VariantCount> {
-        // Combined figures of several bots do not describe any one of them.
+        // Figures of several bots combined do not describe any single bot.
         let is_single = self.tried.len() == 1;
         let note = |tried: &Variant| VariantNote {
             tried: tried.clone(),
@@ -211,7 +211,7 @@ impl VariantCounter {
         Ok(VariantCount::new(&noted, &notes, &self.look))
     }
 
-    /// Records variants whose trades differ from an earlier run on the same candles, because their code changed.
+    /// Records variants whose code has changed: their trades differ from an earlier run on the same candles.
     fn note_rewritten(
         &self,
         noted: &LedgerSummary,

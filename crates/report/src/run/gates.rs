@@ -1,4 +1,4 @@
-//! Value of each bot's trade gate in a run.
+//! Evaluation of each bot's trade gate in a run.
 
 use crate::ReportError;
 use crate::edge::GatedBot;
@@ -7,16 +7,16 @@ use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
 use serde::Serialize;
 
 const MAX_DRAWS: usize = 2_000;
-/// Minimum number of random gates and shuffles, enough for a p-value of 0.01.
+/// Minimum number of random gates and of shuffles. This many are enough for a p-value of 0.01.
 const MIN_DRAWS: usize = 99;
-/// Maximum number of signals multiplied by draws. A larger number would take longer than the run itself.
+/// Maximum number of signals multiplied by draws. More draws would take longer than the run itself.
 const DRAW_BUDGET: usize = 20_000_000;
 const SEED: u64 = 1;
 
-/// Value of a bot's trade gate over all signals at one payout. Means are returns per unit of stake.
+/// Evaluation of a bot's trade gate over all signals at one payout. All means are returns per unit of stake.
 #[derive(Debug, Serialize)]
 pub struct GateLine {
-    /// Counts and means: `trades` are all signals, `real` are the signals that the gate passed, before risk limits.
+    /// Counts and means. `trades` covers all signals; `real` covers signals that passed the gate, before risk limits.
     #[serde(flatten)]
     pub(crate) worth: GatedBot,
     pub(crate) gate: String,
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn compares_gate_with_all_trades_and_random_gates() {
-        // Trades 3 (won) and 6 (lost) pass the gate, with a mean of -10 %. The mean of all six is -70 %.
+        // Trades 3 (won) and 6 (lost) pass the gate. Their mean is -10 %, and the mean of all six trades is -70 %.
         let line = line(&[-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]).unwrap();
         let words = line.text_lines();
         assert!(words[1].contains("-10.00 %") && words[1].contains("-70.00 %"), "{words:?}");

@@ -34,7 +34,7 @@ pub struct Run<'a> {
     pub bots: &'a [BotSettings],
     pub scale: MoneyScale,
     pub balance: Money,
-    /// Free balance at the end. Includes the stakes of unsettled trades if the stakes are returned.
+    /// Free balance at the end of the run. Includes the stakes of unsettled trades if these stakes are returned.
     pub final_balance: Money,
     pub unsettled_stakes: Money,
     pub unsettled: Unsettled,
@@ -43,7 +43,7 @@ pub struct Run<'a> {
     pub prices: Prices,
     /// Hash of all candles; `None` for a live run.
     pub data_hash: Option<String>,
-    /// Hash of the settings, events and actions of a run that just ended; equal inputs give equal hashes.
+    /// Hash of the settings, events and actions of a run that just ended. Equal inputs give equal hashes.
     pub journal_hash: Option<String>,
     /// Hash of the journal's last line, as in `journal verify`; `None` if the run was not read from a journal.
     pub head_hash: Option<String>,
@@ -53,7 +53,7 @@ pub struct Run<'a> {
     pub audit_findings: BTreeMap<String, u64>,
     pub caveats: Caveats,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha assigned to the combined trades of several bots.
+    /// Share of alpha that is assigned to the trades of all bots together.
     pub weight_of_all_bots: f64,
     pub background: Background,
     pub sensitivity: Option<Sensitivity>,
@@ -83,12 +83,12 @@ pub struct RunReport {
     unsettled: u64,
     refused: BTreeMap<&'static str, u64>,
     pnl: f64,
-    /// `pnl` if all cancelled trades had lost: the worst case that data gaps can hide.
+    /// Value of `pnl` if all cancelled trades had lost. This is the worst case that data gaps can hide.
     pnl_if_cancelled_lost: f64,
     final_balance: f64,
     unsettled_stakes: f64,
     win_rate: Option<f64>,
-    /// Break-even win rate of the decided trades at equal stakes, comparable with `win_rate`.
+    /// Break-even win rate of the decided trades at equal stakes. Can be compared with `win_rate`.
     break_even: Option<f64>,
     break_even_by_money: Option<f64>,
     break_even_payout_percent: Option<f64>,
@@ -136,7 +136,7 @@ struct BotLine {
     draw: u64,
     win_rate: Option<f64>,
     pnl: f64,
-    /// Verdict on the bot with its current parameters and code, based on all runs in a journal.
+    /// Verdict on the bot with its current parameters and code, based on all runs in the journal.
     verdict: &'static str,
     edge: EdgeLine,
 }
@@ -239,7 +239,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     let mut analysis = Analysis::new(&trades, summary);
     analysis.sensitivity = run.sensitivity.take();
     match &run.variants {
-        // Only replays count variants, because a live run cannot be repeated with other settings.
+        // Only replays count variants, because a live run cannot be repeated with different settings.
         None if run.data_hash.is_none() => {}
         None => {
             run.caveats.mark_uncounted();
@@ -265,7 +265,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     analysis
 }
 
-/// Tests all trades with their share of alpha. The share is 0 if the journal lacks earlier trades.
+/// Tests the trades of all bots together with their share of alpha; 0 if the journal lacks earlier trades.
 fn overall_test(run: &Run<'_>) -> EdgeTest {
     if let [only] = &*run.verdicts {
         return only.edge_test().clone();
@@ -287,7 +287,7 @@ fn sum_stakes(book: &TradeBook, outcome: Outcome) -> Money {
     book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
 }
 
-/// Returns the trades since the bot's last restart. The bot's verdict is based on these trades.
+/// Returns the trades on which the bot's verdict is based: those since the verdict last restarted.
 fn judged_rows<'a>(
     book: &'a TradeBook,
     (index, verdict): (usize, &BotVerdict),

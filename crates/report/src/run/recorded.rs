@@ -1,4 +1,4 @@
-//! Report of a journal, for one run or all runs.
+//! Report of a journal, for a single run or for all runs.
 
 use super::{Caveats, PageParts, Run, RunReport, Unsettled};
 use crate::analysis::{Background, Prices, assumed_payout_percent};
@@ -17,7 +17,7 @@ pub struct RecordedReport {
 }
 
 impl RecordedReport {
-    /// Builds the report. `candles` are shown on the page and may be empty if no page is needed.
+    /// Builds the report. The page shows the `candles`; they may be empty if no page is needed.
     pub fn new(part: RecordedRuns, candles: Vec<CandleSeries>) -> Self {
         Self { report: build_report(&part), part, candles }
     }
@@ -39,7 +39,7 @@ impl RecordedReport {
 }
 
 fn build_report(part: &RecordedRuns) -> RunReport {
-    // Compares the payout that backtests of these bots assume with the payout of the venue.
+    // Supplies both payouts, so that a finding can compare the assumed payout with the payout of the venue.
     let background = Background {
         assumed_payout_percent: Some(assumed_payout_percent(
             &part.simulation,
@@ -49,7 +49,7 @@ fn build_report(part: &RecordedRuns) -> RunReport {
         paid_payout_percent: part.delays.median_payout_percent(),
         ..Background::default()
     };
-    // The embedded venue ends with its run and returns the stakes.
+    // The embedded venue ends together with the run and returns the stakes of open trades.
     let unsettled = match part.trading {
         None | Some(TradingMode::Sandbox) => Unsettled::Returned,
         Some(TradingMode::Demo | TradingMode::Real | TradingMode::Paper) => Unsettled::AtVenue,

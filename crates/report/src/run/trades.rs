@@ -1,4 +1,4 @@
-//! CSV file of a run's trades, and a file of run facts next to the CSV file.
+//! CSV file of a run's trades, and a second file next to it with facts about the run.
 
 use super::Caveats;
 use candlewick_engine::{BotSettings, EventSequence, IntentRow, IntentState, TradeBook};
@@ -16,7 +16,7 @@ const HEADER: &str = "bot,symbol,direction,amount,close_type,expiration_type,dec
                       decision_utc,open_utc,close_utc";
 const COLUMNS: usize = 21;
 
-/// Writes all trades that the venue accepted or may have accepted. [`RunFacts`] holds the other data.
+/// Writes all trades that the venue accepted or may have accepted. [`RunFacts`] contains all other data.
 pub fn write_trades_to(
     writer: impl Write,
     book: &TradeBook,
@@ -98,12 +98,12 @@ type LineHash = [u8; 32];
 /// Facts about a run that the CSV file of its trades does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFacts {
-    /// Names of all bots, because a bot without trades also has a share of alpha.
+    /// Names of all bots, including bots without trades, because every bot has a share of alpha.
     pub bots: Vec<String>,
     pub variants: u64,
     pub withheld: Vec<String>,
     pub labels: Vec<String>,
-    /// Hexadecimal SHA-256 hash of the CSV lines, independent of the order of the lines.
+    /// SHA-256 hash of the CSV lines as hexadecimal digits. The order of the lines does not affect the hash.
     pub lines: String,
     /// Sequence numbers of decision, answer, end without opening, and settlement; ordered by line hash, 0 if missing.
     pub order: Vec<[u32; 4]>,
@@ -115,7 +115,7 @@ pub struct NotOpened {
     pub bot: String,
     pub symbol: String,
     pub decided: Millis,
-    /// Sequence numbers of the decision and the end; 0 if missing.
+    /// Sequence numbers of the decision and of the end without opening; 0 if missing.
     pub order: [u32; 2],
 }
 
@@ -156,7 +156,7 @@ impl RunFacts {
         PathBuf::from(name)
     }
 
-    /// Returns the sequence numbers of these lines; `None` if the lines are from another run. Lines may have any order.
+    /// Returns the sequence numbers of these lines, in any order; `None` if the lines are from a different run.
     pub(crate) fn recorded_order<'a>(
         &self,
         lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,

@@ -1,4 +1,4 @@
-//! Verdict of a report: evidence, and reasons to withhold an edge.
+//! Verdict of a report, with evidence and reasons to withhold an edge.
 
 use super::caveats::{Caveats, caveat_text};
 use crate::analysis::Finding;
@@ -20,7 +20,7 @@ pub struct EdgeLine {
     pub verdict: &'static str,
     pub(crate) judged_trades: u64,
     about_more_trades: Option<u64>,
-    /// Tested edge, as a mean return per unit of stake.
+    /// Tested edge: the mean return per unit of stake.
     delta: f64,
     #[serde(skip)]
     alpha: f64,
@@ -46,7 +46,7 @@ impl EdgeLine {
     ) -> Self {
         let mut withheld = Vec::new();
         let (mut verdict, about_more_trades) = verdict_name(test);
-        // The intervals match the test only if all of the bot's trades are available.
+        // The intervals agree with the test only if all of the bot's trades are available.
         let trades = rows.clone().into_iter().map(JudgedTrade::from_row);
         let ended = trades.filter(|trade| !trade.is_unopened()).filter_map(|trade| Some(trade.ended?.1));
         let ended: Vec<Outcome> = ended.collect();
@@ -89,7 +89,7 @@ impl EdgeLine {
         .ended(since)
     }
 
-    /// Sets the time since which later trades no longer support the edge; `None` if later trades support the edge.
+    /// Sets the time from which later trades no longer support the edge; `None` if later trades support the edge.
     #[must_use]
     pub fn ended(self, since: Option<Millis>) -> Self {
         let verdict = match (since, self.verdict) {

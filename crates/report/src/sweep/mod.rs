@@ -86,7 +86,7 @@ pub struct SweepReport {
     pub(crate) trials: usize,
     counting: usize,
     parameters_refused: usize,
-    /// Number of parameter sets that a risk rule stopped before the last candle, by rule.
+    /// Number of parameter sets that a risk rule stopped before the last candle, for each rule.
     stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
     pub(crate) variants_tried: Option<u64>,
@@ -111,7 +111,7 @@ struct BestLine {
     score: f64,
     parameters: Map<String, Value>,
     p_value_corrected: Option<f64>,
-    /// Probability that the best of all sets does at least as well if no set has an edge.
+    /// Probability that the best of all sets does at least as well although no set has an edge.
     p_value_of_many: Option<f64>,
     figures: Figures,
 }
@@ -219,7 +219,7 @@ fn best_line(
         parameters: parameters.map(|(axis, setting)| (axis.name().to_owned(), setting.to_json())).collect(),
         p_value_corrected: corrected.copied(),
         p_value_of_many: of_many.copied(),
-        // The timeline is in the sweep's journal.
+        // Omits the timeline, because the journal of the sweep contains it.
         figures: row.figures()?.without_timeline(),
     })
 }
@@ -294,7 +294,7 @@ impl SweepReport {
         )
     }
 
-    /// Returns the notices except the number of variants, because later steps increase this number.
+    /// Returns all notices except the number of variants, because later steps increase that number.
     pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
         self.notices.iter().filter(|notice| self.of_variants.as_ref() != Some(notice))
     }
@@ -342,7 +342,7 @@ mod tests {
         for (why, expected) in [
             ("fast = 21 must be below slow = 21", Some("fast < slow")),
             ("strategy \"ema-cross\": fast = 21 must be below slow = 21", Some("fast < slow")),
-            // Not a comparison of two parameters.
+            // This error does not compare two parameters.
             ("deviations = 2 must be below 2.00: no close of period = 5 is farther", None),
             ("faster = 21 must be below slow = 21", None),
             ("fast = 21 must be below rsi_period = 14", None),

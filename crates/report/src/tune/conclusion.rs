@@ -1,4 +1,4 @@
-//! Conclusions of a guided search, with their meaning and next steps.
+//! Conclusions of a guided search. Each conclusion has a meaning and next steps.
 
 use super::{TuneHints, TunedGate};
 use crate::analysis::FindingKind;
@@ -147,7 +147,7 @@ impl Conclusion {
                 Some("fix the reasons for withholding, then run the same command again".to_owned()),
                 watch,
             ],
-            // Nothing is confirmed, so no wallet is suggested.
+            // No edge is confirmed, so the next steps do not suggest a wallet.
             Self::EdgeUnconfirmed => vec![Some(more), watch],
             Self::NotEnoughTrades => hints_without_signals(conditions)
                 .or_else(|| gate.filter(|gate| gate.is_cause()).map(|_| hints_behind_gate(watch.clone())))
@@ -172,7 +172,7 @@ fn hints_without_signals(conditions: &[ConditionLine]) -> Option<Vec<Option<Stri
     })
 }
 
-/// Returns hints for a gate that leaves too few trades. More candles would not help.
+/// Returns hints if a gate passes too few trades. More candles would not help in this case.
 fn hints_behind_gate(watch: Option<String>) -> Vec<Option<String>> {
     vec![
         Some(

@@ -36,7 +36,7 @@ pub struct TunedBot {
     pub series: String,
     pub strategy: String,
     pub version: String,
-    /// Names of the searched parameters; empty if the bot was tested with its configured values.
+    /// Names of the searched parameters; empty if the bot was tested only with its configured values.
     pub searched: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ impl<'a> TuneReport<'a> {
         let report = self.walk_forward.report;
         steps.push(("walk-forward".to_owned(), report.brief()));
         if let Some(sweep) = self.sweep {
-            // The sets of the walk-forward are counted after those of the sweep.
+            // The walk-forward runs after the sweep, so its count includes the sets of both.
             let count = sweep.variants_tried.max(self.walk_forward.variants_tried);
             let words = count.map(|count| variants_text(count, sweep.trials as u64, &self.bot.strategy));
             steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
@@ -185,7 +185,7 @@ impl<'a> TuneReport<'a> {
 fn variants_text(count: u64, sets: u64, strategy: &str) -> String {
     let fewer = format!(" (from {sets} sets, because sets with the same trades count as one)");
     let fewer = if count < sets { fewer.as_str() } else { "" };
-    // The ledger counts by strategy, so that all rules share one count.
+    // The ledger counts variants by strategy, so all rules share one count.
     let idea = if strategy == "rules" { "this idea (all rules together)" } else { "this idea" };
     format!("{count} of {idea}{fewer}: verdicts are corrected for this number; multiply p-values by it")
 }

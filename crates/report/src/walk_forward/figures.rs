@@ -1,4 +1,4 @@
-//! Rendering of a walk-forward report as text and CSV.
+//! Rendering of a walk-forward report as text and as CSV.
 
 use super::{AllTests, ChosenLine, HoldOut, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
 use crate::analysis::{Finding, FindingKind};
@@ -83,7 +83,7 @@ impl ChosenLine {
         parameters.iter().filter_map(|name| self.parameters.get(name)).map(short)
     }
 
-    /// Returns the in-sample win rate, followed by the test's win rate, break-even, trades and profit.
+    /// Returns the in-sample win rate, followed by the out-of-sample win rate, break-even, trades and profit.
     fn result(&self) -> [String; 5] {
         let tested = &self.out_of_sample;
         let [before, rate, needed] =

@@ -1,4 +1,4 @@
-//! The hold-out of a report: locked, or opened with its result.
+//! The hold-out section of a report. A hold-out is either locked, or opened and evaluated.
 
 use super::{WindowLine, test_plan};
 use crate::figure::percent;
@@ -23,10 +23,10 @@ pub struct HoldOut {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HoldOutOpening {
-    /// Time of the opening; in the past if this run repeats an earlier opening.
+    /// Time at which the hold-out was opened. It lies in the past if this run repeats an earlier opening.
     pub at: String,
     pub number: usize,
-    /// Number of times that these candles were opened for other hypotheses.
+    /// Number of times that these candles were opened for different hypotheses.
     pub others: usize,
     /// Known earlier uses of these candles. Each use is a reason to withhold an edge.
     pub looks: Vec<String>,
@@ -51,7 +51,7 @@ impl HoldOut {
         Self { from: range.start, to: range.end, openings, opened: None }
     }
 
-    /// Evaluates the hold-out like the test of a window. An earlier use of its candles withholds an edge.
+    /// Evaluates the hold-out like the test of a window. An earlier use of these candles withholds an edge.
     pub fn opened(
         step: &WindowResult,
         (space, objective): (&Space, Objective),
@@ -65,7 +65,7 @@ impl HoldOut {
                 .push(format!("the hold-out was opened before for this hypothesis ({times} x)"));
         }
         caveats.withholding.extend(opened.looks.iter().cloned());
-        // Corrects for all hypotheses that were tested on the hold-out.
+        // Corrects for the number of hypotheses that were tested on the hold-out.
         caveats.variants = 1 + opened.others as u64;
         step.chosen.iter().for_each(|chosen| caveats.count_gaps(&chosen.finished.book));
         let rows = step.chosen.as_ref().map(|chosen| chosen.finished.book.rows()).unwrap_or_default();

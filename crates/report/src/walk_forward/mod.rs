@@ -33,7 +33,7 @@ pub struct WalkForwardResult<'a> {
     pub space: &'a Space,
     pub sweep: &'a SweepSettings,
     pub windows: WindowSettings,
-    /// Purge length: the longest duration of a trade, rounded up to whole candles.
+    /// Length of the purge between training and test: the longest duration of a trade, rounded up to whole candles.
     pub purge: Millis,
     pub walked_range: &'a Range<Millis>,
     pub data_hash: &'a str,
@@ -43,14 +43,14 @@ pub struct WalkForwardResult<'a> {
     pub hold_out: Option<HoldOut>,
 }
 
-/// Result of a walk-forward, independent of interruptions and of the machine.
+/// Result of a walk-forward. It does not depend on interruptions or on the machine.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardReport {
     scheme: &'static str,
     train_ms: Millis,
     test_ms: Millis,
     purge_ms: Millis,
-    /// Gap between training and test: purge plus embargo.
+    /// Gap between training and test: the sum of purge and embargo.
     gap_ms: Millis,
     search: &'static str,
     pub(super) objective: &'static str,
@@ -79,7 +79,7 @@ pub struct VerifiedSets {
     pub chosen: usize,
 }
 
-/// Walk-forward report with details of this process, such as the elapsed time.
+/// Walk-forward report with details of this particular execution, such as the elapsed time.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardSummary<'a> {
     #[serde(flatten)]
@@ -96,7 +96,7 @@ pub struct WalkForwardSummary<'a> {
 
 #[derive(Debug, Serialize)]
 pub(super) struct AllTests {
-    /// Confidence interval of the win rate with at least 95 % coverage under its assumptions.
+    /// Confidence interval of the win rate. Covers the true rate with at least 95 % probability under its assumptions.
     pub(super) win_rate_interval: Option<IntervalLine>,
     win_rate_wilson: Option<IntervalLine>,
     #[serde(flatten)]
@@ -120,7 +120,7 @@ pub(super) struct RobustnessLine {
 
 #[derive(Debug, Serialize)]
 pub struct WindowLine {
-    /// 1-based number in chronological order; `None` for the hold-out.
+    /// 1-based number of the window in chronological order; `None` for the hold-out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) window: Option<usize>,
     pub(super) training: RangeLine,
@@ -140,7 +140,7 @@ pub(super) struct RangeLine {
 pub(super) struct ChosenLine {
     pub(super) parameters: Map<String, Value>,
     pub(super) score: f64,
-    /// Score on the test, regardless of the number of trades.
+    /// Score on the test range, regardless of the number of trades.
     pub(super) out_of_sample_score: Option<f64>,
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
@@ -297,7 +297,7 @@ fn staked_finding(all: &BacktestResult) -> Option<Finding> {
     StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
-/// Returns the efficiency weighted by trades; `None` if the training periods earned nothing.
+/// Returns the efficiency, weighted by trades; `None` if the training periods earned nothing.
 fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
     let (mut before, mut after) = (0.0, 0.0);
     for (in_sample, out_of_sample) in windows {
@@ -330,7 +330,7 @@ mod tests {
             (figures(400, Some(0.09)), figures(0, None)),
         ];
         let found = efficiency(windows.iter().map(|(before, after)| (before, after)));
-        // (2 - 3) / (4 + 3)
+        // Expected value: (2 - 3) / (4 + 3).
         assert!((found.unwrap() + 1.0 / 7.0).abs() < 1e-12, "{found:?}");
         let nothing = [(figures(400, Some(-0.04)), figures(100, Some(0.02)))];
         assert_eq!(efficiency(nothing.iter().map(|(before, after)| (before, after))), None);

@@ -1,4 +1,4 @@
-//! Market data of the offered pairs at a point in venue time, with candles at any interval.
+//! Market data of the offered pairs at a point in venue time. Candles are available at any interval.
 
 use crate::chance::{Chance, hash_symbol};
 use crate::{SandboxError, SandboxSettings};
@@ -23,7 +23,7 @@ pub(crate) fn build_price_paths(
     markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
 }
 
-/// Builds one simulator market per symbol. The finest series of a symbol provides detail for the next one.
+/// Builds one simulator market per symbol. The finest series of a symbol adds detail to the next longer series.
 pub fn build_markets(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {
@@ -48,7 +48,7 @@ pub(crate) struct PriceBoards {
 pub(crate) struct PriceBoard {
     pub(crate) symbol: Symbol,
     pub(crate) asset_type: AssetType,
-    /// Stored candle series of the pair, finest interval first. Never empty.
+    /// Stored candle series of the pair, with the finest interval first. The list is never empty.
     stored: Vec<CandleSeries>,
     resampled: Mutex<BTreeMap<Interval, Option<CandleSeries>>>,
     tick: Option<f64>,
@@ -166,7 +166,7 @@ const MAX_FORMING_SAMPLES: i64 = 120;
 pub(crate) struct CandleWindow {
     pub(crate) interval: Interval,
     pub(crate) start: Millis,
-    /// Latest open time of a candle, inclusive.
+    /// Latest open time of the requested candles (inclusive).
     pub(crate) end: Millis,
     pub(crate) skip: usize,
     pub(crate) limit: usize,

@@ -1,4 +1,4 @@
-//! One-second prices of a pair, from stored one-second candles or otherwise from a random walk.
+//! One-second prices of a pair. They come from stored one-second candles, or otherwise from a random walk.
 
 use super::PriceBoard;
 use crate::chance::{Chance, DrawSubject};
@@ -18,7 +18,7 @@ pub(crate) struct SecondPrices {
 impl PriceBoard {
     pub(crate) fn newest_second(&self, latest: Millis) -> Option<SecondPrices> {
         let latest = latest.floor_to(Millis::SECOND);
-        // The finest series is first and takes precedence.
+        // The finest series comes first, so it takes precedence.
         let last_of = |series: &CandleSeries| {
             let candle = last_candle(series, latest)?;
             Some(latest.min(candle.close_time(series.interval()) - Millis::SECOND))
@@ -49,7 +49,7 @@ impl PriceBoard {
         self.extend_to_trades(SecondPrices { time, open, high, low, close, volume })
     }
 
-    /// Extends high and low of a second to include the prices at which trades open and close.
+    /// Extends the high and low of a second to include the prices at which trades open and close.
     fn extend_to_trades(&self, second: SecondPrices) -> SecondPrices {
         let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
         let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));
@@ -68,7 +68,7 @@ fn last_candle(series: &CandleSeries, time: Millis) -> Option<&Candle> {
     candles.get(after.checked_sub(1)?)
 }
 
-/// Random price path within one candle, from open to close, between low and high, in whole ticks.
+/// Random price path within one candle. It goes from open to close, stays between low and high, and uses whole ticks.
 struct PriceBridge<'a> {
     candle: &'a Candle,
     seconds: u64,
@@ -97,20 +97,20 @@ impl PriceBridge<'_> {
         }
     }
 
-    /// Draws a price on a Brownian bridge: weighted mean plus noise of variance `left x right / both`.
+    /// Draws a price on a Brownian bridge; noise variance `left x right / (left + right)` for distances to the ends.
     fn price_between(&self, from: (u64, f64), to: (u64, f64), middle: u64) -> f64 {
         let (left, right) = ((middle - from.0) as f64, (to.0 - middle) as f64);
         let both = left + right;
         let mean = (from.1 * right + to.1 * left) / both;
         let (low, high) = (self.candle.low(), self.candle.high());
-        // The range of a walk with n steps of size sigma is about 1.6 sigma sqrt(n).
+        // The range of a random walk with n steps of size sigma is about 1.6 sigma sqrt(n).
         let step = (high - low) / (1.6 * (self.seconds as f64).sqrt());
         let keys = [self.symbol_key, self.candle.time().get().cast_unsigned()];
         let noise = self.chance.random_normal(DrawSubject::Bridge, keys, middle);
         self.round_to_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 
-    /// Rounds a price to the nearest tick. Ticks such as 0.01 are rounded exactly, by division by 100.
+    /// Rounds a price to the nearest tick. Prices with ticks such as 0.01 are exact, because they are divided by 100.
     fn round_to_tick(&self, price: f64) -> f64 {
         match self.tick {
             None => price,

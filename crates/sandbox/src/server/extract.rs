@@ -1,4 +1,4 @@
-//! Request extractors for credentials, paths and bodies, and error responses (contract 5 and 7).
+//! Extractors for credentials, paths and bodies of requests, and error responses (contract 5 and 7).
 
 use super::ServerState;
 use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, format_iso8601};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Extractor that checks the `api-token` and, where required, the `x-timestamp` header (contract 4.1).
+/// Extractor that checks the `api-token` header and, where required, the `x-timestamp` header (contract 4.1).
 pub(crate) struct TokenCheck<const WITH_TIMESTAMP: bool>;
 
 pub(crate) type Token = TokenCheck<false>;
@@ -48,7 +48,7 @@ impl FromRequestParts<Arc<ServerState>> for KeyCheck {
     }
 }
 
-// The error is large, but only built for failed requests.
+// The error is large, but it is built only for requests that fail.
 #[allow(clippy::result_large_err)]
 fn check_token(state: &ServerState, headers: &HeaderMap, uri: &Uri, is_timed: bool) -> Result<(), Response> {
     let at = state.now();
@@ -75,7 +75,7 @@ fn check_token(state: &ServerState, headers: &HeaderMap, uri: &Uri, is_timed: bo
 }
 
 const MAX_BODY_BYTES: usize = 64 << 10;
-/// Maximum size of a body to read and discard, so that a client still sending receives the error.
+/// Maximum size of a body that is read and discarded, so that a client that is still sending receives the error.
 const MAX_DRAINED_BYTES: usize = 8 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -111,7 +111,7 @@ impl FromRequest<Arc<ServerState>> for Payload {
             Err(_) => (StatusCode::REQUEST_TIMEOUT, "The body did not arrive within 10 s"),
         };
         let mut answer = failure(status, message, state.now(), &parts.uri);
-        // The rest of the body is not read, so the connection cannot be reused.
+        // The rest of the body is never read, so the connection cannot be reused.
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         Err(answer)
     }
@@ -155,12 +155,12 @@ fn parse_parameter<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("{name} is not readable"))
 }
 
-/// Returns whether the endpoint sends errors as an [`ErrorEnvelope`] (contract 5).
+/// Returns whether the endpoint sends its errors as an [`ErrorEnvelope`] (contract 5).
 fn has_envelope(uri: &Uri) -> bool {
     uri.path().starts_with("/token/trades") || uri.path().starts_with("/token/users")
 }
 
-/// Builds an error response. `message` must not contain a header value, which may be secret.
+/// Builds an error response. `message` must not contain the value of a header, which may be secret.
 pub(crate) fn failure(status: StatusCode, message: &str, at: Millis, uri: &Uri) -> Response {
     failure_with_code(status, message, None, at, uri)
 }
@@ -169,7 +169,7 @@ pub(crate) fn internal_failure(at: Millis, uri: &Uri) -> Response {
     failure(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", at, uri)
 }
 
-/// Builds an error response. `code` is the value of `error`, by default the name of the status.
+/// Builds an error response. `code` is the value of the field `error`; its default is the name of the status.
 pub(crate) fn failure_with_code(
     status: StatusCode,
     message: &str,

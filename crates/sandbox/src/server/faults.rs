@@ -1,4 +1,4 @@
-//! Middleware that injects the faults drawn by the switchboard into requests and responses.
+//! Middleware that injects faults into requests and responses. The switchboard draws the faults.
 
 use super::ServerState;
 use super::extract::{failure, internal_failure};
@@ -71,7 +71,7 @@ async fn wait_for_span(state: &ServerState, span: Millis) {
     }
 }
 
-/// Resets the connection without a response. For in-process callers, the response body fails instead.
+/// Resets the connection without a response. For in-process callers, the body of the response fails instead.
 fn sever_connection(connection: Option<&Connection>) -> Response {
     if let Some(connection) = connection {
         connection.sever();

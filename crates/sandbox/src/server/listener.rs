@@ -1,4 +1,4 @@
-//! TCP listener that can reset connections, enforces a read deadline and evicts idle connections.
+//! TCP listener that can reset connections. It enforces a read deadline and evicts idle connections.
 
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::Next;
@@ -17,7 +17,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
-/// Maximum time to receive a request head, from the start of the connection or the first byte of the head.
+/// Maximum time to receive a request head. Counts from the start of the connection or from the first byte of the head.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) struct ConnectionListener {
@@ -50,7 +50,7 @@ impl axum::serve::Listener for ConnectionListener {
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
-        // Nagle's algorithm would delay the second packet of a response.
+        // Without this option, Nagle's algorithm would delay the second packet of a response.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
@@ -130,7 +130,7 @@ impl AsyncRead for SeverableStream {
                 }
                 Poll::Ready(read)
             }
-            // Reports the end of the stream.
+            // After a missed deadline, the stream reports its end.
             Poll::Pending if this.has_missed_deadline(cx) => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,
         }
@@ -178,7 +178,7 @@ impl Connection {
         Self { shared: Arc::new(ConnectionState { severed, requests, idle_since, became_idle }) }
     }
 
-    /// Makes all further reads and writes fail, so that the server resets the connection.
+    /// Makes all further reads and writes fail. As a result, the server resets the connection.
     pub(crate) fn sever(&self) {
         self.shared.severed.store(true, Ordering::Release);
     }
@@ -187,7 +187,7 @@ impl Connection {
         self.shared.severed.load(Ordering::Acquire)
     }
 
-    /// Returns the time at which the connection became idle, `None` while a request is in flight.
+    /// Returns the time at which the connection became idle; `None` while a request is in flight.
     fn idle_since(&self) -> Option<Instant> {
         *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -220,10 +220,10 @@ pub(crate) async fn mark_in_flight(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Real time before an evicted connection is closed, for a request that the client has already sent.
+/// Real time between the eviction of a connection and its close. A request that was already sent can still arrive.
 const EVICTION_GRACE: Duration = Duration::from_millis(20);
 
-/// Limited number of connection slots. If all are in use, the connection that was idle longest is evicted.
+/// Limited number of connection slots. If all are in use, the connection that has been idle longest is evicted.
 #[derive(Clone)]
 struct ConnectionSlots {
     free: Arc<Semaphore>,
@@ -260,7 +260,7 @@ impl ConnectionSlots {
             let asked = self.free.available_permits() == 0 && self.evict_longest_idle();
             tokio::select! {
                 permit = freed => break permit.ok(),
-                // If the connection has just started a request, the next idle one is evicted.
+                // If the evicted connection has just started a request, the loop evicts the next idle connection.
                 () = tokio::time::sleep(EVICTION_GRACE * 2), if asked => {}
                 () = idle, if !asked => {}
             }

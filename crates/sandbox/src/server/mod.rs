@@ -48,7 +48,7 @@ impl ServerState {
         stopping: watch::Receiver<bool>,
     ) -> Self {
         if clock.is_lock_step() {
-            // The caller holds the clock until the answer, so waiting for venue time would deadlock.
+            // The caller stops the clock until it has the answer, so waiting for venue time would cause a deadlock.
             settings.replies = Replies::AtOnce;
         }
         Self {

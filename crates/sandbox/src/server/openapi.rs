@@ -103,7 +103,7 @@ fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) 
     } else {
         schemas["CloseType"]["enum"] = json!(settings.close_types);
     }
-    // Without this, a body with both fields would match both shapes.
+    // Without this rule, a body with both fields would match both shapes.
     schemas["FullOrder"]["not"] = json!({ "required": ["volume"] });
     schemas["ShortOrder"]["not"] = json!({ "required": ["amount"] });
     document
@@ -122,7 +122,7 @@ fn close_type_pattern(shortest: Millis) -> String {
     format!("^({within_one}({whole_minutes}):[0-5][0-9]|{hours})$")
 }
 
-/// Sets the `Date` header to venue time, so that clients can measure their clock skew.
+/// Sets the `Date` header to the venue time, so that clients can measure how far their clock differs.
 async fn set_date_header(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if let Ok(value) = HeaderValue::from_str(&http_date(state.now())) {

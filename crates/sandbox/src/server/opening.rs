@@ -43,7 +43,7 @@ pub(crate) async fn open(
     };
     let now = state.now();
     let opened = state.venue().open(&request, state.settings.replies, now);
-    // Holds the clock, so that the response shows the state when the order arrived.
+    // Holds the clock, so that the response shows the state at the time when the order arrived.
     let _hold = match state.settings.replies {
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
@@ -127,6 +127,6 @@ fn build_rejection(reason: &Rejection, at: Millis, uri: &Uri) -> Response {
 }
 
 fn build_answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
-    // The trade always exists, because the table forgets only older trades that have ended.
+    // The trade always exists, because the table removes only older trades that have ended.
     trade.map_or_else(|| internal_failure(now, uri), |trade| Json(trade).into_response())
 }

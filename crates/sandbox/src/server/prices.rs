@@ -15,7 +15,7 @@ use candlewick_sdk::{Interval, Millis};
 use std::sync::Arc;
 
 pub(super) const DEFAULT_SLOT: &str = "default";
-/// Maximum number of candles per response. A larger `limit` is reduced (contract 8: not shown).
+/// Maximum number of candles per response. A larger `limit` is reduced to this number (contract 8: not shown).
 const MAX_CANDLES: usize = 1_000;
 
 pub(super) enum PriceError {

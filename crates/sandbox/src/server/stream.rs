@@ -1,4 +1,4 @@
-//! Price stream `/symbol-prices`, using Socket.IO 4 over WebSocket (`observed: prices and candles`).
+//! Price stream `/symbol-prices`, which uses Socket.IO 4 over WebSocket (`observed: prices and candles`).
 
 use super::ServerState;
 use super::extract::{KeyCheck, Parameters, failure};
@@ -52,7 +52,7 @@ pub(crate) async fn stream(
     let connection = connection.map(|Extension(ConnectInfo(connection))| connection);
     upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES).on_upgrade(
         |socket| async move {
-            // The stream counts as a request in flight.
+            // An open stream counts as a request in flight, so the connection is not idle.
             let _under_way = connection.clone().map(Connection::begin_request);
             let client = StreamClient {
                 state,

@@ -24,12 +24,12 @@ use table::{Trade, TradeEnd, TradeTable};
 
 const MAX_OPEN_TRADES: usize = 1_000_000;
 
-/// Venue as seen by the API. Reading trades or wallets first advances venue time to `now`.
+/// The venue that the API shows. Reading trades or wallets first advances the venue to the time `now`.
 pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// Price paths for entry prices of `NEXT_CANDLE` trades. The simulator reports these only on settlement.
+    /// Price paths for the entry prices of `NEXT_CANDLE` trades, which the simulator reports only on settlement.
     paths: PricePaths,
     trades: TradeTable,
     orders: u64,
@@ -40,15 +40,15 @@ pub(crate) struct Venue {
 
 pub(crate) struct OpenResult {
     pub(crate) arrival: Millis,
-    /// Number of the opened trade, or the reason for the rejection.
+    /// Number of the opened trade, or the reason why the order was rejected.
     pub(crate) trade: Result<u64, Rejection>,
 }
 
-/// Reason for rejecting an order. The contract does not specify messages and codes (contract 5).
+/// Reason why an order was rejected. The contract does not specify messages and codes (contract 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) message: Cow<'static, str>,
-    /// Value of the response field `error`, `None` for the name of the HTTP status.
+    /// Value of the response field `error`. If `None`, the field contains the name of the HTTP status.
     pub(crate) code: Option<&'static str>,
 }
 
@@ -109,7 +109,7 @@ impl Venue {
         let hidden = self.trades.hidden_payout(now);
         let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
         if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
-            // The simulator may already have money that the wallet does not show yet.
+            // The balance of the simulator may already include money that the wallet does not show yet.
             return rejected(
                 describe_refusal(Refusal::InsufficientBalance),
                 now + self.simulation.latency_ms,
@@ -146,7 +146,7 @@ impl Venue {
     fn advance_to(&mut self, now: Millis) {
         while let Some(event) = self.simulator.pop_due(now) {
             match event {
-                // For a rejected order there is no trade.
+                // If the order was rejected, no trade has this number and nothing is recorded.
                 VenueEvent::Answered(answer) => {
                     self.trades.record_arrival(answer.number, self.simulator.balance());
                 }
@@ -165,7 +165,7 @@ impl Venue {
         on_the_way.map(|trade| trade.order.stake).sum()
     }
 
-    /// Returns the wallets. The balance excludes payouts of settlements that are not visible yet.
+    /// Returns the wallets. Their balance excludes payouts of settlements that are not visible yet.
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {
         self.advance_to(now);
         self.account.wallets(self.simulator.balance() - self.trades.hidden_payout(now))
@@ -175,7 +175,7 @@ impl Venue {
         self.account.user(now)
     }
 
-    /// Returns the entry price if known at `now`. Under `stress`, the settlement may change the price.
+    /// Returns the entry price if it is known at `now`. Under `stress`, the settlement may change the price.
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
         if let Some(settled) = trade.settled_at(now) {
             return settled.open_price;

@@ -16,9 +16,9 @@ pub(crate) struct OrderRequest {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyShape {
-    /// Shape A with `amount`. The response is the full trade.
+    /// Shape A, with the field `amount`. The response is the full trade.
     Full,
-    /// Shape B with `volume`. The response is an acknowledgement.
+    /// Shape B, with the field `volume`. The response is an acknowledgement.
     Short,
 }
 
@@ -87,7 +87,7 @@ fn read_expiration_type(fields: &Map<String, Value>) -> Result<ExpirationType, &
     }
 }
 
-/// Parses the stake without rounding. Errors are the end of a sentence that starts with the field name.
+/// Parses the stake without rounding. An error message completes a sentence that starts with the field name.
 fn read_stake(
     amount: Option<&Value>,
     settings: &SandboxSettings,

@@ -1,4 +1,4 @@
-//! Bodies of API responses at a point in time: trades, pages of trades, the user and the wallets.
+//! Bodies of API responses at a point in venue time: trades, pages of trades, the user and the wallets.
 
 use super::Venue;
 use super::table::Trade;
@@ -11,7 +11,7 @@ use crate::chance::{Chance, DrawSubject, IdKind, generate_id};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
 impl Venue {
-    /// Returns the short projection of a trade, with result and prices if `is_rich` (`observed: results`).
+    /// Returns the short projection of a trade. Adds result and prices if `is_rich` (`observed: results`).
     pub(crate) fn short_trade(&mut self, id: &str, is_rich: bool, now: Millis) -> Option<ShortTrade> {
         self.advance_to(now);
         let trade = self.trades.find(id)?;
@@ -34,7 +34,7 @@ impl Venue {
         })
     }
 
-    /// Returns the full projection for the response to an order, without list-only fields (contract 2.3).
+    /// Returns the full projection for the response to an order. Omits fields that only lists have (contract 2.3).
     pub(crate) fn opened_trade(&mut self, number: u64, now: Millis) -> Option<FullTrade> {
         self.advance_to(now);
         let trade = self.trades.get(number)?;
@@ -53,13 +53,13 @@ impl Venue {
         })
     }
 
-    /// Returns the response to a short order body (contract 2.4).
+    /// Returns the response to an order with a short body (contract 2.4).
     pub(crate) fn acknowledgement(&self, number: u64) -> Option<Acknowledgement> {
         let trade = self.trades.get(number)?;
         Some(Acknowledgement { trade_id: trade.id.clone(), status: "OPEN" })
     }
 
-    /// Returns the response to `open-async`, without a price (`observed: opening a trade`).
+    /// Returns the response to `open-async`. It contains no price (`observed: opening a trade`).
     pub(crate) fn async_trade(&self, number: u64) -> Option<AsyncTrade> {
         let trade = self.trades.get(number)?;
         Some(AsyncTrade {
@@ -147,7 +147,7 @@ impl Venue {
     }
 }
 
-/// Returns the net profit of a trade (`observed: money`), 0 until the settlement is visible.
+/// Returns the net profit of a trade (`observed: money`). The profit is 0 until the settlement is visible.
 fn profit_at(trade: &Trade, now: Millis) -> Money {
     trade.settled_at(now).map_or(Money::ZERO, |settled| settled.profit)
 }
@@ -156,7 +156,7 @@ fn close_price_at(trade: &Trade, now: Millis) -> f64 {
     trade.settled_at(now).and_then(|settled| settled.close_price).unwrap_or_default()
 }
 
-/// The only user of the sandbox, with two wallets.
+/// The only user of the sandbox, who has two wallets.
 pub(super) struct Account {
     user_id: String,
     tenant_id: String,
@@ -190,7 +190,7 @@ impl Account {
         }
     }
 
-    /// Returns both wallets. The untraded wallet is empty, so that clients must choose the right wallet.
+    /// Returns both wallets. The wallet that does not trade is empty, so that clients must choose the right wallet.
     pub(super) fn wallets(&self, balance: Money) -> Vec<Wallet> {
         let wallet = |id: &String, wallet_type, balance| Wallet {
             id: id.clone(),
@@ -245,7 +245,7 @@ impl Account {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageRequest {
-    /// Page number, starting at 1.
+    /// Requested page number, starting at 1.
     pub(crate) page: u64,
     pub(crate) page_size: u64,
     pub(crate) user_id: Option<String>,
@@ -255,7 +255,7 @@ pub(crate) struct PageRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
     NewestFirst,
-    /// Shuffled, differently for each request. Each page repeats the last row of the previous page.
+    /// The order is shuffled differently for each request. Each page repeats the last row of the previous page.
     Shuffled {
         draw: u64,
     },

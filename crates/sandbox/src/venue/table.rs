@@ -4,7 +4,7 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_simulator::{Order, SettledTrade};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Store of trades. Retains all open trades and the last `max_ended` trades that visibly ended.
+/// Store of trades. Retains all trades that appear open, and the last `max_ended` trades that visibly ended.
 pub(super) struct TradeTable {
     trades: BTreeMap<u64, Trade>,
     by_id: HashMap<String, u64>,
@@ -51,7 +51,7 @@ impl TradeTable {
         let Some(trade) = self.trades.get_mut(&settled.number) else { return };
         let shown_from = settled.known_at + lateness;
         trade.ending = TradeEnd::Settled { trade: settled, shown_from };
-        // A trade that is not listed yet remains hidden.
+        // While a trade is not listed yet, its settlement is not visible either.
         self.unseen.insert((shown_from.max(trade.listed_from), settled.number));
     }
 
@@ -76,7 +76,7 @@ impl TradeTable {
 pub(super) struct Trade {
     pub(super) id: String,
     pub(super) order: Order,
-    /// Time at which the order arrives at the venue.
+    /// Time at which the order reaches the venue.
     pub(super) request_time: Millis,
     pub(super) open_time: Millis,
     pub(super) open_price: Option<f64>,
@@ -120,7 +120,7 @@ impl Trade {
         }
     }
 
-    /// Returns `HOLD` until the order arrives, then `PENDING`, `WON`, `LOST`, `DRAW` or `CANCELLED`.
+    /// Returns the result: `HOLD` until the order arrives, then `PENDING`, `WON`, `LOST`, `DRAW` or `CANCELLED`.
     pub(super) fn result(&self, now: Millis) -> &'static str {
         match self.settled_at(now) {
             Some(settled) => settled.outcome.as_str(),
@@ -184,7 +184,7 @@ mod tests {
         for number in 0..10_000 {
             let at = i64::try_from(number).unwrap() * 10;
             table.insert(trade(number, at));
-            // The maximum delay limits the number of hidden trades.
+            // The settlement delay is limited, which also limits the number of hidden trades.
             settle(&mut table, number, (at + 5, if number % 7 == 0 { 100 } else { 0 }));
             table.advance_to(Millis::new(at + 5));
             let lengths = [table.trades.len(), table.by_id.len(), table.unseen.len() + table.over.len()];

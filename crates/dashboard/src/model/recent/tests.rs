@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const EVERY: u64 = 60;
-/// Intents per part of a snapshot. Fewer than usual, so that snapshots have several parts.
+/// Number of intents per part of a snapshot. The number is smaller than usual, so that snapshots have several parts.
 const PART: u64 = 20;
 
 struct Always;
@@ -153,7 +153,7 @@ impl Written {
 
 async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
     let store = Store::open(url, &Holder::current_process("test")).await.unwrap();
-    // Each clock reading advances by an hour, so that every verification is stored.
+    // The test clock advances by one hour with each reading, so that every verification is stored.
     let hours = AtomicU64::new(0);
     let elapsed = move || Duration::from_secs(3_600 * hours.fetch_add(1, Ordering::Relaxed));
     RunJournal::new(store, run, Millis::ZERO, elapsed).with_follower(Box::new(fold.with_part_size(PART)))

@@ -1,4 +1,4 @@
-//! Findings about limits that determined the result more than the strategy did.
+//! Findings about risk limits that determined the result more than the strategy did.
 
 use super::{Finding, FindingKind, Severity};
 use crate::figure::minute;
@@ -9,9 +9,9 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Minimum untraded share of a run's duration that is reported.
+/// Minimum share of a run without trading at its end. A finding reports this share or more.
 const MIN_UNTRADED_SHARE: f64 = 0.02;
-/// Untraded share from which the finding is serious, because the limit determines the result.
+/// Minimum untraded share for a serious finding. From this share on, the limit determines the result.
 const SERIOUS_UNTRADED_SHARE: f64 = 0.5;
 
 pub(super) fn halted_early(
@@ -25,14 +25,14 @@ pub(super) fn halted_early(
     let refused = refused_since.iter().filter(|(name, _)| is_lifted_manually(name));
     let (rule, _) = refused.clone().max_by_key(|(_, count)| **count)?;
     let signals: u64 = refused.map(|(_, count)| count).sum();
-    // `refused_by_one_rule` covers runs without a trade.
+    // The finding `refused_by_one_rule` covers runs without a trade.
     let since = last_open?;
     let (untraded, whole) = ((span.end - since).get() as f64, (span.end - span.start).get() as f64);
     let share = untraded / whole;
     if share.is_nan() || share < MIN_UNTRADED_SHARE {
         return None;
     }
-    // Counted in candles, because closed market hours have no candles.
+    // The share is counted in candles, because there are no candles while the market is closed.
     let percent = format!("{:.0} % of the run's time", share * 100.0);
     let untraded = match candles {
         Some(count) => format!("{} ({percent})", counted(count, "candle", "candles")),
@@ -48,9 +48,9 @@ pub(super) fn halted_early(
     Some(FindingKind::HaltedEarly.with_severity(severity, text))
 }
 
-/// Minimum reported share of rejected signals, for a rule that rejects briefly or by schedule.
+/// Minimum share of rejected signals that is reported for a rule that rejects briefly or by schedule.
 const MIN_BRIEF_RULE_SHARE: f64 = 0.90;
-/// Minimum reported share of rejected signals, for other rules such as a daily limit.
+/// Minimum share of rejected signals that is reported for all other rules, such as a daily limit.
 const MIN_RULE_SHARE: f64 = 0.50;
 /// Minimum number of signals. With fewer signals, the finding is reported only if no signal was accepted.
 const MIN_SIGNALS: u64 = 20;
@@ -114,7 +114,7 @@ mod tests {
     use candlewick_engine::TradeBook;
     use candlewick_sdk::Money;
 
-    /// Builds the finding for a ten-hour run from 2025-01-01 00:00 UTC.
+    /// Builds the finding for a ten-hour run that starts at 2025-01-01 00:00 UTC.
     fn finding(refused: &[(&'static str, u64)], last_open_hours: Option<i64>) -> Option<Finding> {
         let hour = |hours: i64| Millis::new(1_735_689_600_000) + Millis::HOUR * hours;
         let refused = refused.iter().copied().collect();
@@ -127,7 +127,7 @@ mod tests {
         for (refused, last_open_hours, expected) in [
             (&[("MaxDrawdown", 41), ("MaxOpenTrades", 9), ("LossStreak", 1)][..], Some(8), Some(Warning)),
             (&[("Halted", 1)], Some(2), Some(Serious)),
-            // A daily limit, a late stop, and no trade at all.
+            // Three cases: a daily limit, a late stop, and a run without any trade.
             (&[("DailyLossLimit", 900)], Some(2), None),
             (&[("MaxDrawdown", 1)], Some(10), None),
             (&[("MaxDrawdown", 9)], None, None),
@@ -156,7 +156,7 @@ mod tests {
             (30, &[("MaxTradesPerDay", 970)], Some((Warning, "970 of 1000 signals (97 %)"))),
             (1_532, &[("DailyLossLimit", 8_168)], Some((Warning, "8168 of 9700 signals (84 %)"))),
             (501, &[("DailyLossLimit", 499)], None),
-            // Brief limits reject most signals of many strategies, and trading hours are intended.
+            // Short-lived limits reject most signals of many strategies, and trading hours reject signals on purpose.
             (1_532, &[("MaxOpenTradesPerSymbol", 8_168)], None),
             (1_532, &[("OutsideHours", 8_168)], None),
             (1, &[("MaxOpenTrades", 9)], None),

@@ -1,4 +1,4 @@
-//! Findings: reasons to doubt a result.
+//! Findings: reasons to doubt the result of a run.
 
 mod choice;
 mod limits;
@@ -68,16 +68,16 @@ pub struct Finding {
 #[derive(Clone, Debug, Default)]
 pub struct Background {
     pub assumed_payout_percent: Option<f64>,
-    /// Median payout that the venue actually paid, in percent; `None` if unknown.
+    /// Median payout in percent that the venue actually paid; `None` if unknown.
     pub paid_payout_percent: Option<f64>,
-    /// Number of candles missing between the first and last candle, excluding closed market hours.
+    /// Number of candles missing between the first and last candle. Closed market hours do not count as missing.
     pub missing_candles: u64,
-    /// Number of the bots' candles after the last trade decision; `None` if the run has no candles.
+    /// Number of candles of all bots after the last trade decision; `None` if the run has no candles.
     pub untraded_candles: Option<u64>,
     pub revised_candles: u64,
     pub unset_tick_sizes: BTreeMap<Symbol, f64>,
     pub reversals: Vec<Reversals>,
-    /// Number of numeric values in each bot's rule, in bot order; 0 for a bot without a rule.
+    /// Number of numeric values in the rule of each bot, in bot order. A bot without a rule counts as 0.
     pub rule_numbers: Vec<usize>,
     pub stale_longer_candles: Vec<StaleLongerCandle>,
 }
@@ -106,7 +106,7 @@ pub(super) struct Facts<'a> {
     pub(super) scale: MoneyScale,
     pub(super) settled: &'a [&'a IntentRow],
     pub(super) refused_since_last: BTreeMap<&'static str, u64>,
-    /// Time of the last trade decision (`None` if there was no trade), and time range of the run.
+    /// Time of the last trade decision (`None` if there was no trade), and the time range of the run.
     pub(super) last_open: (Option<Millis>, &'a Range<Millis>),
     pub(super) background: Background,
     pub(super) basis: VerdictBasis,
@@ -144,7 +144,7 @@ impl Finding {
         self.severity == Severity::Serious && self.kind.is_headline()
     }
 
-    /// Renders the findings below a heading; returns an empty string if there are no findings.
+    /// Renders all findings below a common heading; returns an empty string if there are no findings.
     pub(crate) fn render_all(findings: &[Self]) -> String {
         let lines = findings.iter().map(|one| format!(" {:<8} {}\n", one.severity.as_str(), one.text));
         let lines = lines.collect::<Vec<_>>().concat();

@@ -8,9 +8,9 @@ use candlewick_sdk::{MoneyScale, Outcome, group_thousands};
 use candlewick_statistics::{WinRate, clopper_pearson_interval, runs_test};
 use std::collections::BTreeMap;
 
-/// Half-width of the confidence interval above which the finding is serious (fewer than about 95 trades).
+/// If the confidence interval has a larger half-width, the finding is serious (fewer than about 95 trades).
 const SERIOUS_HALF_WIDTH: f64 = 0.10;
-/// Half-width of the confidence interval above which a finding is reported (fewer than about 380 trades).
+/// If the confidence interval has a larger half-width, a finding is reported (fewer than about 380 trades).
 const REPORTED_HALF_WIDTH: f64 = 0.05;
 
 pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
@@ -32,13 +32,13 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
 
 /// Highest credible win rate. At a payout of 80 %, this win rate earns 35 % of each stake.
 const CREDIBLE_WIN_RATE: f64 = 0.75;
-/// Two-sided confidence level. A credible win rate is reported as too good in fewer than 1 of 1,000 cases.
+/// Two-sided confidence level. A bot with a credible win rate is reported in fewer than 1 of 1,000 cases.
 const CONFIDENCE: f64 = 0.998;
 /// Highest credible profit factor. At a payout of 80 %, this factor requires a win rate of 83 %.
 const CREDIBLE_PROFIT_FACTOR: f64 = 4.0;
 /// Minimum trades to judge the profit factor. At a true win rate of 60 %, 42 of 50 trades win in 1 of 3,000 cases.
 const MIN_GROUPS_FOR_FACTOR: u64 = 50;
-/// Minimum reported trades without two losses in a row; at a true win rate of 60 %, 1 case in a million.
+/// Minimum trades to report that no two losses were consecutive. At a 60 % win rate, 1 in a million runs has none.
 const MIN_GROUPS_WITHOUT_STREAK: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,9 +46,9 @@ pub(crate) struct DecidedTrades {
     pub(crate) won: u64,
     pub(crate) lost: u64,
     pub(crate) longest_losing_streak: u64,
-    /// Total wins divided by total losses at a stake of 1; `None` if no trade was lost.
+    /// Total wins divided by total losses if each stake were 1; `None` if no trade was lost.
     pub(crate) profit_factor: Option<f64>,
-    /// Maximum number of non-overlapping trades.
+    /// Maximum number of trades that do not overlap in time.
     pub(crate) non_overlapping: u64,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     })
 }
 
-/// Returns the lower confidence bound of the win rate. Only non-overlapping trades count as independent.
+/// Returns the lower confidence bound of the win rate. Only trades that do not overlap count as independent.
 fn win_rate_lower_bound(rate: f64, groups: u64) -> Option<f64> {
     let won = (rate * groups as f64).round() as u64;
     let counted = WinRate::new(won, groups - won.min(groups)).ok()?;
@@ -88,7 +88,7 @@ fn win_rate_lower_bound(rate: f64, groups: u64) -> Option<f64> {
 
 /// Minimum number of clusters; Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, say 20 to 50.
 const MIN_CLUSTERS: u64 = 30;
-/// Minimum number of trades if there is no verdict yet. `too_few_trades` covers fewer trades.
+/// Minimum number of trades if there is no verdict yet. The finding `too_few_trades` covers fewer trades.
 const MIN_TRADES: u64 = 95;
 
 pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding> {
@@ -103,7 +103,7 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
     })
 }
 
-/// Probability of a false finding if the win rate is constant.
+/// Probability that the finding is reported although the win rate is constant.
 const ALPHA: f64 = 0.01;
 
 pub(super) fn regimes(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Finding> {
@@ -151,7 +151,7 @@ pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
     })
 }
 
-/// Typical latency in milliseconds. A profit that disappears at this latency is not attainable.
+/// Typical latency in milliseconds. A profit that disappears at this latency cannot be earned in practice.
 const TYPICAL_LATENCY_MS: f64 = 1_000.0;
 
 /// Reports a profit that latency removes. `latencies` must be ascending, or empty if the run was not repeated.
@@ -177,7 +177,7 @@ pub(crate) struct StakedResult {
     pub(crate) return_per_unit: f64,
     pub(crate) profit: f64,
     pub(crate) decimals: u32,
-    /// Whether all stakes are equal. If so, results in money and in units differ only by rounding.
+    /// Whether all stakes are equal. If so, the results in money and in stake units differ only by rounding.
     pub(crate) has_equal_stakes: bool,
 }
 
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn rarely_accuses_honest_bots_and_finds_look_ahead() {
-        // Break-even at a payout of 80 % is 55.6 %. The bots have no edge, a huge edge, and look-ahead.
+        // The break-even win rate at a payout of 80 % is 55.6 %. The bots have no edge, a huge edge, and look-ahead.
         for (points, group, trades, at_most, at_least) in [
             (0.0, 1, 30, 2, 0),
             (5.0, 1, 100, 2, 0),
@@ -333,7 +333,7 @@ mod tests {
         for (returns, expected) in [
             (&[9.0, -2.0, -3.0][..], true),
             (&[9.0, 1.0, 0.5], false),
-            // A loss, and a single hour without others to compare.
+            // Two cases: a loss, and a single hour without other hours to compare.
             (&[2.0, -2.0, -3.0], false),
             (&[9.0], false),
             (&[], false),
@@ -381,13 +381,13 @@ mod tests {
         for (return_per_unit, decided, profit, has_equal_stakes, expected) in [
             (-0.05, 30, 12.0, false, Some(LadderHidesLosses)),
             (0.081_2, 30, -52_594.0, false, Some(StakesLoseMoney)),
-            // Too few trades.
+            // The case has too few trades.
             (-0.1, 2, 3.0, false, None),
             (-0.05, 29, 3.0, false, None),
             (0.05, 29, -3.0, false, None),
             (-0.05, 300, -3.0, false, None),
             (0.05, 300, 3.0, false, None),
-            // Equal stakes: only rounding differs.
+            // The stakes are equal, so the results differ only by rounding.
             (0.000_01, 300, -0.02, true, None),
             (-0.000_01, 300, 0.02, true, None),
         ] {

@@ -9,7 +9,7 @@ use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Payout difference in percentage points above which a finding is serious: about half a point of break-even.
+/// Payout difference in percentage points above which a finding is serious: about half a point of win rate.
 const SERIOUS_PAYOUT_POINTS: f64 = 2.0;
 
 /// Returns the median assumed payout of the trades in percent, or the default payout if there are no trades.
@@ -27,13 +27,13 @@ pub(super) fn assumed_payout(assumed_percent: Option<f64>, seen_percent: Option<
     let text = format!(
         "The assumed payout is {assumed:.1} %, but the venue paid {seen:.1} % (median). Live results will be lower."
     );
-    // Payouts have four decimals.
+    // The tolerance is safe, because payouts have only four decimals.
     (above > 1e-4).then(|| FindingKind::AssumedPayout.with_severity(severity, text))
 }
 
 /// Lowest plausible payout in percent. Known venues pay 60 to 92 %; a payout of 0.8 is probably a fraction.
 const MIN_PAYOUT_PERCENT: f64 = 20.0;
-/// Highest plausible payout in percent. Above 100 %, a coin toss is profitable.
+/// Highest plausible payout in percent. Above 100 %, even a coin toss would be profitable.
 const MAX_PAYOUT_PERCENT: f64 = 100.0;
 
 pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
@@ -48,7 +48,7 @@ pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
 
 const SERIOUS_GAP_SHARE: f64 = 0.01;
 
-/// Reports missing candles, and trades without a price (`unpriced` of all `attempted` ones).
+/// Reports missing candles, and the number of trades without a price (`unpriced` out of `attempted` trades).
 pub(super) fn gaps(missing: u64, unpriced: u64, attempted: u64) -> Option<Finding> {
     if missing == 0 && unpriced == 0 {
         return None;
@@ -72,9 +72,9 @@ pub(super) fn gaps(missing: u64, unpriced: u64, attempted: u64) -> Option<Findin
     Some(FindingKind::Gaps.with_severity(severity, text))
 }
 
-/// Minimum share of reversals. At a payout of 85 %, trading against the last move breaks even at this share.
+/// Minimum share of reversals. At this share, trading against the last move breaks even if the payout is 85 %.
 const MIN_REVERSAL_SHARE: f64 = 0.54;
-/// Minimum standard errors above one half. A random walk exceeds this value in 3.4 of 1,000,000 cases.
+/// Minimum distance from one half, in standard errors. A random walk exceeds it in 3.4 of 1,000,000 cases.
 const MIN_STANDARD_ERRORS: f64 = 4.5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub struct Reversals {
 }
 
 impl Reversals {
-    /// Counts reversals of consecutive moves, skipping gaps. For a random walk, the count is binomial with p = 1/2.
+    /// Counts how often a move reverses the previous move. Skips gaps. For a random walk, each has probability 1/2.
     pub fn from_candles(candles: &CandleSeries) -> Self {
         let interval = candles.interval().length();
         let (mut reversed, mut moves, mut last) = (0, 0, None);
@@ -163,7 +163,7 @@ pub(super) fn no_price_step(
     })
 }
 
-/// Returns the price in ticks, rounded. `step` is the tick size: 1 or 1/n for an integer n.
+/// Returns the price as a rounded number of ticks. `step` is the tick size: 1 or 1/n for an integer n.
 fn count_steps(price: f64, step: f64) -> f64 {
     (price * (1.0 / step).round()).round()
 }
@@ -268,10 +268,10 @@ mod tests {
         Reversals::from_candles(&CandleSeries::new(series, rows).unwrap())
     }
 
-    /// Generates a random walk with changing volatility, recorded at the bid or ask at random.
+    /// Generates a random walk with changing volatility. Each price is the bid or the ask, at random.
     fn reversals(seed: u64, candles: i64, spread: f64) -> Reversals {
         let mut state = seed;
-        // The 64-bit generator SplitMix (Steele, Lea and Flood).
+        // A 64-bit SplitMix generator (Steele, Lea and Flood).
         let mut unit = || {
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
             let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -300,7 +300,7 @@ mod tests {
     fn counts_reversals_without_unchanged_closes_and_gaps() {
         let minutes = [(0, 1.0), (1, 2.0), (2, 2.0), (3, 1.5), (4, 1.7), (6, 1.6), (7, 1.9), (8, 2.1)];
         let found = count_reversals(minutes);
-        // Up, down, up; after the gap up, up.
+        // The moves are up, down and up, then a gap, then up and up.
         assert_eq!((found.reversed, found.moves), (2, 3));
     }
 

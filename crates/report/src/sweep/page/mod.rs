@@ -1,4 +1,4 @@
-//! The page of a sweep: heat maps of parameter pairs, and all trials on parallel axes.
+//! The HTML page of a sweep: heat maps of parameter pairs, and a parallel-coordinates chart of all trials.
 
 mod ruler;
 
@@ -195,7 +195,7 @@ fn draw_lines(
     if shown.len() < rows.len() {
         write!(out, "<text x=\"0\" y=\"{height}\">{} of {} lines are drawn</text>", shown.len(), rows.len())?;
     }
-    // The best are drawn last, on top.
+    // The best sets are drawn last, so that they are on top.
     for row in shown.iter().rev() {
         let Some(score) = row.score else { continue };
         let of_set = rulers.iter().zip(row.candidate.iter()).map(|(ruler, setting)| ruler.at(setting));

@@ -1,11 +1,11 @@
-//! Scales that map values to positions and colors.
+//! Scales that map parameter values to positions, and scores to colors.
 
 use super::short;
 use crate::markup::escaped;
 use candlewick_search::sweep::{Axis, Objective, Setting};
 use std::io::{self, Write};
 
-/// Maximum number of listed values with a position of their own. Longer lists of numbers are binned.
+/// Maximum number of listed values that each have their own position. Longer lists of numbers are binned.
 const MAX_POSITIONS: usize = 40;
 const BINS: usize = 20;
 
@@ -85,7 +85,7 @@ impl Shade {
         fraction(score, self.low, self.high)
     }
 
-    /// Returns a color from dark blue through green to yellow. Higher scores are brighter, even in gray.
+    /// Returns a color between dark blue, green and yellow. Higher scores are brighter, even when printed in gray.
     pub(super) fn colour(&self, score: f64) -> String {
         const COLOUR_STOPS: [[f64; 3]; 5] = [
             [68.0, 1.0, 84.0],
