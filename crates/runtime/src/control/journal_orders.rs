@@ -77,7 +77,7 @@ impl JournalOrders {
             Ok(order) => match self.refusal(&order) {
                 None => {
                     tracing::debug!(giver = stored.giver, "received an order through the journal");
-                    // The sender reads the durable answer from the journal, so this channel is not used.
+                    // The sender reads the durable answer from the journal, so this channel has no receiver.
                     let (answer, _) = oneshot::channel();
                     // If the run is busy, the send fails and the next poll delivers the order.
                     drop(orders.try_send(ControlRequest {

@@ -44,7 +44,7 @@ impl Coordinator {
             _ => false,
         };
         for sample in clock_samples(&answer) {
-            // A simulated venue dates an open ahead by the order latency, which is not an offset of its clock.
+            // A simulated venue adds the order latency to an open's time. Such a time shows no clock offset.
             if (self.is_simulated || proves_nothing) && sample.source == ClockSource::Open {
                 continue;
             }
