@@ -21,7 +21,7 @@ pub struct HangUpHandler {
 
 impl HangUpHandler {
     pub fn listen() -> io::Result<Self> {
-        // This check must precede the listening, because listening no longer ignores the signal.
+        // This check must come before listening, because a listener stops the signal from being ignored.
         let ends_with_terminal = has_terminal() && !is_hang_up_ignored();
         Ok(Self { signal: signal(SignalKind::hangup())?, ends_with_terminal })
     }

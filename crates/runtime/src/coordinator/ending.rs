@@ -157,7 +157,7 @@ impl Ending {
         meaning
     }
 
-    /// Returns the reason to stop. Events of the last instant still belong to the run: `is_due` checks for any.
+    /// Returns the reason to stop. `is_due` tells whether events of the last instant, which belong to the run, remain.
     pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<StopReason> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(StopReason::Limit).or_else(|| self.until.filter(reached).map(StopReason::DataEnds))
@@ -247,7 +247,7 @@ impl Coordinator {
             // The run is suspended instead of halted, because a halt would also apply to the next run.
             StopEffect::Stops => {
                 self.control(Control::Suspend, step);
-                // The note shows that the limit ended the run, rather than only rejecting a signal.
+                // The note shows that the limit ended the run and did not just reject a signal.
                 if let StopReason::Limit(rule) = why {
                     let note = serde_json::json!({ "limit_reached": rule.as_str() });
                     self.session.journal.note(note.to_string(), step);

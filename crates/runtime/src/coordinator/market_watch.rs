@@ -334,7 +334,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a streamed price. Drops a price dated far ahead, because it would block all earlier prices.
+    /// Handles a streamed price. Drops a price whose time is far ahead, because it would block all earlier prices.
     pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
         if tick.time <= step.now + MAX_TICK_AHEAD {
             self.market.on_tick(id, tick);
