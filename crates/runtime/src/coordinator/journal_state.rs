@@ -173,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Ranks an answer. On a virtual clock without latency, it follows all other events, even signals in transit.
+    /// Returns an answer's rank. On a virtual clock without latency, it ranks after other events, even late signals.
     pub(super) fn answer_rank(&self, intent: IntentId, at: Millis) -> EventRank {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {

@@ -147,7 +147,7 @@ impl RecordedSession {
                 }
                 Action::Refuse(refused) => {
                     handled.decision = Some(Err(refused.rule));
-                    // An abandoned ladder restarts at its first level, whose stake may fit the drawdown limit.
+                    // An abandoned ladder restarts at its first level, and that stake may fit the drawdown limit.
                     let may_pass =
                         refused.rule == Rule::MaxDrawdown && self.session.gives_up_ladder(refused.bot);
                     if refused.rule.ends_run() && !may_pass && !funds.open_stakes.is_positive() {
