@@ -59,7 +59,7 @@ impl PyCandle {
     }
 }
 
-/// The latest price, between candles.
+/// The latest price, which arrives between candles.
 #[pyclass(name = "Price", module = "candlewick", frozen)]
 pub(crate) struct PyPrice(pub(crate) Price);
 
@@ -77,7 +77,7 @@ impl PyPrice {
     }
 }
 
-/// Settlement of one of the bot's own trades.
+/// Settlement of a trade of the same bot.
 #[pyclass(name = "Settlement", module = "candlewick", frozen)]
 pub(crate) struct PySettlement(pub(crate) Settlement);
 
@@ -89,7 +89,7 @@ impl PySettlement {
         self.0.direction.to_string()
     }
 
-    /// Time of the signal in milliseconds since 1970-01-01 UTC.
+    /// Decision time (time of the signal) in milliseconds since 1970-01-01 UTC.
     #[getter]
     fn decision_time(&self) -> i64 {
         self.0.decision_time.get()
@@ -101,7 +101,7 @@ impl PySettlement {
         self.0.outcome.as_str()
     }
 
-    /// Net profit in minor units of the wallet's currency, such as cents. Negative for a loss.
+    /// Net profit in minor units of the wallet's currency, such as cents. A loss is negative.
     #[getter]
     fn profit_minor(&self) -> i64 {
         self.0.profit.minor()

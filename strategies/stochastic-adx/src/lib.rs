@@ -1,7 +1,7 @@
 //! Bets on a return from an extreme of the stochastic oscillator while the ADX shows no trend.
 //!
-//! Example of a strategy with a filter: each rule compares two series with their own periods. A missing number is NaN,
-//! for which every comparison is false.
+//! Example of a strategy with a filter: each rule compares two series that have their own periods. A missing number is
+//! NaN, and every comparison with NaN is false.
 
 use candlewick_sdk::indicator::{Adx, Stochastic};
 use candlewick_sdk::{
@@ -27,8 +27,8 @@ parameters! {
     }
 }
 
-/// Strategy that buys low and sells high in a market without a trend.
-/// Skips candles without movement, because the oscillator is 0 for a range of zero width.
+/// Strategy that buys low and sells high while the market has no trend.
+/// Skips candles without movement: if the range has zero width, the oscillator is 0.
 #[derive(Clone, Debug)]
 pub struct StochasticAdx {
     params: Params,

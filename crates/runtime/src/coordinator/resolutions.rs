@@ -48,7 +48,7 @@ impl Coordinator {
             IntentState::Open => match self.session.book().venue_id(row) {
                 Some(id) => {
                     let report = TradeReport { close_time: row.close_time, ..TradeReport::new(id.as_str()) };
-                    // Checked again, because the journal may have been edited or written by a less strict version.
+                    // The journal may have been edited or written by a less strict version, so this is checked again.
                     let report = self.with_plausible_times(intent, report, step);
                     self.begin_tracking(intent, &report, now);
                 }

@@ -53,7 +53,7 @@ pub struct RecoveredState {
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,
-    /// Intents that were corrected or put in doubt after their end, in event order. Not part of snapshots.
+    /// Intents that were corrected or put in doubt after they ended, in event order. Snapshots do not contain them.
     pub(crate) revised: Vec<IntentId>,
     pub(crate) lacks_settlement: bool,
     pub(crate) last_received: Millis,

@@ -303,7 +303,7 @@ impl Resolver {
         }
     }
 
-    /// Reports API trades that match no request. Ignores manual trades, and treats trades without a time as old.
+    /// Reports trades of this account that match no request. Skips manual trades, old trades, and those without a time.
     fn report_unexplained(
         &mut self,
         table: &CandidateTable<'_>,
