@@ -175,7 +175,7 @@ impl Column {
 
     #[allow(unsafe_code, clippy::unused_self, reason = "the buffer protocol uses pointers")]
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
-        // SAFETY: `__getbuffer__` set `internal`, and this is the only release.
+        // SAFETY: `__getbuffer__` has set `internal`, exactly once.
         unsafe {
             let shape = (*view).internal.cast::<[isize; 2]>();
             if !shape.is_null() {

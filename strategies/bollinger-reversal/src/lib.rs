@@ -1,7 +1,7 @@
 //! Buys when a candle closes below the lower Bollinger band, and sells when a candle closes above the upper band.
 //!
 //! Example of a strategy that compares one series with scaled levels. A close is beyond a band if its z-score is beyond
-//! band's number of standard deviations. One series of z-scores therefore serves bands of any width.
+//! the band's number of standard deviations. One series of z-scores therefore serves bands of any width.
 
 use candlewick_sdk::indicator::ZScore;
 use candlewick_sdk::{

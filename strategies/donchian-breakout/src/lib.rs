@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn follows_closes_beyond_the_channel_and_not_on_it() {
-        // The channel of the first three is 10 to 14: 14 is on its line, 15 a quarter of its width above. The next channel is
+        // The channel of the first three is 10 to 14: 14 is on its upper line, and 15 is a quarter of its width above.
         // The next channel is 12 to 15, and 12 is on its lower line.
         let closes = [10.0, 14.0, 12.0, 14.0, 15.0, 14.0, 12.0];
         check(0.0, &closes, &[(4, "BUY above the channel place=1.25")]);

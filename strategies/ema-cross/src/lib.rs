@@ -1,7 +1,7 @@
 //! Follows crossings of a fast and a slow exponential moving average.
 //!
-//! Example of a strategy that compares a candle with the previous candle. It stores the last comparison, and needs one
-//! warm-up is one candle longer.
+//! Example of a strategy that compares a candle with the previous candle. The strategy stores the last comparison, so
+//! its warm-up is one candle longer.
 
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{

@@ -1,7 +1,7 @@
 //! Follows crossings of the MACD and its signal line.
 //!
-//! Example of a strategy on an indicator with several lines. It compares the histogram with zero, and stores the sign
-//! the comparison at the previous candle.
+//! Example of a strategy for an indicator with several lines. The strategy compares the histogram with zero, and stores
+//! the result for the previous candle.
 
 use candlewick_sdk::indicator::{Macd, MacdLines};
 use candlewick_sdk::{
@@ -25,8 +25,8 @@ parameters! {
     }
 }
 
-/// Strategy that buys when the MACD crosses above its signal line and sells when the MACD crosses below.
-/// A change from equal lines also counts as a crossing.
+/// Strategy that buys when the MACD crosses above its signal line, and sells when the MACD crosses below it.
+/// A change from equal lines to unequal lines also counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct MacdCross {
     params: Params,
@@ -48,7 +48,7 @@ impl DeclaredStrategy for MacdCross {
         self.macd.stable_after() + 1
     }
 
-    /// Returns a positive number for an upward crossing, a negative number for a downward one, else `None`.
+    /// Returns a positive number for an upward crossing and a negative one for a downward crossing, else `None`.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.macd.update(candle.close());

@@ -40,7 +40,7 @@ pub struct TrendFilter {
 
 impl Strategy for TrendFilter {
     /// Returns the number of candles until both indicators are stable, plus one longer candle.
-    /// The first longer candle may be incomplete, and the last takes effect one own candle after its close.
+    /// The first longer candle may be incomplete. The last one takes effect one of the bot's own candles later.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_per_longer)
     }
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn conforms_with_warmup_of_stable_trend() {
         let params = Params::default();
-        // 20 candles of seed; (19/21)^208 is the first power below 1e-9; one more for the cut-off candle and the delay.
+        // The seed takes 20 candles, (19/21)^208 is below 1e-9, and one more is for the cut-off candle and the delay.
         assert_eq!(TrendFilter::build(params.clone(), &bot("BTCUSDT")).unwrap().warmup(), (20 + 208 + 1) * 5);
         let signals = conformance::<TrendFilter>(&params, &bot("BTCUSDT"), &random_walk(3, 5_000));
         assert!(signals.unwrap() > 100);

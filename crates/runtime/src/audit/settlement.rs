@@ -1,4 +1,4 @@
-//! Audits settlements: compares profits with stakes and payouts, and prices with the venue's price records.
+//! Audits settlements: compares profits with stakes and payouts, and prices with the venue's 1 s price records.
 
 use super::profit::{ProfitRules, SettledProfit};
 use super::{Audit, Finding};

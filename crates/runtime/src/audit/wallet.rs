@@ -38,7 +38,7 @@ pub(crate) struct WalletAudit {
     /// Time of the last reading that equalled the ledger without any allowance for lag or money in flight.
     #[serde(skip)]
     exact: Option<Millis>,
-    /// Time of the last ledger change that the last matching reading must already include.
+    /// Time up to which the last matching reading must include all ledger changes.
     #[serde(skip)]
     pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]

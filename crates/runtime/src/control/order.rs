@@ -68,7 +68,7 @@ pub enum ControlOrder {
     },
 }
 
-/// An order in the form in which the socket transmits it. The token lets the run recognize a copy of the order.
+/// An order as sent over the socket. The token prevents a second execution if a copy arrives by another route.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OrderMessage {
     #[serde(flatten)]

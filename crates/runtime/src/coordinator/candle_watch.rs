@@ -124,7 +124,7 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the newest candle's delay and `true`, or the wait for a missing one and `false`, whichever is longer.
+    /// Returns the last candle's delay and `true`, or a missing one's wait and `false` if longer. `None` at first.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {
@@ -330,7 +330,7 @@ mod tests {
             assert_eq!(watch.late_since(), None, "{count}");
             assert_eq!(watch.quiet_since(), (count > 13).then_some(minute(11)), "{count}");
         }
-        // A price at minute 10 means that its candle is due. It is late two intervals after the last stale price.
+        // A price from minute 10 means that a candle is due. It is late two intervals after the last stale price.
         watch.on_price(minute(10), minute(21));
         for (count, expected) in [(21, None), (22, None), (23, Some((minute(11), false)))] {
             watch.on_candles(&[], minute(count));

@@ -20,14 +20,14 @@ pub enum Command {
     Ask(VenueRequest),
     /// Send this order exactly once. The runner answers with [`Answer::Open`](super::Answer::Open).
     Send(DurableOpen),
-    /// Record a journal entry. The runner reports a refusal as [`Input::EntryRefused`](super::Input::EntryRefused).
+    /// Record a journal entry. If refused, the runner answers with [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
     /// Make all recorded entries durable. The runner answers with [`Input::Durable`](super::Input::Durable).
     MakeDurable,
     CloseJournal,
     Notify(Notice),
     AnswerOrder(OrderId, ControlAnswer),
-    /// Advance the clock after the machine slept. The reply is [`Input::ClockMoved`](super::Input::ClockMoved).
+    /// Advance the clock after the machine slept. The answer is [`Input::ClockMoved`](super::Input::ClockMoved).
     CatchUpClock,
     WakeAt(Millis),
     /// Deliver all pending answers, and then answer with [`Input::Finish`](super::Input::Finish).

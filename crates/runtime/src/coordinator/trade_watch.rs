@@ -151,7 +151,7 @@ impl OpenTrade {
         }
     }
 
-    /// Returns the maximum correction. A trade at the next candle may at first be reported with its request time.
+    /// Returns the maximum correction, at least the duration: a next-candle trade may first report its request time.
     fn max_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         MAX_OPEN_TIME_CORRECTION.max(lasts)

@@ -211,7 +211,7 @@ impl EvictionFilter {
     }
 
     pub(super) fn finish(mut self) -> EvictedIntents {
-        // Corrected intents are in a later part than their neighbours, so the rows have to be sorted.
+        // Corrected intents are in a later part than their neighbors, so the rows have to be sorted.
         self.old.rows.sort_by_key(|row| std::cmp::Reverse(row.approved.intent()));
         self.old.trades.sort_by_key(|trade| std::cmp::Reverse(trade.intent));
         self.old

@@ -190,7 +190,7 @@ impl Runner {
         }
     }
 
-    /// Confirms the lease before any request: another process may have taken over. Opens no trades without a lease.
+    /// Confirms the lease before any request, as another process may have taken it. Opens no trades without the lease.
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
