@@ -83,7 +83,7 @@ pub(crate) struct PySettlement(pub(crate) Settlement);
 
 #[pymethods]
 impl PySettlement {
-    /// `BUY` or `SELL`.
+    /// Direction of the trade: `BUY` or `SELL`.
     #[getter]
     fn direction(&self) -> String {
         self.0.direction.to_string()
@@ -95,7 +95,7 @@ impl PySettlement {
         self.0.decision_time.get()
     }
 
-    /// `WON`, `LOST`, `DRAW` or `CANCELLED`.
+    /// Outcome of the trade: `WON`, `LOST`, `DRAW` or `CANCELLED`.
     #[getter]
     fn outcome(&self) -> &'static str {
         self.0.outcome.as_str()
@@ -149,7 +149,7 @@ impl PySignal {
         Ok(signal)
     }
 
-    /// `BUY` or `SELL`.
+    /// Direction of the trade: `BUY` or `SELL`.
     #[getter]
     fn direction(&self) -> String {
         self.direction.to_string()

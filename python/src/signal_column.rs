@@ -229,7 +229,7 @@ impl SignalSource {
                 }
                 candles.push(*candle);
                 let now = Python::attach(|py| compute_column(self.signals.bind(py), candles))?;
-                // Only signals after the warm-up are compared, because signals during the warm-up may change.
+                // Dropped candles may change the signals of the warm-up, so a cleared column is not compared.
                 check_same(column, &now, candles)?;
                 *column = now;
                 Ok(column[column.len() - 1])

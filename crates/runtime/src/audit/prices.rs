@@ -23,7 +23,7 @@ impl PriceAudit {
         polled.push_back((time, price));
     }
 
-    /// Returns the number of prices during a candle, and a finding for each price outside the candle by over 1e-6.
+    /// Returns the number of prices in a candle, and findings for those outside its range by over 1e-6 (relative).
     pub(crate) fn check(&self, series: Series, candle: &Candle) -> (usize, Vec<Finding>) {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
         let (low, high) = (candle.low() * (1.0 - 1e-6), candle.high() * (1.0 + 1e-6));

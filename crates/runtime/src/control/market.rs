@@ -11,7 +11,7 @@ pub struct MarketState {
     /// Series whose candles arrive with the longest delay. `None` before the first candle is due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest_candle: Option<SlowestCandle>,
-    /// State of the price stream, `None` if streaming was not requested.
+    /// State of the price stream. `None` if no price stream was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamState>,
     /// Series whose candles are more than two intervals late.
@@ -48,7 +48,7 @@ pub struct LateSeries {
     pub is_unanswered: bool,
 }
 
-/// A series with neither new candles nor price changes.
+/// A series that has neither new candles nor price changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuietSeries {
     pub(crate) series: Series,

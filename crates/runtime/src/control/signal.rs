@@ -94,7 +94,7 @@ impl SignalTally {
 #[serde(default)]
 pub struct SourceTally {
     pub approved: u64,
-    /// Number of rejected signals, excluding late signals.
+    /// Number of rejected signals. Late signals are counted separately.
     pub refused: u64,
     pub late: u64,
     pub duplicates: u64,

@@ -25,7 +25,7 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Schedules a job. If the job is already scheduled, only the earlier time is kept.
+    /// Schedules a job. If the job is already scheduled, it runs at the earlier of the two times.
     pub(crate) fn add(&mut self, at: Millis, job: Job) {
         let known = self.due.iter().find(|(_, known)| *known == job).copied();
         match known {

@@ -194,10 +194,10 @@ impl CandleWatch {
 /// Start of the week that contains the Unix epoch: Monday 1969-12-29, 00:00 UTC.
 const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
-/// Start of the period in which forex may be closed: Friday 21:00 to Sunday 23:00 UTC.
+/// Start of the period in which forex may be closed. The period lasts from Friday 21:00 to Sunday 23:00 UTC.
 const FOREX_EARLIEST_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
 const FOREX_LATEST_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
-/// Start of the period in which forex is always closed: Friday 22:05 to Sunday 20:55 UTC.
+/// Start of the period in which forex is always closed. The period lasts from Friday 22:05 to Sunday 20:55 UTC.
 const FOREX_LATEST_CLOSE: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
 const FOREX_EARLIEST_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
 
@@ -239,7 +239,7 @@ mod tests {
         Millis::MINUTE * count
     }
 
-    /// A watch that has all candles before minute 10 and starts 30 s into minute 10.
+    /// Creates a watch that has all candles before minute 10 and starts 30 s into minute 10.
     fn watch() -> CandleWatch {
         CandleWatch::new(Interval::MINUTE, minute(10), minute(10) + Millis::from_seconds(30), Millis::ZERO, 3)
     }
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(watch.schedule_retry(late), (Millis::new(2_000), true));
     }
 
-    /// Monday 2026-01-05, 00:00 UTC.
+    /// The time is Monday 2026-01-05, 00:00 UTC.
     const MONDAY: i64 = 1_767_571_200_000;
 
     fn at(day: i64, hour: i64, minute: i64) -> Millis {

@@ -1,4 +1,4 @@
-//! Header and panes: trades, bots and verdicts, limits and refusals, equity, log.
+//! Header and panes of the view: trades, bots and verdicts, limits and refusals, equity, and log.
 
 use super::{Scene, bordered_block};
 use crate::keys::Pane;
