@@ -84,7 +84,7 @@ pub(crate) struct Reading<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlightMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
-    /// Upper bound of the amounts with an unknown return, such as the stake of an order in doubt.
+    /// Upper bound of all returns that cannot be computed, such as the return of an order in doubt.
     pub(crate) unknown: Money,
     /// Whether a trade has ended without a booked result. The venue may then have returned any amount.
     pub(crate) is_settling: bool,
