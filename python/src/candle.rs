@@ -59,7 +59,7 @@ impl PyCandle {
     }
 }
 
-/// The latest price, between candles.
+/// The latest price, which arrives between candles.
 #[pyclass(name = "Price", module = "candlewick", frozen)]
 pub(crate) struct PyPrice(pub(crate) Price);
 
@@ -77,31 +77,31 @@ impl PyPrice {
     }
 }
 
-/// Settlement of one of the bot's own trades.
+/// Settlement of a trade of the same bot.
 #[pyclass(name = "Settlement", module = "candlewick", frozen)]
 pub(crate) struct PySettlement(pub(crate) Settlement);
 
 #[pymethods]
 impl PySettlement {
-    /// `BUY` or `SELL`.
+    /// Direction of the trade: `BUY` or `SELL`.
     #[getter]
     fn direction(&self) -> String {
         self.0.direction.to_string()
     }
 
-    /// Time of the signal in milliseconds since 1970-01-01 UTC.
+    /// Decision time (time of the signal) in milliseconds since 1970-01-01 UTC.
     #[getter]
     fn decision_time(&self) -> i64 {
         self.0.decision_time.get()
     }
 
-    /// `WON`, `LOST`, `DRAW` or `CANCELLED`.
+    /// Outcome of the trade: `WON`, `LOST`, `DRAW` or `CANCELLED`.
     #[getter]
     fn outcome(&self) -> &'static str {
         self.0.outcome.as_str()
     }
 
-    /// Net profit in minor units of the wallet's currency, such as cents. Negative for a loss.
+    /// Net profit in minor units of the wallet's currency, such as cents. A loss is negative.
     #[getter]
     fn profit_minor(&self) -> i64 {
         self.0.profit.minor()
@@ -149,7 +149,7 @@ impl PySignal {
         Ok(signal)
     }
 
-    /// `BUY` or `SELL`.
+    /// Direction of the trade: `BUY` or `SELL`.
     #[getter]
     fn direction(&self) -> String {
         self.direction.to_string()

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Accepted names of the time column. `__index_level_0__` is the pandas name for an unnamed index.
+/// Accepted names of the time column. pandas calls an unnamed index `__index_level_0__`.
 const TIME_COLUMNS: [&str; 7] =
     ["time", "timestamp", "open_time", "datetime", "date", "ts", "__index_level_0__"];
 
@@ -34,7 +34,7 @@ pub(crate) fn candles_to_batch(candles: &[Candle]) -> Result<RecordBatch, ArrowE
     ])
 }
 
-/// Reads candles from a table with the columns time, open, high, low, close and, optionally, volume.
+/// Reads candles from a table with the columns time, open, high, low and close. The column volume is optional.
 pub(crate) fn candles_from_table(table: &Bound<'_, PyAny>, interval: Interval) -> PyResult<Vec<Candle>> {
     let mut candles = Vec::new();
     for batch in read_batches(table)? {

@@ -1,6 +1,6 @@
-//! Command-line commands that run inside the Python process.
+//! Runs command-line commands inside the Python process.
 //!
-//! A command runs on its own thread without the GIL. The caller's thread handles Ctrl-C and reports progress.
+//! A command runs on its own thread, without the GIL. The calling thread handles Ctrl-C and reports progress.
 
 use crate::definition::Definition;
 use crate::host::{PyHost, lock_unpoisoned};
@@ -25,7 +25,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) struct Answer {
     /// Exit code.
     code: u8,
-    /// Printed text, empty if it was not captured.
+    /// Text that the command printed. Empty if the text was not captured.
     output: String,
     /// Error message of a failed command.
     message: Option<String>,
@@ -37,10 +37,10 @@ pub(crate) struct Answer {
 
 type ThreadResult = Result<HostedResult, Box<dyn Any + Send>>;
 
-/// Runs a command with the built-in strategies and the strategies in `definitions`.
+/// Runs a command with the built-in strategies and with the strategies in `definitions`.
 /// `starts_by` is the command line that starts another process with the same strategies.
 ///
-/// The answer contains a failure of the command. Strategy exceptions and `KeyboardInterrupt` are raised.
+/// If the command fails, the answer has the error. Exceptions of strategies and `KeyboardInterrupt` are raised.
 #[pyfunction]
 #[pyo3(signature = (arguments, definitions, starts_by, keeps_output, progress = None))]
 pub(crate) fn answer(
@@ -51,7 +51,7 @@ pub(crate) fn answer(
     keeps_output: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    // The program code is this module, not the Python interpreter.
+    // The program is this module's file, not the Python interpreter.
     let file: String = py.import("candlewick._native")?.getattr("__file__")?.extract()?;
     set_code_file(PathBuf::from(file));
     let mut starts_by = starts_by.into_iter();
@@ -70,7 +70,7 @@ pub(crate) fn answer(
     let (sender, receiver) = mpsc::channel();
     let guest = host.clone();
     let work = move || {
-        // The thread stays attached to the interpreter, so that calls of strategies are fast.
+        // The thread stays attached to the interpreter, which makes calls of strategies fast.
         let ended = Python::attach(|py| {
             let hosted = AssertUnwindSafe(|| app.run_hosted(arguments, guest, output));
             py.detach(|| catch_unwind(hosted))
@@ -85,7 +85,7 @@ pub(crate) fn answer(
     if let Some(error) = lock_unpoisoned(&host.failure).take() {
         return Err(error);
     }
-    // A trading run shuts down cleanly and has a result.
+    // An interrupted trading run ends regularly and has a result.
     if let Some(error) = interrupted.filter(|_| !host.is_trading()) {
         return Err(error);
     }
@@ -101,14 +101,14 @@ pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
     App::long_flags(&command)
 }
 
-/// Suggests a keyword argument for a misspelt name or another program's argument.
+/// Suggests a keyword argument for a misspelled name, or for an argument of another program.
 #[pyfunction]
 pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
-/// Waits until the command ends. An OS signal or a callback exception stops the command and is returned.
+/// Waits until the command ends. An OS signal or an exception in a callback stops the command and is returned.
 fn wait(
     py: Python<'_>,
     mut receiver: Receiver<ThreadResult>,
@@ -142,7 +142,7 @@ fn report_progress(py: Python<'_>, host: &PyHost, progress: Option<&Py<PyAny>>) 
     now.map_or(Ok(()), |now| progress.call1(py, (now.work, now.done, now.total)).map(drop))
 }
 
-/// Converts a command's panic, which is a bug, to a Python exception.
+/// Converts the panic of a command, which is a bug, into a Python exception.
 fn panic_error(payload: &(dyn Any + Send)) -> PyErr {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("unknown reason");

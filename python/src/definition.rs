@@ -1,4 +1,4 @@
-//! Strategy classes that are defined in Python.
+//! Strategy classes that Python code defines.
 
 use crate::host::PyHost;
 use crate::signal_column::SignalSource;
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A parameter: name, default as JSON, minimum, maximum and description.
+/// A parameter of a strategy: name, default as JSON, minimum, maximum and description.
 type PyParameter = (String, String, Option<f64>, Option<f64>, String);
 
 /// A registered strategy class.
@@ -19,7 +19,7 @@ pub(crate) struct Definition {
     version: String,
     about: String,
     parameters: Vec<Parameter>,
-    /// Python callable that builds the strategy object from JSON parameters and the bot.
+    /// Python callable that builds the strategy object from the parameters (JSON) and the bot.
     build: Py<PyAny>,
     wants_prices: bool,
     has_columns: bool,

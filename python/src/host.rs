@@ -1,4 +1,4 @@
-//! Host of a command in a Python process: stores progress, results and failures of strategies.
+//! Host of a command in a Python process. Stores the command's progress and result, and failures of strategies.
 
 use crate::trades::build_trades_table;
 use arrow_array::RecordBatch;
@@ -28,7 +28,7 @@ pub(crate) struct PyHost {
     pub(crate) trades: Mutex<Option<RecordBatch>>,
 }
 
-/// Locks a mutex and ignores poisoning. A failed strategy may have unwound, but the value is complete.
+/// Locks a mutex and ignores poisoning. A failed strategy may have panicked, but the value is still complete.
 pub(crate) fn lock_unpoisoned<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -50,7 +50,7 @@ impl PyHost {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Records a strategy's exception. Stops a trading run, or unwinds any other command.
+    /// Records the exception of a strategy. Stops a trading run, and unwinds any other command.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
         let kind = *lock_unpoisoned(&self.kind);
@@ -59,7 +59,7 @@ impl PyHost {
         }
         match kind {
             CommandKind::Trades => self.stop(),
-            // Skips the panic hook, because the exception of the strategy is reported instead.
+            // This skips the panic hook, because the strategy's exception is reported instead.
             CommandKind::Checks | CommandKind::Computes => resume_unwind(Box::new(text)),
         }
     }
@@ -68,7 +68,7 @@ impl PyHost {
         *lock_unpoisoned(&self.kind) == CommandKind::Trades
     }
 
-    /// Returns all candles of a series in advance. `None` if they are unknown or do not contain `candle`.
+    /// Returns all candles of a series in advance. `None` if these are unknown or do not contain `candle`.
     pub(crate) fn known_candles(&self, series: Series, candle: &Candle) -> Option<CandleSeries> {
         let known = lock_unpoisoned(&self.candles);
         let found = known.iter().find(|one| one.series() == series)?;

@@ -1,6 +1,6 @@
-//! The Python module `candlewick._native`: commands, Arrow tables and strategies as Python objects.
+//! The Python module `candlewick._native`: commands, Arrow tables, and strategies that are Python objects.
 //!
-//! The public API is the package in `python/candlewick`. Without the feature `extension`, the crate is empty.
+//! The public API is the package in `python/candlewick`. Without the feature `extension`, this crate is empty.
 #![cfg(feature = "extension")]
 #![allow(clippy::needless_pass_by_value, reason = "functions for Python own their arguments")]
 

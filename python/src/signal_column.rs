@@ -1,4 +1,4 @@
-//! Signal columns, which contain one signal per candle, and the strategy that trades a signal column.
+//! Signal columns, which have one signal per candle, and the strategy that trades a signal column.
 
 use crate::candles::{candles_from_table, candles_to_batch};
 use crate::definition::{read_warmup, short_repr};
@@ -14,10 +14,10 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Number of look-ahead checks. Each check recomputes the column from fewer candles.
+/// Number of checks for look-ahead. Each check computes the column again from fewer candles.
 const TRUNCATION_CHECKS: usize = 12;
 
-/// Signal at a candle: 1 to buy, -1 to sell, 0 for none.
+/// Signal at a candle: 1 to buy, -1 to sell, 0 for no signal.
 pub(crate) type Sign = i8;
 
 const fn to_direction(sign: Sign) -> Option<Direction> {
@@ -41,7 +41,7 @@ fn compute_column(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Ve
     let sign = |(number, candle): (&f64, &Candle)| match *number {
         1.0 => Ok(1),
         -1.0 => Ok(-1),
-        // pandas and NumPy represent a missing value as NaN.
+        // pandas and NumPy use NaN for a missing value.
         number if number == 0.0 || number.is_nan() => Ok(0),
         number => {
             let time = utc(candle.time());
@@ -91,7 +91,7 @@ fn read_numbers(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     })
 }
 
-/// Checks that signals do not depend on later candles. Recomputes the column from fewer candles.
+/// Checks that no signal depends on later candles, by computing the column again from fewer candles.
 fn check_truncations(
     signals: &Bound<'_, PyAny>,
     candles: &[Candle],
@@ -99,7 +99,7 @@ fn check_truncations(
     count: usize,
 ) -> PyResult<()> {
     for place in 1..=count {
-        // At uneven distances, so that a periodic function cannot hide look-ahead.
+        // The distances are uneven, so that a periodic function cannot hide its look-ahead.
         let end = candles.len() * place / (count + 1) + place % 7;
         let end = end.clamp(1, candles.len());
         check_same(&compute_column(signals, &candles[..end])?, column, &candles[..end])?;
@@ -107,7 +107,7 @@ fn check_truncations(
     Ok(())
 }
 
-/// Fails if the column `longer`, computed from more candles, differs from `shorter` at a common candle.
+/// Fails if `longer`, a column from more candles, differs from `shorter` at a candle of both columns.
 fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
     let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
     let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
@@ -122,7 +122,7 @@ fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult
 
 pyo3::import_exception!(candlewick._errors, LookaheadError);
 
-/// Computes the signals of a table of candles, and checks that later candles do not change any signal.
+/// Computes the signals of a table of candles, and checks that no signal changes when later candles are added.
 /// Raises `LookaheadError` at the first candle whose signal changes.
 #[pyfunction]
 #[pyo3(signature = (signals, candles, interval, truncations = TRUNCATION_CHECKS))]
@@ -139,10 +139,10 @@ pub(crate) fn check_lookahead(
     Ok(column)
 }
 
-/// Checks at compile time that the package's exception is a Python type.
+/// Checks at compile time that the exception of the package is a Python type.
 const _: fn(Python<'_>) = |py| drop(LookaheadError::type_object(py));
 
-/// Minimum number of candles beyond the warm-up before old candles are dropped.
+/// Minimum number of candles in addition to the warm-up before old candles are dropped.
 const SPARE_CANDLES: usize = 64;
 
 pub(crate) struct SignalSource {
@@ -156,13 +156,13 @@ pub(crate) struct SignalSource {
 
 enum State {
     New,
-    /// All candles are known. `next` is the index of the next candle.
+    /// All candles are known in advance. `next` is the index of the next candle.
     Whole {
         candles: CandleSeries,
         column: Vec<Sign>,
         next: usize,
     },
-    /// Only the latest candles are known. `column` is empty after old candles were dropped.
+    /// Only the latest candles are known. `column` is empty after old candles have been dropped.
     Latest {
         candles: Vec<Candle>,
         column: Vec<Sign>,
@@ -211,7 +211,7 @@ impl SignalSource {
                 if candles.candles().get(place) == Some(candle) {
                     return Ok(column[place]);
                 }
-                // Candles may be skipped, as between the windows of a walk-forward.
+                // Some candles may have been skipped, as between the windows of a walk-forward.
                 let found = candles.candles().binary_search_by_key(&candle.time(), Candle::time);
                 let found = found.ok().filter(|place| candles.candles()[*place] == *candle);
                 let place = found.ok_or_else(|| {
@@ -229,7 +229,7 @@ impl SignalSource {
                 }
                 candles.push(*candle);
                 let now = Python::attach(|py| compute_column(self.signals.bind(py), candles))?;
-                // Signals during the warm-up may change.
+                // Dropped candles may change the signals of the warm-up, so a cleared column is not compared.
                 check_same(column, &now, candles)?;
                 *column = now;
                 Ok(column[column.len() - 1])

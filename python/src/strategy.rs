@@ -1,4 +1,4 @@
-//! Strategy that calls a Python object for each candle.
+//! Strategy that calls a Python object at each candle.
 
 use crate::candle::{PyCandle, PyPrice, PySettlement, PySignal};
 use crate::definition::{read_warmup, short_repr};
@@ -15,7 +15,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-/// Maximum number of different reasons per strategy. A run stores all reasons.
+/// Maximum number of different reasons per strategy. A run keeps all reasons in memory.
 const MAX_TEMPLATES: usize = 200;
 
 pub(crate) struct PyStrategy {
@@ -31,7 +31,7 @@ pub(crate) struct PyStrategy {
     indicators: Option<Py<PyAny>>,
     indicator_names: OnceLock<Vec<String>>,
     templates: Vec<(String, Vec<String>, ReasonTemplate)>,
-    /// Whether the object failed or returned an invalid value. A failed object is not called again.
+    /// Whether the object raised an exception or returned an invalid value. Such an object is not called again.
     has_failed: bool,
 }
 
@@ -189,7 +189,7 @@ impl Strategy for PyStrategy {
         let Some(method) = self.indicators.as_ref().filter(|_| !self.has_failed) else { return Vec::new() };
         let values = Python::attach(|py| method.bind(py).call0()?.extract::<BTreeMap<String, f64>>());
         let Ok(values) = values else {
-            // For display only, so errors are ignored.
+            // These values are only displayed, so errors are ignored.
             return Vec::new();
         };
         let names = self.indicator_names.get_or_init(|| values.keys().cloned().collect());

@@ -1,4 +1,4 @@
-//! Arrow tables, shared without copying through the `PyCapsule` interface.
+//! Arrow tables, which are shared without a copy through the `PyCapsule` interface.
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -23,11 +23,11 @@ const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// Arrow table, which pandas, Polars, `DuckDB` and pyarrow read without a copy.
+/// Arrow table that pandas, Polars, `DuckDB` and pyarrow can read without a copy.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Table(pub(crate) RecordBatch);
 
-/// A column of a table. `NumPy` reads numbers and times without a copy; data frames read any column.
+/// Column of a table. `NumPy` reads numbers and times without a copy, and data frames read any column.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Column(ArrayRef);
 
@@ -175,7 +175,7 @@ impl Column {
 
     #[allow(unsafe_code, clippy::unused_self, reason = "the buffer protocol uses pointers")]
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
-        // SAFETY: `internal` was set by `__getbuffer__`, once.
+        // SAFETY: `__getbuffer__` has set `internal`, exactly once.
         unsafe {
             let shape = (*view).internal.cast::<[isize; 2]>();
             if !shape.is_null() {
@@ -202,7 +202,7 @@ fn open_stream(table: &Bound<'_, PyAny>) -> PyResult<impl RecordBatchReader + us
         );
         return Err(PyTypeError::new_err(problem));
     };
-    // SAFETY: a capsule of this name contains such a stream, which is taken once.
+    // SAFETY: a capsule of this name contains such a stream, and the stream is taken only once.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream_pointer(&method.call0()?)?) };
     reader.map_err(|error| arrow_error(&error))
 }
@@ -219,7 +219,7 @@ pub(crate) fn read_arrays(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Arra
         let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
         let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
-        // SAFETY: capsules of these names contain these types, and the array is taken once.
+        // SAFETY: capsules of these names contain these types, and the array is taken only once.
         let data = unsafe {
             let array = FFI_ArrowArray::from_raw(array.as_ptr());
             arrow_array::ffi::from_ffi(array, schema.as_ref())
@@ -228,12 +228,12 @@ pub(crate) fn read_arrays(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Arra
     }
     let Ok(method) = column.getattr("__arrow_c_stream__") else { return Ok(None) };
     let capsule = method.call0()?;
-    // SAFETY: a capsule of this name contains such a stream, which is taken once.
+    // SAFETY: a capsule of this name contains such a stream, and the stream is taken only once.
     let reader = unsafe { arrow_array::ffi_stream::ArrayStreamReader::from_raw(stream_pointer(&capsule)?) };
     reader.and_then(Iterator::collect::<Result<Vec<_>, _>>).map(Some).map_err(|error| arrow_error(&error))
 }
 
-/// Converts an Arrow time to ms. `None` if the time is not a whole number of ms.
+/// Converts an Arrow time to milliseconds. `None` if the result is not a whole number.
 pub(crate) fn to_millis(kind: &DataType, value: i64) -> Option<i64> {
     use arrow_schema::TimeUnit;
     match kind {
@@ -245,7 +245,7 @@ pub(crate) fn to_millis(kind: &DataType, value: i64) -> Option<i64> {
     }
 }
 
-/// Reads a CSV file written by a command. An empty cell is a missing value.
+/// Reads a CSV file that a command has written. An empty cell counts as a missing value.
 #[pyfunction]
 pub(crate) fn read_csv(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| read_csv_file(&path)).map(Table)
@@ -278,7 +278,7 @@ fn parse_column(cells: &[String]) -> ArrayRef {
     Arc::new(cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str())).collect::<StringArray>())
 }
 
-/// Returns the numbers of an array, with NaN for missing values. `None` for other types.
+/// Returns the numbers of an array, with NaN for missing values. `None` if the array has another type.
 pub(crate) fn array_to_numbers(array: &dyn Array) -> Option<Vec<f64>> {
     fn read_column<T: ArrowPrimitiveType>(
         array: &dyn Array,

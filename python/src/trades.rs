@@ -1,4 +1,4 @@
-//! Arrow table of trades: the columns of `--trades`, with timestamps and exact amounts.
+//! Arrow table of trades. It has the columns of `--trades`, with timestamps and exact amounts.
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{Decimal128Type, TimestampMillisecondType};
@@ -13,7 +13,7 @@ const AMOUNT_DIGITS: u8 = 18;
 
 type Row<'a> = (&'a IntentRow, &'a BotSettings);
 
-/// Builds the table of all trades, ordered by decision time, then by bot.
+/// Builds the table of all trades, sorted by decision time and then by bot.
 pub(crate) fn build_trades_table(
     book: &TradeBook,
     bots: &[BotSettings],

@@ -1,4 +1,4 @@
-//! Verifies a trade that the operator assigns to an order manually.
+//! Verifies a trade that the operator assigns to an order.
 
 use crate::RuntimeError;
 use crate::coordinator::with_rounded_amount;
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Requests the venue's report of a trade and checks that it matches the order that the operator assigned.
-/// The order's request was in flight from `sent` to `ended`. The venue may have changed the terms.
+/// The order's request was in flight from `sent` to `ended`. The check accepts terms that the venue has changed.
 pub async fn verify_adoption(
     broker: &dyn Broker,
     (order, sent, ended): (&OpenOrder, Millis, Millis),
@@ -38,7 +38,7 @@ pub async fn verify_adoption(
 
 pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
     let unanswered = |source| RuntimeError::Venue { question: format!("trade {venue_id}"), source };
-    // Only a complete list proves that the trade is missing. A long list takes time.
+    // Only a complete list proves that the trade does not exist. Reading a long list takes time.
     let ask = async { (broker.trade(venue_id, Detail::ById).await, broker.trades().await) };
     let Ok((answer, listing)) = tokio::time::timeout(LIST_DEADLINE, ask).await else {
         let text = format!("the trade list took longer than {} s", LIST_DEADLINE.as_secs());
@@ -62,7 +62,7 @@ pub(crate) fn timeout_error() -> BrokerError {
     BrokerError::Unavailable { text: format!("no answer within {} s", REPORT_TIMEOUT.as_secs()) }
 }
 
-/// Rejects a report of another trade. Accepts missing fields, because the operator has seen the trade.
+/// Fails if the report belongs to another trade. Accepts missing fields, because the operator has seen the trade.
 pub(crate) fn check_adoption(
     order: &OpenOrder,
     venue_id: &str,

@@ -1,6 +1,6 @@
-//! Request budget: compares the request rate that bots need with the venue's rate limit.
-//! Checks the average rate, and the burst when all candles close at once. Requests queue during a burst, and an
-//! order that waits longer than its limit is not sent.
+//! Request budget: compares the request rate that the bots need with the venue's rate limit.
+//! Checks the average rate, and the burst of requests when all candles close at once. Requests queue during a burst.
+//! An order that waits longer than its limit is not sent.
 
 use crate::RuntimeSettings;
 use candlewick_engine::{BotSettings, RiskSettings};
@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 /// Usual delay between a candle's close and its publication (`observed: prices and candles`).
 const USUAL_LAG: Millis = Millis::new(300);
 const USUAL_ROUND_TRIP: Millis = Millis::new(100);
-/// Requests per ended trade: the trade by its id, then the trade list if the result is still missing.
+/// Number of requests per ended trade: one by its id, and one for the trade list if the result is still missing.
 const REQUESTS_PER_ENDED_TRADE: usize = 2;
 const REQUESTS_PER_AUDIT: f64 = 2.0;
 const MAX_SUGGESTED_RATE: u32 = 10_000;
 
-/// Requests per second that bots need if every candle has a signal and every signal opens a trade.
+/// Requests per second that the bots need if every candle has a signal and every signal opens a trade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestDemand {
     candles: f64,
@@ -94,8 +94,8 @@ impl RequestDemand {
         self.candles + early + self.prices + self.trades + self.accounts
     }
 
-    /// Returns whether the rate limit also allows requests for display-only prices. A limit of 0 means unlimited.
-    /// All prices of one grid time must arrive, and the burst allowance must recover, before the next grid time.
+    /// Returns whether the rate limit leaves room for requests of display-only prices. 0 means no rate limit.
+    /// Before the next grid time, all prices of a grid time must arrive and the burst allowance must recover.
     pub fn has_room_for_display_prices(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst_size(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;
@@ -161,7 +161,7 @@ impl CloseBurst {
         self.series.min((burst_size(per_second) + (per_second * left).floor()) as usize)
     }
 
-    /// Returns the delay between the close and the last order, which is sent after all other requests.
+    /// Returns the delay between the candle's close and the last order, which is sent after all other requests.
     fn latest_open(&self, per_second: f64) -> Millis {
         if per_second == 0.0 {
             return self.first_ask + USUAL_ROUND_TRIP;

@@ -10,12 +10,12 @@ use candlewick_sdk::rust_decimal::Decimal;
 pub struct ConnectedAccount {
     pub user: String,
     pub kind: Kind,
-    /// Free balance without the stakes of open trades, rounded to the money scale.
+    /// Free balance, which excludes the stakes of open trades, rounded to the money scale.
     pub balance: Decimal,
     pub balances: Option<Reply<Balances>>,
 }
 
-/// Decimals beyond the money scale that count as floating-point noise: a thousandth of the smallest unit.
+/// Decimals beyond the money scale that still count as floating-point noise: a thousandth of the smallest unit.
 const NOISE_DECIMALS: u32 = 3;
 
 pub async fn connect(
@@ -42,7 +42,7 @@ fn missing_wallet_error(kind: Kind, balances: &Balances) -> RuntimeError {
     RuntimeError::NoWallet { kind: account_label(kind), listed }
 }
 
-/// Rounds a balance to the money scale. A venue that uses floats may send 10000.000000000002 for 10000.
+/// Rounds a balance to the money scale. A venue that uses floats may send 10000.000000000002 instead of 10000.
 pub fn rounded_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, RuntimeError> {
     without_rounding_noise(balance, scale).ok_or_else(|| RuntimeError::MoneyScaleMismatch {
         balance: balance.normalize().to_string(),
@@ -50,7 +50,7 @@ pub fn rounded_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, R
     })
 }
 
-/// Rounds an amount to the money scale. Returns `None` if rounding would remove more than rounding noise.
+/// Rounds an amount to the money scale. `None` if this would remove more than floating-point noise.
 pub(crate) fn without_rounding_noise(amount: Decimal, scale: MoneyScale) -> Option<Decimal> {
     let noise = Decimal::new(1, scale.decimals() + NOISE_DECIMALS);
     let exact = scale.rounded(amount).map(|money| scale.to_decimal(money));

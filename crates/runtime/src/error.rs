@@ -1,4 +1,4 @@
-//! Errors of a run, and the reasons for its end.
+//! Errors of a run, and the reasons why a run ends.
 
 use candlewick_broker::BrokerError;
 use candlewick_engine::{EngineError, Rule};

@@ -1,9 +1,9 @@
-//! Runs a session live: requests candles and prices, sends orders and tracks results.
+//! Runs a session live: requests candles and prices, sends orders, and tracks results.
 //!
-//! The [`Coordinator`] is the deterministic core, which maps inputs (responses, orders, ticks, time) to commands.
+//! The [`Coordinator`] is the deterministic core. It maps inputs (answers, orders, ticks, time) to commands.
 //! The [`Runner`] executes these commands: its tokio tasks call the traits of `candlewick-broker`, write the
-//! journal and sleep. Observers receive notices through a bounded channel ([`Watcher`]). If the channel is
-//! full, notices are dropped and counted. This crate makes no trading decisions.
+//! journal, and sleep. Observers receive notices through a bounded channel ([`Watcher`]). If this channel is
+//! full, a notice is dropped and counted. This crate makes no trading decisions.
 
 mod adoption;
 mod audit;

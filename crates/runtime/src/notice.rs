@@ -1,4 +1,4 @@
-//! Notices about a run, and the bounded channel that delivers them to watchers.
+//! Notices about a run, and the bounded channel that delivers the notices to watchers.
 
 use crate::control::{Blockage, LateSeries, Phase, VenueApi};
 use crate::coordinator::RequestId;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Returns whether an intent in this state can be settled. If not, a settlement is a repetition.
+/// Returns whether an intent in this state can be settled. If not, the settlement is a repetition.
 pub const fn may_settle(before: Option<IntentState>) -> bool {
     matches!(
         before,
@@ -54,7 +54,7 @@ pub enum Notice {
     },
     Warning(String),
     Alarm(String),
-    /// Log line about a change that a separate notice reports. Receivers of both should ignore the log line.
+    /// Log line about a change that another notice also reports. Receivers of both should ignore the log line.
     Logged {
         text: String,
         is_alarm: bool,
@@ -71,9 +71,9 @@ pub enum Notice {
 pub struct Funds {
     pub free: Money,
     pub open_stakes: Money,
-    /// Maximum equity (free plus open stakes) since the start or the last resume.
+    /// Maximum equity (free balance plus open stakes) since the start or the last resume.
     pub peak: Money,
-    /// Wallet balance at the start of the run. `None` in later notices.
+    /// Wallet balance at the start of the run. Later notices contain `None`.
     pub first_wallet: Option<Money>,
 }
 
@@ -89,13 +89,13 @@ pub struct Evidence {
     pub bot: BotId,
     pub edge: Edge,
     pub trades: u64,
-    /// Wealth of the betting test for an edge, initially 1.
+    /// Current wealth of the betting test that looks for an edge. The initial wealth is 1.
     pub wealth_for: f64,
-    /// Wealth at which an edge is shown. Infinite if the bot may not spend any alpha.
+    /// Wealth at which an edge counts as proven. Infinite if no part of the error rate is left for the bot.
     pub threshold_for: f64,
-    /// Wealth of the betting test against an edge, initially 1.
+    /// Current wealth of the betting test that looks for the absence of an edge. The initial wealth is 1.
     pub wealth_against: f64,
-    /// Wealth at which an edge is ruled out.
+    /// Wealth at which an edge counts as ruled out.
     pub threshold_against: f64,
 }
 
@@ -120,7 +120,7 @@ pub enum Interest {
     Trades,
 }
 
-/// Sending half of a watcher's channel. If the channel is full, notices are dropped and counted.
+/// Sending half of a watcher's channel. If the channel is full, a notice is dropped and counted.
 #[derive(Debug)]
 pub struct Watcher {
     sender: Sender<Notice>,
@@ -167,7 +167,7 @@ impl Watcher {
         if is_unwanted {
             return;
         }
-        // Only a full channel counts: a watcher that is closed misses nothing.
+        // Only a full channel is counted, because a closed watcher misses nothing.
         if let Err(TrySendError::Full(_)) = self.sender.try_send(notice.clone()) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -219,7 +219,7 @@ impl NoticeReceiver {
     }
 }
 
-/// Collects measurements of a run. The run loop calls these methods, so they must not block or panic.
+/// Receives measurements of a run. The run loop calls these methods, so they must not block or panic.
 pub trait Observer: Send + Sync {
     /// Called on each turn of the loop, and at least every few seconds.
     fn on_turn(&self);

@@ -1,4 +1,4 @@
-//! Complete state of a run for display. A watcher that missed notices recovers with the next overview.
+//! Complete state of a run for display. A watcher that missed notices is up to date after the next overview.
 
 use crate::audit::BookedResult;
 use crate::control::RunState;
@@ -46,13 +46,13 @@ pub struct BotOverview {
     pub lost: u64,
     pub returned: u64,
     pub profit: Money,
-    /// Win rate (0 to 1) at which the decided trades would break even with equal stakes.
+    /// Win rate (0 to 1) at which the trades that were won or lost would break even with equal stakes.
     pub break_even: Option<f64>,
     pub edge: Edge,
-    /// Estimated number of further trades needed to show an existing edge.
+    /// Estimated number of further trades that would prove the edge, if there is one.
     pub estimated_more_trades: Option<u64>,
     pub evidence: f64,
-    /// Evidence needed to show an edge, `None` if no amount would suffice.
+    /// Evidence that is needed to prove an edge. `None` if no amount of evidence would suffice.
     pub needed: Option<f64>,
     pub evidence_against: f64,
     pub needed_against: f64,
@@ -141,7 +141,7 @@ impl BotTallies {
         bot.profit += row.profit;
         *bot.count_mut(outcome) += 1;
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, row.payout) {
-            // A payout of 0 has no break-even.
+            // A payout of 0 has no break-even win rate.
             let _ = bot.needed.add(payout.to_fraction());
         }
     }

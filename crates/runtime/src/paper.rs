@@ -1,4 +1,4 @@
-//! Paper trading: simulates trades locally at the real prices of a venue.
+//! Paper trading: simulates trades locally with the real prices of a venue.
 
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
@@ -13,10 +13,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Maximum age of a price record that still represents the requested time.
+/// Maximum age of a price record that is used for the requested time.
 const MAX_PRICE_AGE: Millis = Millis::from_seconds(5);
 
-/// Broker for paper trading. The id of each trade encodes the complete state of the trade.
+/// Broker for paper trading. The id of each trade encodes the trade's complete state.
 pub struct PaperBroker {
     market: Arc<dyn MarketData>,
     clock: Arc<dyn Clock>,
@@ -44,7 +44,7 @@ impl PaperBroker {
         TradeTimes::new(expiry, ticket.arrival, &self.settings)
     }
 
-    /// Returns the price at a moment, `None` if the venue's latest price record is stale.
+    /// Returns the price at a moment. `None` if the venue's latest price record is too old.
     async fn price_at(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
         let (second, is_open) = match moment {
             PriceMoment::Entry(at) => (at.floor_to(Millis::SECOND), at.is_aligned_to(Millis::SECOND)),
@@ -120,7 +120,7 @@ impl Broker for PaperBroker {
         Ok(self.reply(self.settle(&ticket).await?))
     }
 
-    /// Returns the trades opened by this process. Earlier trades exist only as ids in the journal.
+    /// Returns the trades that this process has opened. Earlier trades exist only as ids in the journal.
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
         let report = |ticket: &Ticket| self.open_report(ticket, &self.moments(ticket));
@@ -160,7 +160,7 @@ impl fmt::Display for Ticket {
             ExpirationType::CandleClose => 'c',
             ExpirationType::NextCandle => 'n',
         };
-        // Hexadecimal digits let the longest id fit into the 63 bytes that the journal stores.
+        // Hexadecimal numbers are shorter. The longest id must fit into the 63 bytes that the journal stores.
         let seconds = self.close_type.duration().get() / 1_000;
         write!(f, "p{direction}{kind}{seconds:x}.{:x}.{}", self.arrival.get(), self.symbol)
     }

@@ -1,4 +1,4 @@
-//! Reloading of settings during a run: which settings may change, and the input for validation.
+//! Reloading of settings during a run: the settings that may change, and the input for their validation.
 
 use crate::RuntimeSettings;
 use crate::past::RecoveredState;
@@ -6,7 +6,7 @@ use candlewick_engine::{BotId, BotVerdict, IntentId, IntentRow, RiskSettings, Se
 use candlewick_sdk::{Money, Payout};
 use std::sync::Arc;
 
-/// Keys in `[runtime]` that may change during a run. The values of other keys are fixed at the start.
+/// Keys in `[runtime]` that may change during a run. All other keys keep the values from the start.
 pub const RELOADABLE_KEYS: [&str; 8] = [
     "missing_trade_s",
     "second_trade",
@@ -22,7 +22,7 @@ pub const RELOADABLE_KEYS: [&str; 8] = [
 pub struct NewSettings {
     pub risk: RiskSettings,
     pub runtime: RuntimeSettings,
-    /// Names of changed inputs that are not reloaded, such as a rule file.
+    /// Names of changed inputs that a reload does not read again, such as a rule file.
     pub unreloaded_inputs: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct NewSettings {
 pub struct ReloadInput {
     pub free: Money,
     pub payouts: Vec<Option<Payout>>,
-    /// Intents decided with the bots' current parameters.
+    /// Intents that were decided with the current parameters of their bots.
     pub rows: Vec<IntentRow>,
     pub forgotten_trades: u64,
 }
@@ -60,12 +60,12 @@ impl ReloadInput {
     }
 }
 
-/// Callback that reads and validates the current settings. Returns the problem if the settings are invalid.
+/// Callback that reads and validates the current settings. Returns a description of the problem if they are invalid.
 pub type SettingsReader = Arc<dyn Fn(&ReloadInput) -> Result<NewSettings, String> + Send + Sync>;
 
 impl RuntimeSettings {
     pub(crate) fn take_reloadable(&mut self, new: &Self) {
-        // One line for each key in `RELOADABLE_KEYS`, checked by a test.
+        // Each key of `RELOADABLE_KEYS` has one line here. A test checks this.
         self.missing_trade_s = new.missing_trade_s;
         self.second_trade = new.second_trade;
         self.max_payout_percent = new.max_payout_percent;
@@ -74,7 +74,7 @@ impl RuntimeSettings {
         self.audit_settlement_prices = new.audit_settlement_prices;
         self.stop_patience_s = new.stop_patience_s;
         self.interrupt_patience_s = new.interrupt_patience_s;
-        // Not a setting, but derived from the others.
+        // The shortage is not a setting itself, but it is computed from other settings.
         self.shortage.clone_from(&new.shortage);
     }
 }

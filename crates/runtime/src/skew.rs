@@ -1,7 +1,7 @@
 //! Difference between our clock and the venue's clock, estimated from the venue's answers.
-//! Every answer gives a [`ClockSample`]: bounds on the lead of the venue's clock, as wide as the request was long.
-//! [`find_majority`] finds the difference on which most recent samples agree. Other samples are outvoted.
-//! If the newest samples contradict all earlier ones, a clock has leapt, and the earlier samples are dropped.
+//! Every answer gives a [`ClockSample`]: bounds on the venue's lead, which are as far apart as the request was long.
+//! [`find_majority`] finds the difference on which most recent samples agree. Contradicting samples are ignored.
+//! If the newest samples contradict all earlier ones, a clock was changed, and the earlier samples are dropped.
 
 use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
 use candlewick_sdk::Millis;
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const MIN_REPORTED_CHANGE: Millis = Millis::new(250);
 const MAX_SAMPLES: usize = 16;
 const MAX_SAMPLE_AGE: Millis = Millis::from_seconds(600);
-/// Milliseconds in which clock drift widens the bounds by 1 ms. Allows twice the drift of a cheap quartz.
+/// Clock drift widens the bounds by 1 ms per this many ms. This is twice the drift of a cheap quartz clock.
 const DRIFT_DIVISOR: i64 = 5_000;
 const LEAP_SAMPLES: usize = 2;
 
@@ -24,8 +24,8 @@ pub(crate) struct SkewWatch {
     pub(crate) leaps: LeapLog,
 }
 
-/// Describes the lead of this machine's clock. `offset` is our time minus the venue's. `limit` is
-/// `risk.max_clock_skew_ms`, `None` if the limit is unknown or disabled.
+/// Describes how far this machine's clock is ahead or behind. `offset` is our time minus the venue's time. `limit` is
+/// `risk.max_clock_skew_ms`, or `None` if this limit is unknown or disabled.
 pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
     let seconds = |span: Millis| format!("{:.1} s", span.get() as f64 / 1_000.0);
     let side = match offset.get() {
@@ -46,7 +46,7 @@ struct TimedSample {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SkewChange {
-    /// Proven skew (our time minus the venue's), `None` if the change is too small to report.
+    /// Proven difference, our time minus the venue's time. `None` if its change is too small to report.
     pub(crate) offset: Option<Millis>,
     pub(crate) leapt: Option<Millis>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct SkewChange {
 impl SkewWatch {
     pub(crate) fn take(&mut self, sample: ClockSample, now: Millis) -> SkewChange {
         if sample.bounds.low > sample.bounds.high {
-            // Our clock was set back during the request, so the sample proves nothing.
+            // Our clock was set back during the request, so the sample is useless.
             return SkewChange::default();
         }
         self.prune_samples(sample.source, now);
@@ -70,7 +70,7 @@ impl SkewWatch {
         self.estimate.map(|estimate| ClockEstimate { outvoted: self.outvoted, ..estimate })
     }
 
-    /// Returns the maximum error of our clock, `None` unless it is bounded in both directions.
+    /// Returns the maximum error of our clock. `None` if the error has no limit in one of the directions.
     pub(crate) fn uncertainty(&self) -> Option<Millis> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         Some(high?.abs_diff(Millis::ZERO).max(low.abs_diff(Millis::ZERO)))
@@ -101,7 +101,7 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Prefers a newer `Date` header that proves a larger skew, so that a leap takes effect without a second answer.
+    /// Prefers a newer `Date` header that proves a larger skew, so that a clock change counts after one answer.
     fn effective_bounds(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
@@ -150,7 +150,7 @@ impl TimedSample {
     }
 }
 
-/// Lead of the venue's clock over ours, in ms. Negative if the venue's clock is behind.
+/// Venue time minus our time, in ms. Negative if the venue's clock is behind ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockEstimate {
     #[serde(rename = "low_ms")]
@@ -171,14 +171,14 @@ impl ClockEstimate {
     }
 }
 
-/// Returns the bounds on which most samples agree. Equally good bounds are merged into their hull.
-/// This is Marzullo's algorithm ("Maintaining the Time in a Distributed System", 1984), as in NTP.
+/// Returns the bounds on which most samples agree. Equally good bounds are merged into one range.
+/// The algorithm is Marzullo's ("Maintaining the Time in a Distributed System", 1984), which NTP also uses.
 pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
     let count = bounds.len();
     if count == 0 {
         return None;
     }
-    // Fast path: usually all bounds overlap.
+    // Usually all bounds overlap, and this check is fast.
     let common = bounds.clone().reduce(|a, b| Skew { low: a.low.max(b.low), high: a.high.min(b.high) });
     if let Some(Skew { low, high }) = common.filter(|common| common.low <= common.high) {
         let high = (high != Millis::MAX).then_some(high);
@@ -186,7 +186,7 @@ pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone)
     }
     let mut edges: Vec<(Millis, BoundEdge)> =
         bounds.flat_map(|skew| [(skew.low, BoundEdge::Begins), (skew.high, BoundEdge::Ends)]).collect();
-    // Starts sort before ends, so that touching bounds agree.
+    // Starts are sorted before ends, so that bounds which only touch agree.
     edges.sort_unstable();
     let (mut depth, mut best) = (0, 0);
     let mut found: Option<(Millis, Millis)> = None;
@@ -221,11 +221,11 @@ const MAX_RECORDING_LEAD: Millis = Millis::HOUR;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockSource {
-    /// `Date` header of an answer, in whole seconds. The venue sets the header during the request.
+    /// `Date` header of an answer, in whole seconds. The venue creates the header during the request.
     Date,
-    /// Request time of a trade. The venue sets this time during the open request.
+    /// Request time of a trade. The venue records this time during the open request.
     Open,
-    /// Time of a price record, which cannot be later than the venue's current time.
+    /// Time of a price record. This time cannot be later than the venue's current time.
     PriceRecord,
 }
 
@@ -246,8 +246,8 @@ impl ClockSample {
         Some(Self { source: ClockSource::Open, bounds })
     }
 
-    /// Builds a sample from a price answer. The venue's clock cannot be earlier than the record's time.
-    /// Returns `None` if the record is later than requested. Ignores an implausible recording time.
+    /// Builds a sample from a price answer. The venue's clock cannot be earlier than the time of the price record.
+    /// Returns `None` if the record is later than the requested time. Ignores an implausible recording time.
     pub(crate) fn from_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
         let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_RECORDING_LEAD);
@@ -355,7 +355,7 @@ mod tests {
             let change = watch.take(leapt, Millis::from_seconds(5));
             assert_eq!(change, SkewChange { offset: None, leapt: Some(Millis::new(leap)) });
             if leap > 0 {
-                // Our clock had stopped and now catches up.
+                // Our clock had stopped, and now continues with the correct time.
                 let change = watch.on_local_clock_moved(Millis::new(leap), Millis::from_seconds(6 + 60));
                 assert_eq!(change, SkewChange { offset: Some(Millis::ZERO), leapt: None });
             }
@@ -363,7 +363,7 @@ mod tests {
     }
 
     proptest! {
-        /// The bounds contain the true offset, whatever the duration and whenever the venue reads its clock.
+        /// The bounds contain the true offset for any duration, and whenever the venue reads its clock.
         #[test]
         fn estimate_contains_the_true_skew(
             truth in -100_000_i64..100_000,
@@ -410,7 +410,7 @@ mod tests {
     fn bounds_follow_the_majority() {
         check_agreement(&[], None);
         check_agreement(&[(1, 5)], Some((1, Some(5), 1)));
-        // The usual example for the algorithm: of 8 to 12, 11 to 13 and 14 to 15, most agree on 11 to 12.
+        // This is the usual example of the algorithm: of 8 to 12, 11 to 13 and 14 to 15, most agree on 11 to 12.
         check_agreement(&[(8, 12), (11, 13), (14, 15)], Some((11, Some(12), 2)));
         check_agreement(&[(8, 9), (8, 12), (10, 12)], Some((8, Some(12), 2)));
         check_agreement(&[(1, 3), (3, 5)], Some((3, Some(3), 2)));
@@ -419,7 +419,7 @@ mod tests {
         check_agreement(&[(0, 10), (2, 8), (4, 6), (20, 30)], Some((4, Some(6), 3)));
     }
 
-    /// Checks the minimum lead of the venue's clock according to a price requested and received at noon.
+    /// Checks the venue's minimum lead, derived from a price that was requested and received at noon.
     fn check_price(time: Millis, recorded_time: Option<Millis>, expected: Option<Millis>) {
         let noon = Millis::HOUR * 12;
         let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };

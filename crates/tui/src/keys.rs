@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 pub enum KeyCommand {
     Halt,
     Resume,
-    /// Stop opening trades, wait for open trades, then exit. A second `Quit` exits immediately.
+    /// Open no more trades, wait for open trades, and then exit. A second `Quit` exits immediately.
     Quit,
     /// Like `Quit`, but triggered by Ctrl-C.
     Interrupt,
@@ -30,7 +30,7 @@ pub struct Ui {
     pub(crate) pane: Pane,
     pub(crate) question: Option<Question>,
     pub(crate) is_help_open: bool,
-    /// Scroll offset: rows down in a table, or lines back in the log.
+    /// Scroll offset: number of rows from the top in a table, or of lines before the last one in the log.
     pub(crate) scroll: usize,
     pub(crate) answer: Option<String>,
 }

@@ -1,8 +1,8 @@
 //! Full-screen view of a live run, with keys to halt, resume and quit.
 //!
-//! [`View`] is the state, derived only from received notices. [`draw()`] renders the state, and
-//! [`Ui::on_key`] maps keys to orders. These parts do no I/O. [`show()`] runs all parts on a thread behind a
-//! bounded channel, so a blocked terminal never blocks the run.
+//! [`View`] is the state, which is derived only from received notices. [`draw()`] renders the state, and
+//! [`Ui::on_key`] maps keys to orders. None of these does any I/O. [`show()`] runs all of them on a thread with a
+//! bounded channel, so that a blocked terminal never blocks the run.
 
 mod draw;
 mod keys;

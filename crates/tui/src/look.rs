@@ -58,7 +58,7 @@ pub(crate) fn date_time(at: Millis) -> String {
     format_time(at, "%m-%d %H:%M:%S")
 }
 
-/// Formats the time left until `until`, such as `0:38`, `12:05` or `1:02:03`; never negative.
+/// Formats the time left until `until`, such as `0:38`, `12:05` or `1:02:03`. The result is never negative.
 pub(crate) fn format_countdown(until: Millis, now: Millis) -> String {
     let seconds = ((until - now).get().max(0) + 999) / 1_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);

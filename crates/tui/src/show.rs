@@ -1,4 +1,4 @@
-//! Terminal thread: draws the view and reads keys, decoupled from the run by a bounded channel.
+//! Terminal thread: draws the view and reads keys. A bounded channel connects it to the run.
 
 use crate::draw::draw;
 use crate::keys::{KeyCommand, Ui};
@@ -39,10 +39,10 @@ struct PendingOrder {
     answer: oneshot::Receiver<ControlAnswer>,
 }
 
-/// Shows a run until the last notice. The run continues if the terminal cannot be used.
+/// Shows a run until the last notice arrives. The run continues even if the terminal cannot be used.
 pub fn show(facts: RunFacts, notices: &mut NoticeReceiver, controls: &RunControls) -> io::Result<()> {
     let mut view = View::new(facts);
-    // A run that fails to start leaves the terminal unchanged.
+    // If the run fails to start, the terminal stays unchanged.
     let Some(first) = notices.wait() else { return Ok(()) };
     view.on_notice(first);
     let mut screen = Screen::enter()?;
@@ -133,7 +133,7 @@ impl Screen {
     fn enter() -> io::Result<Self> {
         PANIC_HOOK.call_once(|| {
             let previous = std::panic::take_hook();
-            // Restores the terminal first, so that panic messages are readable.
+            // The terminal is restored first, so that panic messages are readable.
             std::panic::set_hook(Box::new(move |panic| {
                 restore_terminal();
                 previous(panic);
@@ -159,13 +159,13 @@ impl Drop for Screen {
 
 fn restore_terminal() {
     if IS_TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
-        // Restores the keyboard first, because that works even if the terminal is blocked.
+        // The keyboard is restored first, because this works even if the terminal is blocked.
         let _ = disable_raw_mode();
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
     }
 }
 
-/// Restores only the keyboard mode, because drawing would hang on a blocked terminal.
+/// Restores only the keyboard mode. Drawing could block forever if the terminal is blocked.
 pub fn restore_keyboard() {
     if IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();

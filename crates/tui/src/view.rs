@@ -1,4 +1,4 @@
-//! State of the full-screen view, derived only from the received notices, and texts of its log lines.
+//! State of the full-screen view, derived only from received notices, and the texts of its log lines.
 
 use crate::look::signed;
 use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow, Lateness};
@@ -8,7 +8,7 @@ use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, escape_hidden, f
 use std::collections::VecDeque;
 
 const MAX_LOG_LINES: usize = 500;
-/// Maximum number of points of the equity curve. When full, every second point is dropped.
+/// Maximum number of points of the equity curve. When the curve is full, every second point is dropped.
 const MAX_EQUITY_POINTS: usize = 2_048;
 
 #[derive(Clone, Debug, Default)]
@@ -110,12 +110,12 @@ impl View {
                 self.add_line(LogLine::new(self.latest_time, Tone::Note, &text));
                 self.stop_notice = Some(text);
             }
-            // Warnings appear in the log, and everything else in the overview.
+            // Warnings are shown in the log, and all other notices in the overview.
             _ => {}
         }
     }
 
-    /// Adds a log line without its wall-clock time, because the other lines show venue time.
+    /// Adds a log line without its wall-clock time, because all other lines show the venue's time.
     pub fn on_log(&mut self, line: &str) {
         let line = line
             .split_once("Z ")
@@ -197,7 +197,7 @@ pub(crate) enum Tone {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogLine {
-    /// Venue time; `None` for lines of the program log.
+    /// Venue time of the line. `None` for lines of the program log.
     pub(crate) at: Option<Millis>,
     pub(crate) tone: Tone,
     pub(crate) text: String,

@@ -1,7 +1,7 @@
-//! Buys at closes below the lower Bollinger band and sells at closes above the upper one.
+//! Buys when a candle closes below the lower Bollinger band, and sells when a candle closes above the upper band.
 //!
 //! Example of a strategy that compares one series with scaled levels. A close is beyond a band if its z-score is beyond
-//! the deviations of the band, so the series of z-scores serves bands of any width.
+//! the band's number of standard deviations. One series of z-scores therefore serves bands of any width.
 
 use candlewick_sdk::indicator::ZScore;
 use candlewick_sdk::{
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// Strategy that bets on a return to the mean. Signals at every close beyond a band; risk rules limit trades.
+/// Strategy that bets on a return to the mean. Every close beyond a band is a signal, and risk rules limit the trades.
 #[derive(Clone, Debug)]
 pub struct BollingerReversal {
     params: Params,

@@ -1,7 +1,7 @@
 //! Tosses a coin: a strategy without an edge.
 //!
-//! Baseline for other strategies: all its results are luck. A toss depends on the time of the candle and on a seed, but
-//! not on prices. Every run therefore gives the same tosses, and no toss looks ahead.
+//! Baseline for other strategies, because all its results are luck. A toss depends on the time of the candle and on a
+//! seed, but not on prices. The tosses are therefore the same in every run, and no toss looks ahead.
 
 use candlewick_sdk::{
     BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesIndex, SeriesKey, SignalRule,
@@ -18,11 +18,11 @@ parameters! {
     }
 }
 
-/// Strategy that signals at a random share of all candles, equally often in both directions.
+/// Strategy that signals at a random share of all candles. Both directions are equally frequent.
 #[derive(Clone, Debug)]
 pub struct Coin {
     seed: u64,
-    /// Threshold of signals: a toss above `level` buys, a toss below `-level` sells.
+    /// Threshold for signals: a toss above `level` buys, and a toss below `-level` sells.
     level: f64,
     last: Option<f64>,
 }
@@ -61,12 +61,12 @@ impl DeclaredStrategy for Coin {
 
 /// Returns a random toss for a time, uniform in (-1, 1).
 fn toss(seed: u64, time: u64) -> f64 {
-    // 52 bits plus one half, so that no toss is 0 and every toss has an opposite.
+    // The number has 52 bits plus one half, so that no toss is 0 and every toss has an opposite.
     let bits = split_mix(split_mix(seed).wrapping_add(time)) >> 12;
     (bits as f64 + 0.5) / (1_u64 << 51) as f64 - 1.0
 }
 
-/// Returns the next number of the generator `SplitMix64` (Steele, Lea and Flood 2014).
+/// Returns the next number of the `SplitMix64` generator (Steele, Lea and Flood 2014).
 const fn split_mix(state: u64) -> u64 {
     let mut mixed = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn split_mix_agrees_with_published_sequence() {
-        // First numbers from the authors' code for the seed 1234567.
+        // These are the first numbers that the authors' code gives for the seed 1234567.
         let step = |n: u64| split_mix(1_234_567_u64.wrapping_add(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n)));
         let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!([step(0), step(1), step(2)], expected);
@@ -127,7 +127,7 @@ mod tests {
         for share in [0.0, 0.1, 0.5, 1.0] {
             let tosses = tosses(Params { seed: 7, share }, &candles);
             let count = |direction| tosses.iter().filter(|toss| **toss == Some(direction)).count() as f64;
-            // Four standard errors.
+            // The tolerance is four standard errors.
             let (expected, allowed) = (share * 10_000.0, 4.0 * (share * 10_000.0).sqrt());
             for direction in [Direction::Buy, Direction::Sell] {
                 assert!(

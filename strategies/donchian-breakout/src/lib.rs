@@ -1,7 +1,7 @@
-//! Follows closes beyond the highest and lowest prices of the previous candles.
+//! Follows breakouts: closes above the highest or below the lowest price of the previous candles.
 //!
-//! Example of a strategy that compares a candle with previous candles. The channel is updated after the comparison, so
-//! a candle is not part of the channel that it breaks out of.
+//! Example of a strategy that compares a candle with earlier candles. The channel is updated after the comparison, so a
+//! candle never belongs to the channel that it breaks out of.
 
 use candlewick_sdk::indicator::{Donchian, DonchianChannel};
 use candlewick_sdk::{
@@ -19,18 +19,18 @@ parameters! {
     }
 }
 
-/// Strategy that bets that a breakout continues. A channel of zero width gives no signal.
+/// Strategy that bets that a breakout continues. If the width of the channel is zero, there is no signal.
 #[derive(Clone, Debug)]
 pub struct DonchianBreakout {
     params: Params,
     channel: Donchian,
-    /// Channel that ends with the last candle.
+    /// Channel whose last candle is the latest one.
     before: Option<DonchianChannel>,
-    /// Position of the last close in the channel of the previous candles.
+    /// Position of the last close relative to the channel of the candles before it.
     last: Option<f64>,
 }
 
-/// Series index of the close's position in the channel: 0 is the lower line, 1 is the upper line.
+/// Index in `Numbers` of the close's position in the channel: 0 is the lower line, and 1 is the upper line.
 const POSITION: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for DonchianBreakout {
@@ -47,7 +47,7 @@ impl DeclaredStrategy for DonchianBreakout {
         Some([self.last?])
     }
 
-    /// Returns the series without the margin, which only affects the rules.
+    /// Returns the keys of the series. `margin` is not part of a key, because it only affects the rules.
     fn series(&self) -> Vec<SeriesKey> {
         vec![SeriesKey::new("place in channel", &[self.params.period as f64])]
     }
@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn follows_closes_beyond_the_channel_and_not_on_it() {
-        // The channel of the first three is 10 to 14: 14 is on its line, 15 a quarter of its width above. The next channel is
-        // 12 to 15, and 12 is on its lower line.
+        // The channel of the first three is 10 to 14: 14 is on its upper line, and 15 is a quarter of its width above.
+        // The next channel is 12 to 15, and 12 is on its lower line.
         let closes = [10.0, 14.0, 12.0, 14.0, 15.0, 14.0, 12.0];
         check(0.0, &closes, &[(4, "BUY above the channel place=1.25")]);
         check(0.24, &closes, &[(4, "BUY above the channel place=1.25")]);

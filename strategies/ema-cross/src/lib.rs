@@ -1,7 +1,7 @@
-//! Follows the crossing of a fast and a slow exponential moving average.
+//! Follows crossings of a fast and a slow exponential moving average.
 //!
-//! Example of a strategy that compares a candle with the previous candle. It stores the last comparison, and needs one
-//! more candle of warm-up.
+//! Example of a strategy that compares a candle with the previous candle. The strategy stores the last comparison, so
+//! its warm-up is one candle longer.
 
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{
@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Averages closer than this share of the slow average count as equal, because of rounding errors.
+/// Averages count as equal if they differ by less than this share of the slow average, because of rounding errors.
 const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {
@@ -50,7 +50,7 @@ impl DeclaredStrategy for EmaCross {
     /// Returns a positive number for an upward crossing, a negative number for a downward one, else `None`.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
-        // Both averages are updated before `?` can return.
+        // Both averages must be updated before `?` can return.
         let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
         self.last = fast.zip(slow);
         let (fast, slow) = self.last?;
@@ -121,7 +121,7 @@ mod tests {
             &[14.0, 12.0, 10.0, 10.0, 15.0, 16.0, 8.0, 8.0],
             &[(4, "BUY crossed above fast=15 slow=13"), (6, "SELL crossed below fast=8 slow=11.25")],
         );
-        // The average is 13, 13 and 13 at the equal closes, then 14 and 14.
+        // The average is 13 at the three equal closes, and then 14 and 14.
         check(&[14.0, 12.0, 13.0, 13.0, 13.0, 15.0, 14.0], &[(5, "BUY crossed above fast=15 slow=14")]);
     }
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn conforms_with_warmup_of_slow_average_and_one_candle() {
-        // 21 candles of seed; (20/22)^218 is the first power below 1e-9; one candle to compare with.
+        // The seed takes 21 candles, (20/22)^218 is the first power below 1e-9, and one candle is for the comparison.
         assert_eq!(EmaCross::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 21 + 218 + 1);
         let signals = conformance::<EmaCross>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 100);

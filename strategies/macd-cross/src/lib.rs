@@ -1,7 +1,7 @@
-//! Follows the crossing of the MACD and its signal line.
+//! Follows crossings of the MACD and its signal line.
 //!
-//! Example of a strategy on an indicator with several lines. It compares the histogram with zero, and stores the sign
-//! at the previous candle.
+//! Example of a strategy for an indicator with several lines. The strategy compares the histogram with zero, and stores
+//! the result for the previous candle.
 
 use candlewick_sdk::indicator::{Macd, MacdLines};
 use candlewick_sdk::{
@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Lines closer than this share of the price count as equal, because of rounding errors.
+/// Lines count as equal if they differ by less than this share of the price, because of rounding errors.
 const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {
@@ -25,8 +25,8 @@ parameters! {
     }
 }
 
-/// Strategy that buys when the MACD crosses above its signal line and sells when the MACD crosses below.
-/// A change from equal lines also counts as a crossing.
+/// Strategy that buys when the MACD crosses above its signal line, and sells when the MACD crosses below it.
+/// A change from equal lines to unequal lines also counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct MacdCross {
     params: Params,
@@ -48,7 +48,7 @@ impl DeclaredStrategy for MacdCross {
         self.macd.stable_after() + 1
     }
 
-    /// Returns a positive number for an upward crossing, a negative number for a downward one, else `None`.
+    /// Returns a positive number for an upward crossing and a negative one for a downward crossing, else `None`.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.macd.update(candle.close());
@@ -104,7 +104,7 @@ mod tests {
     use candlewick_sdk::Strategy;
     use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
 
-    /// Averages over 1 and 3 candles, and a signal line over 2.
+    /// Averages over 1 and 3 candles, and a signal line over 2 values.
     const SHORT: Params = Params { fast: 1, slow: 3, signal: 2 };
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
         // signal line starts at -1.5 and moves two thirds of the way: 5/6, 23/18, -1.7407.
         let candles = from_closes(&[14.0, 12.0, 10.0, 10.0, 15.0, 16.0, 8.0]);
         let signals = signals::<MacdCross>(&SHORT, &bot("BTCUSDT"), &candles);
-        // The MACD is above from the first comparison (-1 and -1.5) until the last candle.
+        // The MACD is above its signal line from the first comparison (-1 and -1.5) until the last candle.
         assert!(signals[..6].iter().all(String::is_empty));
         assert_eq!(signals[6], "SELL crossed below macd=-3.25 signal=-1.740741");
     }

@@ -1,4 +1,4 @@
-//! Never signals, for a bot that trades only on external signals.
+//! Never signals. Intended for bots that trade only on external signals.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 

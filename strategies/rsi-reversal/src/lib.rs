@@ -1,7 +1,7 @@
-//! Buys when Wilder's RSI closes oversold and sells when it closes overbought.
+//! Buys when Wilder's RSI is oversold at the close of a candle, and sells when the RSI is overbought.
 //!
-//! Example of a strategy with one indicator: `build` rejects contradicting parameters, `update` computes the RSI, and `rules`
-//! compares it with levels.
+//! Example of a strategy with one indicator: `build` rejects contradicting parameters, `update` computes the RSI, and
+//! `rules` compares the RSI with levels.
 
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{
@@ -22,7 +22,7 @@ parameters! {
 }
 
 /// Strategy that bets on a return from an extreme of the relative strength index (RSI).
-/// Signals at every candle that closes beyond a level; risk rules limit the trades.
+/// Every candle at which the RSI is beyond a level gives a signal, and risk rules limit the trades.
 #[derive(Clone, Debug)]
 pub struct RsiReversal {
     period: usize,
@@ -39,7 +39,7 @@ const RSI: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for RsiReversal {
     type Numbers = [f64; 1];
 
-    /// Returns the number of candles until the RSI is the same in a live bot and in its backtest.
+    /// Returns the number of candles after which the RSI of a live bot equals the RSI of its backtest.
     fn warmup_candles(&self) -> usize {
         self.rsi.stable_after()
     }
@@ -50,7 +50,7 @@ impl DeclaredStrategy for RsiReversal {
         Some([self.last?])
     }
 
-    /// Returns the series without the levels, which only affect the rules.
+    /// Returns the keys of the series. The levels are not part of a key, because they only affect the rules.
     fn series(&self) -> Vec<SeriesKey> {
         vec![SeriesKey::new("rsi", &[self.period as f64])]
     }
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn conforms_with_warmup_of_stable_rsi() {
-        // 14 changes need 15 candles; (13/14)^280 is the first power below 1e-9.
+        // 14 changes need 15 candles, and (13/14)^280 is the first power below 1e-9.
         assert_eq!(RsiReversal::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 15 + 280);
         let signals = conformance::<RsiReversal>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 100);

@@ -1,7 +1,7 @@
-//! Trades a list of signals from a CSV file.
+//! Trades the signals in a CSV file.
 //!
-//! Example of a strategy with external data. `build` reads and checks the whole file, and reports every mistake with its line.
-//! `on_candle` reads no files.
+//! Example of a strategy with external data. `build` reads and checks the whole file, and reports the line of every
+//! mistake. `on_candle` reads no files.
 
 mod list;
 
@@ -19,14 +19,14 @@ parameters! {
     }
 }
 
-/// Strategy that signals at the close times (ms) in a list. Rows for other symbols are skipped.
-/// The `close_type` of a row overrides the bot's, but not its expiration type.
+/// Strategy that signals at the close times (ms) of a list. Rows for other symbols are skipped.
+/// The `close_type` of a row overrides the bot's `close_type`, but not the bot's expiration type.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,
     /// Rows sorted by time, at most one row per time.
     rows: Vec<Row>,
-    /// Index of the first pending row.
+    /// Index of the first row that is not used yet.
     next: usize,
 }
 
@@ -39,7 +39,7 @@ impl Strategy for SignalList {
         false
     }
 
-    /// Returns the expiries of all rows, without duplicates.
+    /// Returns the different expiries of all rows.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         let mut expiries = Vec::new();
         for row in &self.rows {
@@ -101,7 +101,7 @@ mod tests {
     fn signals_only_at_candles_of_the_list() {
         let mut bot = bot("BTCUSDT");
         bot.expiry.expiration_type = ExpirationType::CandleClose;
-        // Candle 0, a missing candle, candle 4, and one before all candles.
+        // The rows are at candle 0, at a missing candle, at candle 4, and before all candles.
         let rows = [(0, "BUY", ""), (2, "BUY", ""), (4, "SELL", "05:00"), (-9, "SELL", "")];
         let rows = rows.map(|(index, direction, close_type)| {
             format!("{},BTCUSDT,{direction},{close_type}\n", FIRST_CLOSE + index * 60_000)

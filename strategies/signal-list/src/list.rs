@@ -1,4 +1,4 @@
-//! Parser for the signal list: one signal `time,symbol,direction[,close_type]` per line.
+//! Parser for the signal list. Each line is one signal: `time,symbol,direction[,close_type]`.
 
 use candlewick_sdk::{BotContext, BuildError, CloseType, Direction, Expiry, Millis, Symbol};
 use std::path::Path;
@@ -8,10 +8,10 @@ const HEADERS: [&str; 2] = ["time,symbol,direction", "time,symbol,direction,clos
 /// A signal for the bot's symbol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Row {
-    /// Close time of the candle.
+    /// Close time of the candle with the signal.
     pub(crate) time: Millis,
     pub(crate) direction: Direction,
-    /// The bot's expiry with the row's duration. `None` if the row has no duration.
+    /// The bot's expiry, with the duration of the row. `None` if the row has no duration.
     pub(crate) expiry: Option<Expiry>,
     /// 1-based line number in the file.
     line: u64,
@@ -23,7 +23,7 @@ struct LineError {
     problem: String,
 }
 
-/// Reads the rows for the bot's symbol, sorted by time, at most one row per time.
+/// Reads the rows for the bot's symbol, sorted by time. There is at most one row per time.
 pub(crate) fn read_rows(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError> {
     let file_error = |line, problem| BuildError::File { path: path.display().to_string(), line, problem };
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -55,7 +55,7 @@ fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, LineError> {
     }
 }
 
-/// Parses a row. `None` for other symbols, whose rows must also be valid.
+/// Parses a row. `None` if the row is for another symbol. Such rows must be valid too.
 fn parse_row(line: u64, row: &str, columns: usize, bot: &BotContext) -> Result<Option<Row>, String> {
     let fields: Vec<&str> = row.split(',').map(str::trim).collect();
     let (time, symbol, direction, close_type) = match fields.as_slice() {

@@ -1,7 +1,7 @@
 //! Bets on a return from an extreme of the stochastic oscillator while the ADX shows no trend.
 //!
-//! Example of a strategy with a filter: each rule compares two series with their own periods. A missing number is NaN,
-//! for which every comparison is false.
+//! Example of a strategy with a filter: each rule compares two series that have their own periods. A missing number is
+//! NaN, and every comparison with NaN is false.
 
 use candlewick_sdk::indicator::{Adx, Stochastic};
 use candlewick_sdk::{
@@ -27,8 +27,8 @@ parameters! {
     }
 }
 
-/// Strategy that buys low and sells high in a market without a trend.
-/// Skips candles without movement, because the oscillator is 0 for a range of zero width.
+/// Strategy that buys low and sells high while the market has no trend.
+/// Skips candles without movement: if the range has zero width, the oscillator is 0.
 #[derive(Clone, Debug)]
 pub struct StochasticAdx {
     params: Params,
@@ -59,7 +59,7 @@ impl DeclaredStrategy for StochasticAdx {
         Some([self.last_k.unwrap_or(f64::NAN), self.last_adx.unwrap_or(f64::NAN)])
     }
 
-    /// Returns two series with their own periods. The levels are omitted, because they only affect the rules.
+    /// Returns the keys of two series with their own periods. No key contains the levels, which only affect the rules.
     fn series(&self) -> Vec<SeriesKey> {
         let Params { period, smoothing, adx_period, .. } = self.params;
         vec![
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn signals_extremes_only_without_a_trend() {
         check(100.0, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[]);
-        // Candles that alternate between 9 and 12: movements cancel out, so the ADX is 0, and closes are at the extremes.
+        // The candles alternate between 9 and 12. Movements cancel out, so the ADX is 0. Closes are at the extremes.
         let expected = [
             (3, "SELL overbought without a trend k=100 adx=0"),
             (4, "BUY oversold without a trend k=0 adx=0"),

@@ -1,6 +1,6 @@
-//! Buys pullbacks in a rising longer trend, sells rallies in a falling one.
+//! Buys pullbacks in a rising longer-term trend, and sells rallies in a falling one.
 //!
-//! Example of a strategy with several intervals: longer candles give the trend, and the bot's own candles the entry.
+//! Example of a strategy with several intervals: longer candles show the trend, and the bot's own candles the entry.
 
 use candlewick_sdk::indicator::{Ema, Rsi};
 use candlewick_sdk::{
@@ -22,11 +22,11 @@ parameters! {
 }
 
 /// Strategy that buys if the RSI is low in a rising trend, and sells if the RSI is high in a falling trend.
-/// The trend rises if the last longer candle closed above the average of longer closes, and falls if below.
+/// The trend rises if the last longer candle closed above the average of longer closes, and falls if it closed below.
 #[derive(Debug)]
 pub struct TrendFilter {
     longer: [Interval; 1],
-    /// Number of the bot's own candles in a longer candle.
+    /// Number of the bot's own candles in one longer candle.
     own_per_longer: usize,
     average: Ema,
     /// Average after the last longer candle, and the close of that candle.
@@ -40,7 +40,7 @@ pub struct TrendFilter {
 
 impl Strategy for TrendFilter {
     /// Returns the number of candles until both indicators are stable, plus one longer candle.
-    /// The first longer candle may be incomplete, and the last takes effect one own candle after its close.
+    /// The first longer candle may be incomplete. The last one takes effect one of the bot's own candles later.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_per_longer)
     }
@@ -83,7 +83,7 @@ impl Strategy for TrendFilter {
     }
 }
 
-/// Closes within this share of the average count as equal, because rounding errors are not a trend.
+/// A close counts as equal to the average within this share of the average, because of rounding errors.
 const ROUNDING_TOLERANCE: f64 = 1e-9;
 
 impl StrategyFactory for TrendFilter {
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn conforms_with_warmup_of_stable_trend() {
         let params = Params::default();
-        // 20 candles of seed; (19/21)^208 is the first power below 1e-9; one more for the cut-off candle and the delay.
+        // The seed takes 20 candles, (19/21)^208 is below 1e-9, and one more is for the cut-off candle and the delay.
         assert_eq!(TrendFilter::build(params.clone(), &bot("BTCUSDT")).unwrap().warmup(), (20 + 208 + 1) * 5);
         let signals = conformance::<TrendFilter>(&params, &bot("BTCUSDT"), &random_walk(3, 5_000));
         assert!(signals.unwrap() > 100);

@@ -1,6 +1,6 @@
-//! Checks the venue's reports against requests, records and computed values.
-//! Findings are counted, journaled as notes and displayed. If the venue contradicts a booked result, the
-//! run corrects the result or halts (`domain 5.10`).
+//! Compares the venue's reports with requests, with records and with computed values.
+//! Each finding is counted, written to the journal as a note, and displayed. If the venue contradicts a booked
+//! result, the run corrects the result or halts (`domain 5.10`).
 
 mod prices;
 mod profit;
@@ -38,7 +38,7 @@ pub enum Audit {
 }
 
 impl Audit {
-    /// Audits that report each finding text only once, because the text names a specific trade or field.
+    /// Audits that report each text only once. The texts of these audits name a specific trade or field.
     pub(crate) const DEDUPLICATED: [Self; 3] = [Self::Terms, Self::Settlement, Self::Schema];
 
     pub const fn as_str(self) -> &'static str {
@@ -168,7 +168,7 @@ mod tests {
         let findings = vec![
             one(Audit::Settlement, text),
             one(Audit::Settlement, "trade #4 settled wrongly"),
-            // The same amount may enter a wallet again, so equal texts are not duplicates.
+            // Two equal texts may describe two different payments, so equal texts are not dropped as duplicates.
             one(Audit::Wallet, text),
         ];
         assert_eq!(audits.drop_duplicates(findings.clone()), findings[1..]);

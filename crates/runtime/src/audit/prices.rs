@@ -23,12 +23,12 @@ impl PriceAudit {
         polled.push_back((time, price));
     }
 
-    /// Returns the number of prices polled during a candle, and findings beyond a relative rounding tolerance of 1e-6.
+    /// Returns the number of prices in a candle, and findings for those outside its range by over 1e-6 (relative).
     pub(crate) fn check(&self, series: Series, candle: &Candle) -> (usize, Vec<Finding>) {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
         let (low, high) = (candle.low() * (1.0 - 1e-6), candle.high() * (1.0 + 1e-6));
         let end = candle.close_time(series.interval);
-        // A record is a 1 s bar. A bar that crosses the candle's end also belongs to the next candle.
+        // A price record covers 1 s. A record that crosses the candle's end also belongs to the next candle.
         let within = |time: Millis| time >= candle.time() && time + Interval::SECOND.length() <= end;
         let own: Vec<_> = polled.iter().filter(|(time, _)| within(*time)).collect();
         let outside = own.iter().filter(|(_, price)| *price < low || *price > high);

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 const COMPARISON_WINDOW: Millis = Millis::DAY;
 const MAX_RESULTS: usize = 20_000;
 
-/// Trade results booked within the last day, keyed by a hash of the venue's trade id.
+/// Trade results that were booked within the last day. The key is a hash of the venue's trade id.
 #[derive(Debug, Default)]
 pub(crate) struct BookedResults {
     booked: BTreeMap<u64, BookedResult>,
@@ -39,7 +39,7 @@ pub(crate) enum ResultSource {
 pub(crate) enum VenueClaim {
     Agrees,
     Silent,
-    /// A different result. The profit is `None` if neither the report nor the payout rules determine the profit.
+    /// The venue reports another result. The profit is `None` if neither report nor payout rules determine it.
     Ended(Outcome, Option<Money>),
     Running,
     Unknown,
@@ -62,8 +62,8 @@ impl BookedResults {
         self.booked.remove(&hash_id(venue_id));
     }
 
-    /// Compares the booked results with the venue's trade list. Returns one claim for each booked trade in the
-    /// list. A trade listed as open is a contradiction only if the result was booked longer ago than `lag`.
+    /// Compares the booked results with the venue's trade list. Returns one claim for each booked trade in the list.
+    /// A trade that is listed as open is a contradiction only if its result was booked more than `lag` ago.
     pub(crate) fn compare(
         &mut self,
         listing: &TradeListing,
@@ -142,7 +142,7 @@ impl BookedResult {
             Progress::Unrecognised(_) => VenueClaim::Unknown,
             Progress::OverWithoutOutcome => VenueClaim::Silent,
         };
-        // A reverted trade moves no money, so it agrees with a booked cancellation.
+        // A reverted trade moves no money. A booked cancellation moves no money either, so the two agree.
         let is_returned = self.outcome == Outcome::Cancelled;
         if report.is_reverted && matches!(reported, VenueClaim::Agrees | VenueClaim::Silent) && !is_returned {
             VenueClaim::Reverted

@@ -1,4 +1,4 @@
-//! Audits settlements: compares profits with stake and payout, and prices with the venue's 1 s records.
+//! Audits settlements: compares profits with stakes and payouts, and prices with the venue's 1 s price records.
 
 use super::profit::{ProfitRules, SettledProfit};
 use super::{Audit, Finding};
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 const MAX_WAITING_SETTLEMENTS: usize = 64;
-/// Maximum age of a price record relative to the requested time. Older records are ignored.
+/// Maximum age of a price record at the requested time. Older records are ignored.
 const MAX_RECORD_AGE: Millis = Millis::from_seconds(5);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +35,7 @@ struct Recomputation {
 #[derive(Debug, Default)]
 pub(crate) struct SettlementAudit {
     waiting: VecDeque<Settlement>,
-    /// Settlement being checked, and the number of prices requested so far (0 to 2).
+    /// Settlement that is being checked, and the number of its prices requested so far (0 to 2).
     current: Option<(Recomputation, usize)>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum PriceCheck {
 }
 
 impl SettlementAudit {
-    /// Queues a settlement for a price check. A settlement of an earlier run may be checked a second time.
+    /// Queues a settlement for a price check. A restarted run may check the same settlement again.
     pub(crate) fn enqueue(&mut self, settlement: Settlement) {
         if self.waiting.len() == MAX_WAITING_SETTLEMENTS {
             self.waiting.pop_front();
@@ -58,7 +58,7 @@ impl SettlementAudit {
     pub(crate) fn check(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
         self.enqueue(settlement);
         let of_profit = settlement.settled_profit().check(rules).map(|wrong| {
-            // A halt raises its own alarm, so a note is enough.
+            // The halt already raises an alarm, so a note is sufficient here.
             let finding = if wrong.must_halt { Finding::note } else { Finding::alarm };
             finding(Audit::Settlement, wrong.text)
         });
@@ -107,7 +107,7 @@ impl Settlement {
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    /// Returns the record times of open and close. A close on a full second belongs to the 1 s bar that ends then.
+    /// Returns the record times of open and close. A close on a full second uses the record that ends at that second.
     pub(crate) fn request_times(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };
         (self.open.map(|(at, _)| at), self.close.map(|(at, _)| exit(at)))
@@ -122,7 +122,7 @@ impl Settlement {
         let order = compare_prices(close, open);
         let is_sound = match self.outcome {
             Outcome::Won => order == wins_when,
-            // An equal price also counts, because some venues settle draws as losses.
+            // An equal price also counts as a loss, because some venues settle draws as losses.
             Outcome::Lost => order != wins_when,
             Outcome::Draw => order == Ordering::Equal,
             Outcome::Cancelled => true,
@@ -194,7 +194,7 @@ mod tests {
             stake: Money::from_minor(1_025),
             payout: Payout::from_percent(82.into()).ok(),
             outcome: Outcome::Won,
-            // 8.405, rounded to the even cent.
+            // The exact profit of 8.405 is rounded to the even cent.
             profit: Money::from_minor(840),
             open: Some((Millis::new(5_999), 100.0)),
             close: Some((Millis::new(66_000), 100.5)),

@@ -12,7 +12,7 @@ use std::fmt::Display;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TermsCheck {
     AsOrdered,
-    /// The account, symbol, direction, amount or expiry differs. New trades are blocked until a review.
+    /// The account, symbol, direction, amount or expiry differs. The run opens no trades until the operator's review.
     Other {
         reason: String,
     },
@@ -24,7 +24,7 @@ pub(crate) struct OrderedTerms {
     pub(crate) booked: OpenOrder,
 }
 
-/// Compares a trade report with the terms of the order. Accepts fields that the report does not contain.
+/// Compares a trade report with the terms of the order. Fields that the report does not contain are accepted.
 pub(crate) fn check_terms(
     intent: IntentId,
     ordered: &OrderedTerms,
@@ -100,7 +100,7 @@ fn check_duration(order: &OpenOrder, report: &TradeReport) -> Option<String> {
     let (lasts, length) = (close - open, order.close_type.duration());
     let is_sound = match order.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasts == length,
-        // Ends with the current candle, or with the next one if too little of the current one is left.
+        // The trade ends with the current candle, or with the next candle if little of the current one is left.
         ExpirationType::CandleClose => {
             lasts > Millis::ZERO && lasts <= length * 2 && close.is_aligned_to(length)
         }
@@ -204,7 +204,7 @@ mod tests {
         for (change, part) in changes {
             check(change, &[part], Some(part));
         }
-        // Unknown values cannot be compared.
+        // A value that the program does not know cannot be compared.
         check(|report| report.direction = Some(Reported::Unrecognised("CALL".to_owned())), &[], None);
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let mut audit = PayoutAudit::default();
         audit.restore(symbol, payout(85));
         assert_eq!(audit.check(symbol, payout(85)), None);
-        // The break-even win rates are 1 / 1.8 and 1 / 1.85.
+        // The break-even win rates of the two payouts are 1 / 1.8 and 1 / 1.85.
         let cut = audit.check(symbol, payout(80)).unwrap();
         assert!(cut.text.contains("55.56 %") && cut.text.contains("54.05 %"), "{}", cut.text);
         assert_eq!(cut.severity, Severity::Alarm);

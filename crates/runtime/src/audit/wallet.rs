@@ -1,8 +1,8 @@
-//! Compares every wallet reading with the ledger. A difference counts once a second reading confirms it.
-//! Recent ledger changes and money in flight may explain a difference, because the wallet shows changes late. If
-//! our own trades could have moved the confirmed amount, the difference stays open, and a shortage counts as lost.
-//! Otherwise the amount is booked as a deposit or withdrawal. An open surplus is booked after a long period
-//! without our own trades. An open shortage is never booked.
+//! Compares every wallet reading with the ledger. A difference counts only after a second reading confirms it.
+//! The wallet shows changes late, so recent ledger changes and money in flight may explain a difference.
+//! If our own trades could have moved the confirmed amount, the difference stays open, and a shortage counts as lost.
+//! Otherwise the amount is booked as a deposit or withdrawal. An open surplus is booked after a long period without
+//! our own trades. An open shortage is never booked.
 
 mod suspect;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use suspect::{Explanations, Suspicion};
 
 /// Minimum time between two wallet readings that together confirm a difference.
 pub(crate) const CONFIRMATION_INTERVAL: Millis = Millis::from_seconds(10);
-/// Maximum delay with which the wallet shows a ledger change. Lag cannot explain a longer difference.
+/// Maximum delay until the wallet shows a ledger change. A difference that lasts longer has another cause.
 const MAX_LAG: Millis = Millis::from_seconds(900);
 const MAX_CHANGES: usize = 256;
 
@@ -35,15 +35,15 @@ pub(crate) struct WalletAudit {
     suspect: Option<Suspicion>,
     #[serde(skip)]
     agreed: Option<Agreement>,
-    /// Time of the last reading that matched the ledger exactly, ignoring lag and money in flight.
+    /// Time of the last reading that equalled the ledger without any allowance for lag or money in flight.
     #[serde(skip)]
     exact: Option<Millis>,
-    /// Time up to which the last agreeing reading must include every ledger change.
+    /// Time up to which the last matching reading must include all ledger changes.
     #[serde(skip)]
     pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
-    /// Free balance at the last reading, and whether the balance was unchanged with all money in flight known.
+    /// Free balance at the last reading. The flag is true if it was unchanged and all money in flight was known.
     #[serde(skip)]
     last_free: (Money, bool),
     #[serde(skip)]
@@ -56,7 +56,7 @@ pub(crate) struct WalletAudit {
 struct Agreement {
     sent: Millis,
     shown_until: Millis,
-    /// Maximum amount that the wallet may not show yet: recent changes and money in flight.
+    /// Maximum amount that the wallet may not show yet, from recent changes and money in flight.
     unseen: Money,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Reading<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlightMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
-    /// Upper bound of the returns that cannot be computed, such as the return of an order in doubt.
+    /// Upper bound of all returns that cannot be computed, such as the return of an order in doubt.
     pub(crate) unknown: Money,
     /// Whether a trade has ended without a booked result. The venue may then have returned any amount.
     pub(crate) is_settling: bool,
@@ -114,9 +114,9 @@ impl WalletAudit {
         let raw = wallet - free - self.bonus.paid;
         let recent = self.changes_since(sent - self.lag(reading.lag));
         let possible = Explanations::new(raw, recent.map(|change| -change), reading.in_flight);
-        // An exact match with the ledger is the best explanation.
+        // If the wallet equals the ledger exactly, no other explanation is considered.
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
-        // While the money in flight is unknown, a reading that agrees does not clear a suspected difference.
+        // While the money in flight is unknown, a matching reading does not clear a suspected difference.
         let is_open = |suspect: &Suspicion| possible.contains(suspect.amount(self.confirmed));
         let is_uncertain = raw != self.confirmed && reading.in_flight.unknown != Money::ZERO;
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
@@ -195,7 +195,7 @@ impl WalletAudit {
         }
     }
 
-    /// Moves the latest earlier ledger change with the amount `change` to the time `now`.
+    /// Moves the most recent ledger change of `change` before `now` to the time `now`.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
@@ -204,7 +204,7 @@ impl WalletAudit {
         }
     }
 
-    /// Records the free balance after an event. Released stakes are a separate change: they never left the wallet.
+    /// Records the free balance after an event. Released stakes are a separate change, as they never left the wallet.
     #[inline]
     pub(crate) fn record_event_balance(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {
@@ -229,7 +229,7 @@ impl WalletAudit {
         subset_sums(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
-    /// Returns whether recent ledger changes may cancel each other out, such as a stake and its return.
+    /// Returns whether recent ledger changes, such as a stake and its return, may cancel each other out.
     pub(crate) fn may_hide_changes(&self, reading: &Reading<'_>) -> bool {
         let mut sums: Vec<Money> = Vec::new();
         for change in self.changes_since(reading.sent - self.lag(reading.lag)) {
@@ -278,7 +278,7 @@ impl WalletAudit {
 
     fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
         let suspect = self.suspect.take();
-        // The suspected difference was lag if a change in the wallet ended it, not a change in the ledger.
+        // If the wallet changed and the ledger did not, the end of the difference shows that it was only lag.
         if let Some(Suspicion { last, caused_at, .. }) = suspect.filter(|_| is_exact && self.last_free.1) {
             self.measure_lag(Some(last), caused_at);
         }
@@ -323,7 +323,7 @@ impl WalletAudit {
         setting.max(self.longest_lag * 2).min(MAX_LAG)
     }
 
-    /// Resets the measured lag after a corrected result, because the wallet may have been right all along.
+    /// Resets the measured lag after a result was corrected, because the wallet may have been right before.
     pub(crate) fn forget_lag(&mut self) {
         (self.longest_lag, self.caused_at) = (Millis::ZERO, None);
         if let Some(suspect) = &mut self.suspect {
@@ -349,7 +349,7 @@ pub(crate) struct BonusWallets {
 }
 
 impl WalletAudit {
-    /// Returns whether a changed bonus balance explains the difference exactly, `None` without explanation.
+    /// Returns whether a changed bonus balance explains the difference exactly, `None` if it explains nothing.
     fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Explanations) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);

@@ -1,4 +1,4 @@
-//! Client for the socket of a run. Sends orders and reads events as lines of limited length.
+//! Client for the socket of a run. It sends orders, and reads events as lines of limited length.
 
 use super::order::{MAX_LINE_BYTES, OrderMessage};
 use super::{ControlAnswer, ControlError, ControlOrder};
@@ -115,7 +115,7 @@ pub(super) async fn stream_events(mut stream: UnixStream, mut events: Follower) 
     loop {
         let followed = tokio::select! {
             followed = events.next() => followed,
-            // Input from a follower is ignored. An empty read means that the follower has disconnected.
+            // A follower's input is ignored. An empty read means that the follower has disconnected.
             read = reader.read(&mut input) => match read {
                 Ok(1..) => continue,
                 Ok(0) | Err(_) => return,
@@ -151,7 +151,7 @@ impl FollowedRun {
         Ok(Self { lines: BufReader::new(stream).lines() })
     }
 
-    /// Waits for the next event and returns the JSON line, `None` once the run ends or refuses followers.
+    /// Waits for the next event and returns its JSON line. `None` if the run has ended or refuses followers.
     pub async fn next(&mut self) -> Option<String> {
         self.lines.next_line().await.ok().flatten()
     }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const MAX_REASON_BYTES: u64 = 200;
 
-/// Path of the halt file, whose presence halts a run. Removing the file does not resume the run.
+/// Path of the halt file. The run halts if the file exists, and stays halted after the file is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HaltFile(PathBuf);
 
@@ -36,7 +36,7 @@ impl HaltFile {
         &self.0
     }
 
-    /// Returns whether the file exists. To fail safe, an unreadable path counts as existing.
+    /// Returns whether the file exists. A path that cannot be read counts as existing, which is the safe choice.
     pub fn exists(&self) -> bool {
         !matches!(fs::symlink_metadata(&self.0), Err(error) if is_not_found(&error))
     }
@@ -66,7 +66,7 @@ impl HaltFile {
         }
     }
 
-    /// Returns the halt reason from the first line. Never reads a pipe, which would block, or a link.
+    /// Returns the halt reason from the first line. Does not read pipes, which would block, or symbolic links.
     pub fn reason(&self) -> String {
         let there = format!("the file {} exists", self.0.display());
         if !self.is_regular_file() {
@@ -144,7 +144,7 @@ pub struct ControlPaths {
 }
 
 impl ControlPaths {
-    /// Derives the paths from the journal's path: `candlewick.db.sock` and `candlewick.db.HALT`.
+    /// Derives both paths from the journal's path: `candlewick.db.sock` and `candlewick.db.HALT`.
     pub fn for_journal(journal: &Path) -> Self {
         Self {
             socket: with_suffix(journal, ".sock"),
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn pipe_halts_without_blocking() {
         let (_folder, file) = halt_file();
-        // A pipe without a writer: a blocking open would never return.
+        // The pipe has no writer, so a blocking open would never return.
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, file.path(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
         assert!(file.exists() && file.reason().ends_with("is not a regular file"));
@@ -236,7 +236,7 @@ mod tests {
             };
             watched.watch(sender, stopped).await;
         });
-        // The first order gets no answer, so it is sent again.
+        // The first order gets no answer, so the watcher sends the order again.
         drop(orders.recv().await.unwrap());
         for reason in ["first", "second"] {
             let in_time = tokio::time::timeout(POLL_INTERVAL * 4, orders.recv()).await;

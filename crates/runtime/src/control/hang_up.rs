@@ -1,4 +1,4 @@
-//! Handles SIGHUP: ends the run if the terminal of the run has closed, otherwise reloads the settings.
+//! Handles SIGHUP: ends the run if its terminal has closed, and otherwise reloads the settings.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_engine::ReloadedBy;
@@ -9,19 +9,19 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 const TERMINAL_PATH: &str = "/dev/tty";
-/// Maximum wait for the terminal to disappear. A shell may send SIGHUP before the terminal closes.
+/// Maximum wait for the terminal to close. A shell may send SIGHUP before its terminal has closed.
 const CLOSING_GRACE: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub struct HangUpHandler {
     signal: Signal,
-    /// Whether the run ends when the terminal closes. True if the run was started in a terminal without `nohup`.
+    /// Whether the run ends when its terminal closes. True if the run was started in a terminal without `nohup`.
     ends_with_terminal: bool,
 }
 
 impl HangUpHandler {
     pub fn listen() -> io::Result<Self> {
-        // Must be checked before listening, because listening resets an ignored signal.
+        // This check must come before listening, because a listener stops the signal from being ignored.
         let ends_with_terminal = has_terminal() && !is_hang_up_ignored();
         Ok(Self { signal: signal(SignalKind::hangup())?, ends_with_terminal })
     }
@@ -39,7 +39,7 @@ impl HangUpHandler {
                 ends = ends => ends,
             };
             if ends {
-                // Stops regularly: open trades are still tracked until they settle.
+                // This is a regular stop: the run still tracks its open trades until they settle.
                 tracing::warn!("the terminal has closed; the run ends");
                 let us = rustix::process::getpid();
                 if let Err(error) = rustix::process::kill_process(us, rustix::process::Signal::TERM) {

@@ -1,4 +1,4 @@
-//! Polls the journal's database for orders. The responses are stored in the same database.
+//! Polls the journal's database for orders. The answers are stored in the same database.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest, HaltFile};
 use candlewick_journal::{JournalError, JournalUrl, Reader, StoredOrder, close_orders};
@@ -17,14 +17,14 @@ pub struct JournalOrders {
 }
 
 impl JournalOrders {
-    /// Creates a reader for the orders in a journal. Resume orders are refused while the halt file exists.
-    /// Orders found by the first poll were meant for an earlier run, so only halt orders among them are accepted.
+    /// Creates a reader for the orders in a journal. The reader refuses resume orders while the halt file exists.
+    /// The first poll finds orders that were meant for an earlier run, so it accepts only halt orders.
     pub const fn new(url: JournalUrl, halt_file: HaltFile) -> Self {
         Self { url, halt_file, reader: None, is_beyond_earlier: false }
     }
 
     /// Forwards pending orders to the run, oldest first, until `stop` completes.
-    /// Repeats an order until the response is durable in the journal. The run executes the order only once.
+    /// Sends an order again until its answer is durable in the journal. The run executes the order only once.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut pace = tokio::time::interval(POLL_INTERVAL);
@@ -57,14 +57,14 @@ impl JournalOrders {
     }
 
     async fn read_pending(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
-        // Taken out, so that a connection whose query was interrupted is never reused.
+        // The reader is taken out of its field, so that a connection with an interrupted query is never reused.
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
             None => Reader::open(&self.url).await?,
         };
         let waiting = reader.pending_orders().await?;
         if self.url.file().is_some() {
-            // The writer must be the last to close the file, because that merges the write-ahead log.
+            // The reader closes before the writer, because the last connection to close merges the write-ahead log.
             reader.close().await;
         } else {
             self.reader = Some(reader);
@@ -77,9 +77,9 @@ impl JournalOrders {
             Ok(order) => match self.refusal(&order) {
                 None => {
                     tracing::debug!(giver = stored.giver, "received an order through the journal");
-                    // The sender reads the durable answer from the journal, so this channel is not used.
+                    // The sender reads the durable answer from the journal, so this channel has no receiver.
                     let (answer, _) = oneshot::channel();
-                    // If the run is busy, the next poll delivers the order.
+                    // If the run is busy, the send fails and the next poll delivers the order.
                     drop(orders.try_send(ControlRequest {
                         token: Some(stored.token),
                         ..ControlRequest::new(order, answer)

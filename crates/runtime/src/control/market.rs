@@ -1,4 +1,4 @@
-//! Parts of a run's state: market data, venue APIs, and risk rules that block bots.
+//! State of a run's market data and venue APIs, and the risk rules that block bots.
 
 use candlewick_engine::{BotId, Obstacle, Rule, Session};
 use candlewick_sdk::{Interval, Millis, Series, Symbol, escape_hidden};
@@ -8,10 +8,10 @@ use std::fmt;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarketState {
-    /// Series with the longest candle delay, `None` before the first candle was due.
+    /// Series whose candles arrive with the longest delay. `None` before the first candle is due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest_candle: Option<SlowestCandle>,
-    /// State of the price stream, `None` if streaming was not requested.
+    /// State of the price stream. `None` if no price stream was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamState>,
     /// Series whose candles are more than two intervals late.
@@ -31,7 +31,7 @@ pub struct ApiState {
     pub api: VenueApi,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard: Option<Millis>,
-    /// Whether requests fail, and no response arrived within
+    /// Whether requests to the API fail and its last response is older than
     /// [`RunState::SILENT_AFTER`](super::RunState::SILENT_AFTER).
     pub is_silent: bool,
 }
@@ -48,7 +48,7 @@ pub struct LateSeries {
     pub is_unanswered: bool,
 }
 
-/// A series with neither new candles nor price changes.
+/// A series that has neither new candles nor price changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuietSeries {
     pub(crate) series: Series,
@@ -78,7 +78,7 @@ pub struct SlowestCandle {
 pub struct StreamState {
     pub streaming: usize,
     pub wanted: usize,
-    /// Venue time since which at least one price is not streamed, `None` while all prices are streamed.
+    /// Venue time since which at least one price is missing from the stream. `None` while all prices are streamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed_since: Option<Millis>,
 }
@@ -160,7 +160,7 @@ impl Blockage {
         obstacles.filter(|obstacle| obstacle.rule != Rule::Halted).map(of).collect()
     }
 
-    /// Like [`Self::list`], for a session restored from a journal. Omits the rules on stale data and clock skew.
+    /// Like [`Self::list`], for a session restored from a journal. Omits the rules about stale data and clock skew.
     pub fn list_from_journal(session: &Session, now: Millis) -> Vec<Self> {
         let mut all = Self::list(session, now);
         all.retain(|one| [Rule::StaleData, Rule::ClockSkew].iter().all(|rule| rule.as_str() != one.rule));

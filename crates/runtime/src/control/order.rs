@@ -37,11 +37,11 @@ pub enum ControlOrder {
     },
     Status,
     Signal(SignalOrder),
-    /// Malformed input from a signal source. Internal, never sent by a client.
+    /// A signal source has sent malformed input. The run creates this order itself; clients never send it.
     #[serde(skip)]
     SignalProblem {
         source: SignalSource,
-        /// First error message, without secrets. The first error may have caused later errors.
+        /// First error message, without secrets. Later errors may be consequences of the first error.
         first: String,
         last: String,
         malformed: u64,
@@ -68,7 +68,7 @@ pub enum ControlOrder {
     },
 }
 
-/// An order as sent over a socket. The token prevents a second execution if a copy arrives by another route.
+/// An order as sent over the socket. The token prevents a second execution if a copy arrives by another route.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OrderMessage {
     #[serde(flatten)]
@@ -143,13 +143,13 @@ pub struct RunState {
     pub gates: Option<Box<BTreeMap<String, String>>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<Blockage>,
-    /// Whether all bots are blocked, each by a cause that lasts longer than an open trade.
+    /// Whether all bots are blocked by causes that last longer than an open trade.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all_blocked: bool,
 }
 
 impl RunState {
-    /// Time after which a failing API counts as silent, and data that is polled every minute as stale.
+    /// Time after which an API with failing requests counts as silent, and minute-by-minute data as stale.
     pub const SILENT_AFTER: Millis = Millis::from_seconds(180);
 
     pub fn api_states(&self) -> &[ApiState] {
@@ -191,7 +191,7 @@ pub enum Phase {
     #[default]
     Trading,
     Halted,
-    /// Signals are refused until the journal is writable, the token is valid and the account may trade.
+    /// The run refuses signals until the journal is writable, the token is valid and the account may trade.
     Suspended,
     Stopping,
 }
@@ -200,9 +200,9 @@ pub enum Phase {
 pub struct ControlRequest {
     pub order: ControlOrder,
     pub token: Option<OrderToken>,
-    /// Channel for the response. The requester may have disconnected, so a failed send is not an error.
+    /// Channel for the answer. The requester may have disconnected, so a failed send is not an error.
     pub answer: oneshot::Sender<ControlAnswer>,
-    /// Stops a virtual clock until the run has received the order. Used for an order with a fixed time.
+    /// Stops a virtual clock until the run has received the order. Used for orders that have a fixed time.
     pub hold: Hold,
 }
 
@@ -214,7 +214,7 @@ impl ControlRequest {
 
 impl ControlOrder {
     pub fn check_length(&self) -> Result<(), ControlError> {
-        // 64 bytes leave room for the token.
+        // The 64 bytes leave room for the token.
         let bytes = serde_json::to_vec(self).map_or(usize::MAX, |message| message.len().saturating_add(64));
         if bytes > MAX_LINE_BYTES {
             return Err(ControlError::ReasonTooLong { bytes, most: MAX_LINE_BYTES });
@@ -261,7 +261,7 @@ pub enum ControlError {
     PathTooLong { path: PathBuf, most: usize },
     #[error("the socket {} cannot be created", path.display())]
     SocketNotMade { path: PathBuf, source: io::Error },
-    /// The order was sent, but no response arrived. The run may have accepted the order, so check the status.
+    /// The order was sent, but no answer arrived. The run may have accepted the order, so check its status.
     #[error("the bot at {} did not answer: {problem}", path.display())]
     TransportError { path: PathBuf, problem: String },
     #[error("the order has {bytes} bytes, but the limit is {most}. Shorten the reason")]

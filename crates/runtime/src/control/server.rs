@@ -1,4 +1,4 @@
-//! Server that receives orders for a run through a socket file.
+//! Server that receives orders for a run through a Unix socket.
 
 use super::client::{
     LINE_TIMEOUT, LineError, MAX_FOLLOWERS, is_follow, read_line, stream_events, write_line,
@@ -44,7 +44,7 @@ impl ControlServer {
     pub async fn serve(self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let Self { listener, file, halt_file, feed } = self;
         let mut stop = std::pin::pin!(stop);
-        // Followers have their own limit, separate from the connections for orders.
+        // Followers do not count towards the connection limit for orders. Followers have their own limit.
         let (mut connections, mut followers) = (JoinSet::new(), JoinSet::new());
         loop {
             tokio::select! {
@@ -114,11 +114,11 @@ const fn refuse(problem: String) -> ControlAnswer {
     ControlAnswer::Refused { problem }
 }
 
-/// Maximum length of the socket path in bytes. Systems allow 103 to 107, and a temporary name is slightly longer.
+/// Maximum length of the socket path in bytes. Systems allow 103 to 107, and the temporary name is slightly longer.
 const MAX_PATH_BYTES: usize = 88;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A socket file, identified by device and inode. Dropping the value removes the file unless it was replaced.
+/// A socket file, identified by device and inode. Dropping this value removes the file unless it was replaced.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
@@ -167,24 +167,24 @@ async fn remove_stale_socket(path: &Path) -> Result<(), ControlError> {
         Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(ControlError::OtherOwner { path: path.to_owned() })
         }
-        // Another process listens on the socket, even if it is too busy to accept.
+        // Another process listens on the socket, even if that process is too busy to accept connections.
         Ok(_) | Err(_) => Err(ControlError::SocketInUse { path: path.to_owned() }),
     }
 }
 
-/// Binds in a private folder, then links to `path`: whatever the umask, other users can never open the socket.
+/// Binds in a private folder, then links to `path`. Other users can never open the socket, whatever the umask.
 fn bind_privately(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let hidden = folder.join("s");
-    // Removes files left by a crashed process with the same id.
+    // A crashed process with the same process id may have left these files.
     let _ = fs::remove_file(&hidden);
     let _ = fs::remove_dir(&folder);
     DirBuilder::new().mode(0o700).create(&folder)?;
     let bound = UnixListener::bind(&hidden).and_then(|listener| {
         fs::set_permissions(&hidden, Permissions::from_mode(0o600))?;
         let place = file_id(&fs::symlink_metadata(&hidden)?);
-        // Unlike a rename, a link never replaces an existing file.
+        // A rename could replace an existing file, but a link never does.
         fs::hard_link(&hidden, path)?;
         Ok((listener, place))
     });
@@ -251,7 +251,7 @@ mod tests {
         async fn say(&self, text: &str) -> String {
             let mut stream = UnixStream::connect(self.socket()).await.unwrap();
             stream.write_all(text.as_bytes()).await.unwrap();
-            // A server that has read its maximum may already have closed the connection.
+            // The server closes the connection once it has read its maximum, so this call may fail.
             let _ = stream.shutdown().await;
             let mut answer = String::new();
             stream.read_to_string(&mut answer).await.unwrap();

@@ -1,4 +1,4 @@
-//! External signals: bot lookup, outcomes, counts and text rendering.
+//! External signals: finding the bot, outcomes, counts, and text rendering.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::{mpsc, oneshot};
 
-/// A trade signal from an external source. Names the bot, or a symbol that exactly one bot trades.
+/// A trade signal from an external source. The signal names the bot, or a symbol that only one bot trades.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignalOrder {
@@ -19,12 +19,12 @@ pub struct SignalOrder {
     pub symbol: Option<String>,
     pub direction: Direction,
     pub source: SignalSource,
-    /// Id given by the sender. Further signals with the same id are dropped.
+    /// Id that the sender has chosen. Later signals with the same id are dropped.
     pub id: SignalId,
-    /// Venue time of the signal. If `None`, the time of arrival applies.
+    /// Venue time of the signal. If `None`, the time of arrival is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Millis>,
-    /// Lifetime in milliseconds. Applies only if shorter than the risk limit on signal delay.
+    /// Lifetime of the signal in ms. Used only if it is shorter than the risk limit on signal delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ impl SignalTally {
 #[serde(default)]
 pub struct SourceTally {
     pub approved: u64,
-    /// Number of rejected signals, excluding late signals.
+    /// Number of rejected signals. Late signals are counted separately.
     pub refused: u64,
     pub late: u64,
     pub duplicates: u64,
@@ -116,8 +116,8 @@ impl SourceTally {
     }
 }
 
-/// Queues a signal for the run and returns a receiver for the outcome.
-/// Dropping the receiver before the run has received the signal withdraws the signal.
+/// Queues a signal for the run and returns a receiver for its outcome.
+/// If the receiver is dropped before the run has received the signal, the signal is withdrawn.
 pub async fn send_signal(
     orders: &mpsc::WeakSender<ControlRequest>,
     order: SignalOrder,
@@ -161,7 +161,7 @@ impl SignalTally {
             Some(format!("last invalid signal ({}): {problem}", escape_hidden(source)))
         };
         let problems: Vec<String> = self.by_source.iter().filter_map(of_source).collect();
-        // Old journals contain only the last problem across all sources.
+        // Old journals contain only one problem, the last one of all sources.
         let last = self.problem.as_ref().filter(|_| problems.is_empty());
         lines.extend(last.map(|problem| format!("last invalid signal: {}", escape_hidden(problem))));
         lines.extend(problems);
@@ -237,7 +237,7 @@ impl SignalTally {
     }
 }
 
-/// Maximum time by which a signal's timestamp may exceed the current venue time.
+/// Maximum time by which a signal's timestamp may be later than the current venue time.
 const MAX_TIME_AHEAD: Millis = Millis::MINUTE;
 const MAX_LISTED_NAMES: usize = 12;
 
@@ -260,7 +260,7 @@ impl SignalBots {
     }
 
     /// Returns the index of the bot with this name, or of the only bot that trades the symbol.
-    /// If name and symbol are given, both must match. Accepts unambiguous spellings such as `eur/usd`.
+    /// If both are given, both must match. Unambiguous spellings of the symbol such as `eur/usd` are accepted.
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
         let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {

@@ -1,4 +1,4 @@
-//! Stubs for systems without Unix sockets.
+//! Stubs of the socket functions for systems without Unix sockets.
 
 use super::{ControlAnswer, ControlError, ControlOrder, ControlPaths, ControlRequest};
 use crate::events::EventFeed;

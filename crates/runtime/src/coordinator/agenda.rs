@@ -1,4 +1,4 @@
-//! Scheduled jobs, and the event queue. A gate holds back events while others of the same instant are pending.
+//! Scheduled jobs and the event queue. A gate delays events while other events of the same instant are pending.
 
 use candlewick_engine::{EventKind, IntentId, SeriesId, SymbolId};
 use candlewick_sdk::Millis;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Job {
     Departure(IntentId),
-    /// Request a trade's result, or the trade's fields that were missing when it opened.
+    /// Request a trade's result, or the fields that were missing when the trade opened.
     Trade(IntentId),
     Balances,
     User,
@@ -25,7 +25,7 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Schedules a job. If the job is already scheduled, only the earlier time is kept.
+    /// Schedules a job. If the job is already scheduled, it runs at the earlier of the two times.
     pub(crate) fn add(&mut self, at: Millis, job: Job) {
         let known = self.due.iter().find(|(_, known)| *known == job).copied();
         match known {
@@ -48,7 +48,7 @@ impl Agenda {
 }
 
 /// Sort key for events at the same instant. Settlements are sorted by close time and intent, answers by intent,
-/// candles by series, and prices by symbol. A consequence is ready 1 ms after its instant.
+/// candles by series, and prices by symbol. A `Consequence` is handled 1 ms after its instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EventRank {
     Settlement(Millis, IntentId),
@@ -122,7 +122,7 @@ impl EventQueue {
     }
 }
 
-/// Holds back the events of an instant while requests for that instant are pending, at most for the hold time.
+/// Delays the events of an instant while requests for that instant are pending, at most for the hold time.
 #[derive(Debug)]
 pub(crate) struct EventGate {
     hold: Millis,
@@ -136,7 +136,7 @@ struct AwaitedJob {
 }
 
 impl EventGate {
-    /// Creates a gate with a hold time of at least 1 ms, so that the gate always awaits answers of the same instant.
+    /// Creates a gate. Its hold time is at least 1 ms, so that the gate always waits for answers of the same instant.
     pub(crate) fn new(hold: Millis) -> Self {
         Self { hold: hold.max(Millis::new(1)), awaited: BTreeMap::new() }
     }

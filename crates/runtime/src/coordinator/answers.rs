@@ -1,4 +1,4 @@
-//! Handles the venue's responses: passes events to the session and sends follow-up requests.
+//! Handles the venue's answers: passes events to the session and sends the next requests.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -19,7 +19,7 @@ use candlewick_engine::{EventKind, IntentId, Origin, RefusalReason, Rejection, S
 use candlewick_sdk::{Millis, Price, Text};
 use std::time::Duration;
 
-/// Maximum plausible difference between a response's venue time and the local time of arrival.
+/// Maximum plausible difference between the venue time in an answer and the local time of its arrival.
 pub(super) const MAX_TIME_OFFSET: Millis = Millis::from_seconds(300);
 
 pub(super) struct ClockLeap {
@@ -35,7 +35,7 @@ impl Coordinator {
         }
         self.record_response(&answer, step.now);
         let mut leap = None;
-        // The times of another trade, or implausible times, say nothing about the clock.
+        // If the times are implausible or belong to another trade, they give no information about the clock.
         let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
                 self.is_other_trade(*intent, &reply.value)
@@ -44,7 +44,7 @@ impl Coordinator {
             _ => false,
         };
         for sample in clock_samples(&answer) {
-            // A simulated venue dates an open ahead by the order latency, which is not an offset of its clock.
+            // A simulated venue adds the order latency to an open's time. Such a time shows no clock offset.
             if (self.is_simulated || proves_nothing) && sample.source == ClockSource::Open {
                 continue;
             }
@@ -60,7 +60,7 @@ impl Coordinator {
         }
         match leap {
             None => self.handle_answer(answer, step),
-            // The machine slept, or the venue's clock was changed. The answer waits until our clock has caught up.
+            // The machine slept, or the venue's clock was changed. The answer is handled once our clock has caught up.
             Some((by, offset)) => {
                 self.leap = Some(ClockLeap { by, offset, answer });
                 step.commands.push(Command::CatchUpClock);
@@ -152,7 +152,7 @@ impl Coordinator {
         }
     }
 
-    /// Passes candles of the warm-up directly to the session, bypassing the gate and the event queue.
+    /// Passes warm-up candles directly to the session, without the gate and the event queue.
     fn on_past_candles(&mut self, answer: Result<Reply<Candles>, BrokerError>, step: &mut Step<'_>) {
         let Phase::Starting(warm_up) = &mut self.phase else { return };
         let warmed = match answer {
@@ -357,9 +357,9 @@ fn venue_time_or_now(venue_time: Option<Millis>, now: Millis) -> Millis {
 fn to_rejection(answer: &candlewick_broker::Rejection) -> Rejection {
     let text = Text::truncated(&answer.text);
     let reason = match answer.reason {
-        // A gap in the prices does not start a pause. Backtests do the same.
+        // Missing prices do not start a pause of the bot, as in a backtest.
         RejectionReason::NoPrice => return Rejection::NoPrice,
-        // No pause is needed here, because a rejected token already suspends all opens.
+        // A pause is not needed, because the rejected token already suspends the opening of trades.
         RejectionReason::Credentials => return Rejection::Other(text),
         RejectionReason::InsufficientBalance => RefusalReason::InsufficientBalance,
         RejectionReason::SymbolInactive => RefusalReason::SymbolInactive,

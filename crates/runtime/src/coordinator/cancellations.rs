@@ -1,4 +1,4 @@
-//! Confirms the ends of trades: an end without a result is booked once the list or a second reading confirms it.
+//! Confirms trades that end without a result. The trade list or a second reading must confirm the end.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -9,10 +9,10 @@ use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// Maximum wait for a confirmation. An unproven end is booked after this time even without confirmation.
+/// Maximum wait for a confirmation. After this time, an unproven end is booked without a confirmation.
 const MAX_CONFIRMATION_WAIT: Millis = Millis::from_seconds(60);
 
-/// The end of a trade that the venue reports only by a status or a "reverted" mark, not by a result.
+/// End of a trade for which the venue reports only a status or a "reverted" mark, but no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnprovenEnd {
     outcome: Outcome,
@@ -35,7 +35,7 @@ impl Coordinator {
         self.request(VenueRequest::Trade(intent, id), step);
     }
 
-    /// Checks an end before booking. The list must confirm an unproven end, or a second reading if the list lacks it.
+    /// Returns whether an end may be booked. The list, or a second reading if the list lacks it, must confirm the end.
     pub(super) fn is_end_proven(&mut self, id: IntentId, report: &TradeReport, step: &mut Step<'_>) -> bool {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(id) else { return true };
@@ -81,7 +81,7 @@ impl Coordinator {
         else {
             return;
         };
-        // A list that ends early may lack the trade, so it proves nothing.
+        // If the list ends early, it may lack the trade, so it proves nothing.
         unproven.is_looked_up |= listing.is_complete && listing.ended_early.is_none();
         let Some(report) = listing.trades.iter().find(|report| report.id == trade.venue_id) else { return };
         match report.progress.outcome() {
@@ -90,7 +90,7 @@ impl Coordinator {
                 (unproven.is_listed, unproven.other) = (true, None);
                 self.agenda.add(now, Job::Trade(intent));
             }
-            // A listed result overrides the record's status once a second list confirms it.
+            // A result in the list overrides the status in the record once a second list confirms the result.
             Some(outcome) => match unproven.other.filter(|(other, _)| *other == outcome) {
                 Some((_, first)) if listing.began >= first + REREAD_DELAY => {
                     let stated = unproven.outcome;
@@ -134,7 +134,7 @@ impl Coordinator {
         }
         let close = settled.close_time.or(close).unwrap_or(now);
         self.audit_settlement(&settled, (venue_id, taken), step);
-        // The adopted trade may have finished already. Its settlement must follow the queued adoption.
+        // The adopted trade may already have finished. Its settlement must come after the queued adoption.
         let at = self.events.time_after_answer(intent).map_or(now, |after| after.max(now));
         self.events.add(at, EventRank::Settlement(close, intent), EventKind::Settled(settled));
         self.trades.stop_watching(intent);

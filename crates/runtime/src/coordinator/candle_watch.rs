@@ -5,9 +5,9 @@ use candlewick_sdk::{Candle, Interval, Millis};
 
 /// Delays between repeated requests while a candle is missing. The last delay repeats.
 const RETRY_DELAYS_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
-/// Maximum age of a missing candle that is still requested, in intervals. Limits requests during weekends.
+/// Maximum age, in intervals, of a missing candle that is still requested. Limits the requests during weekends.
 const MAX_INTERVALS_BEHIND: i64 = 400;
-/// Number of known candles that each request includes again, to detect revisions.
+/// Number of known candles that each request repeats, to detect revised candles.
 const REVISION_OVERLAP: i64 = 2;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ struct Lateness {
     first_missing: Millis,
     excused_until: Millis,
     week: TradingWeek,
-    /// Time of the newest price record, and the time at which the record was read.
+    /// Time of the newest price record, and the time when the record was read.
     price: Option<(Millis, Millis)>,
     is_quiet: bool,
     last_answer: Option<(Millis, bool)>,
@@ -63,7 +63,7 @@ impl Lateness {
             still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
     }
 
-    /// Returns the time at which an unchanged price was read, because such a price excuses missing candles.
+    /// Returns when an old price was last read. A price that has not changed since excuses missing candles.
     fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
@@ -108,7 +108,7 @@ impl CandleWatch {
         self.lateness.price = Some((recorded, now));
     }
 
-    /// Returns the close time of the first missing candle if only an unchanged price excuses the delay.
+    /// Returns the close time of the first missing candle if only an unchanged price explains why it is missing.
     pub(crate) fn quiet_since(&self) -> Option<Millis> {
         let Lateness { is_quiet, first_missing, last_answer, .. } = self.lateness;
         let waited = last_answer?.0 - first_missing;
@@ -124,7 +124,7 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the latest candle's delay and `true`, or a longer wait for a missing one and `false`. `None` at first.
+    /// Returns the last candle's delay and `true`, or a missing one's wait and `false` if longer. `None` at first.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {
@@ -133,7 +133,7 @@ impl CandleWatch {
         }
     }
 
-    /// Returns the open time of the first candle to request, including known candles to detect revisions.
+    /// Returns the open time of the first candle to request. Known candles are included to detect revisions.
     pub(crate) fn request_start(&self) -> Millis {
         self.next_open - self.interval.length() * REVISION_OVERLAP
     }
@@ -143,7 +143,7 @@ impl CandleWatch {
         let mut new_candles = Vec::new();
         for candle in candles.iter().filter(|candle| candle.time() >= self.next_open) {
             let close = candle.close_time(self.interval);
-            // Only the latest candle can lead to a trade.
+            // Only the latest candle can open a trade.
             let origin = if now < close + length { Origin::Live } else { Origin::Backfill };
             if origin == Origin::Live {
                 self.latest_delay = Some(now - close);
@@ -185,7 +185,7 @@ impl CandleWatch {
     fn wait_for_next(&mut self, now: Millis) -> Millis {
         let length = self.interval.length();
         self.repeats = 0;
-        // If another close has passed during the request, its candle is requested immediately.
+        // If another candle has closed during the request, that candle is requested immediately.
         self.due_close = (self.due_close.max(self.next_open) + length).max(now.floor_to(length));
         self.next_request_at()
     }
@@ -194,10 +194,10 @@ impl CandleWatch {
 /// Start of the week that contains the Unix epoch: Monday 1969-12-29, 00:00 UTC.
 const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
-/// Start of the period in which forex may be closed: Friday 21:00 to Sunday 23:00 UTC.
+/// Start of the period in which forex may be closed. The period lasts from Friday 21:00 to Sunday 23:00 UTC.
 const FOREX_EARLIEST_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
 const FOREX_LATEST_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
-/// Start of the period in which forex is always closed: Friday 22:05 to Sunday 20:55 UTC.
+/// Start of the period in which forex is always closed. The period lasts from Friday 22:05 to Sunday 20:55 UTC.
 const FOREX_LATEST_CLOSE: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
 const FOREX_EARLIEST_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
 
@@ -219,7 +219,7 @@ impl TradingWeek {
     }
 }
 
-/// Returns whether `at` is within `[from, to)` of its week, counted from Monday 00:00 UTC.
+/// Returns whether `at` is in `[from, to)` of its week. Both limits count from Monday 00:00 UTC.
 fn is_in_week_span(at: Millis, from: Millis, to: Millis) -> bool {
     let in_week = (at - FIRST_MONDAY).get().rem_euclid(WEEK.get());
     (from.get()..to.get()).contains(&in_week)
@@ -239,7 +239,7 @@ mod tests {
         Millis::MINUTE * count
     }
 
-    /// A watch that has all candles before minute 10 and starts 30 s into minute 10.
+    /// Creates a watch that has all candles before minute 10 and starts 30 s into minute 10.
     fn watch() -> CandleWatch {
         CandleWatch::new(Interval::MINUTE, minute(10), minute(10) + Millis::from_seconds(30), Millis::ZERO, 3)
     }
@@ -330,7 +330,7 @@ mod tests {
             assert_eq!(watch.late_since(), None, "{count}");
             assert_eq!(watch.quiet_since(), (count > 13).then_some(minute(11)), "{count}");
         }
-        // A price at minute 10 means that its candle is due. It is late two intervals after the last stale price.
+        // A price from minute 10 means that a candle is due. It is late two intervals after the last stale price.
         watch.on_price(minute(10), minute(21));
         for (count, expected) in [(21, None), (22, None), (23, Some((minute(11), false)))] {
             watch.on_candles(&[], minute(count));
@@ -349,7 +349,7 @@ mod tests {
         }
         assert_eq!(failing.late_since(), Some((minute(11), true)));
         assert_eq!(unread.late_since(), Some((minute(11), false)), "the record was read at minute 11");
-        // Saturday 1970-01-03 12:00 UTC: a market with a candle at this time never closes.
+        // The time is Saturday 1970-01-03 12:00 UTC. A market with a candle at this time never closes.
         let noon = Millis::HOUR * 60;
         let mut open = CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
         open.on_candles(&[candle(noon.get() / 60_000)], noon + minute(1));
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(watch.schedule_retry(late), (Millis::new(2_000), true));
     }
 
-    /// Monday 2026-01-05, 00:00 UTC.
+    /// The time is Monday 2026-01-05, 00:00 UTC.
     const MONDAY: i64 = 1_767_571_200_000;
 
     fn at(day: i64, hour: i64, minute: i64) -> Millis {
@@ -387,7 +387,7 @@ mod tests {
         ] {
             assert_eq!(TradingWeek::Unknown.may_be_closed(moment), expected, "{moment}");
         }
-        // A market that had a candle during the weekend is never considered closed.
+        // A market that had a candle during a weekend never counts as closed.
         for (close, expected) in [
             // Forex closes at 22:00 UTC in winter, and opens at 21:00 UTC in summer.
             (at(4, 22, 0), TradingWeek::Unknown),

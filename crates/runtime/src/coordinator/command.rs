@@ -18,19 +18,19 @@ use std::time::Duration;
 #[derive(Debug)]
 pub enum Command {
     Ask(VenueRequest),
-    /// Send this order exactly once. The runner replies with [`Answer::Open`](super::Answer::Open).
+    /// Send this order exactly once. The runner answers with [`Answer::Open`](super::Answer::Open).
     Send(DurableOpen),
-    /// Record a journal entry. The runner reports a refusal as [`Input::EntryRefused`](super::Input::EntryRefused).
+    /// Record a journal entry. If refused, the runner answers with [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
-    /// Make all recorded entries durable. The runner replies with [`Input::Durable`](super::Input::Durable).
+    /// Make all recorded entries durable. The runner answers with [`Input::Durable`](super::Input::Durable).
     MakeDurable,
     CloseJournal,
     Notify(Notice),
     AnswerOrder(OrderId, ControlAnswer),
-    /// Advance the clock after the machine slept. The reply is [`Input::ClockMoved`](super::Input::ClockMoved).
+    /// Advance the clock after the machine slept. The answer is [`Input::ClockMoved`](super::Input::ClockMoved).
     CatchUpClock,
     WakeAt(Millis),
-    /// Deliver all pending answers, and then send [`Input::Finish`](super::Input::Finish).
+    /// Deliver all pending answers, and then answer with [`Input::Finish`](super::Input::Finish).
     Finish(StopReason),
     End(Box<RunResult>),
 }
@@ -47,7 +47,7 @@ pub enum VenueRequest {
     User,
     SettlementPrice(Symbol, Millis),
     NamedTrade(OrderId, IntentId, String),
-    /// Read the current settings from local files. Not sent to the venue.
+    /// Read the current settings from local files. This request is not sent to the venue.
     Settings(Box<ReloadInput>),
 }
 
@@ -110,7 +110,7 @@ impl Step<'_> {
         self.commands.push(Command::Notify(Notice::Alarm(text.into())));
     }
 
-    /// Logs a warning about a change that another notice already reports.
+    /// Logs a warning about a change that another notice reports as well.
     pub(crate) fn log_warning(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: false }));
     }
@@ -121,7 +121,7 @@ impl Step<'_> {
 }
 
 /// An input to the coordinator. The runner ends each batch of inputs with [`Input::Time`].
-/// Only [`Input::Time`] passes events to the session, so their order does not depend on the order of arrival.
+/// Only [`Input::Time`] passes events to the session. The order of arrival therefore has no effect on their order.
 #[derive(Debug)]
 pub enum Input {
     Start,
@@ -131,17 +131,17 @@ pub enum Input {
     /// Reason why the venue rejects the token, `None` once the venue accepts the token again.
     Token(Option<String>),
     Unrecognised(BTreeMap<String, u64>),
-    /// Result of a [`Command::MakeDurable`](super::Command::MakeDurable), for the entries recorded until then.
+    /// Result of [`Command::MakeDurable`](super::Command::MakeDurable) for all entries recorded before that command.
     Durable(Result<(), JournalError>),
     EntryRefused,
     RenewJournal,
     JournalClosed(Result<(), JournalError>),
     ClockMoved(Millis),
-    /// Real time during which the process was suspended while its clock advanced.
+    /// Real time for which the process was suspended while its clock continued.
     Absent(Duration),
     Order(OrderId, ControlOrder),
     Stop(StopReason),
-    /// Reply to [`Command::Finish`](super::Command::Finish): all pending answers were delivered.
+    /// Answer to [`Command::Finish`](super::Command::Finish): all pending answers have been delivered.
     Finish(StopReason),
     Time,
 }
@@ -149,7 +149,7 @@ pub enum Input {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderId(pub u64);
 
-/// Identity of a request. At most one request with the same identity is pending.
+/// Identity of a request. No two pending requests have the same identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestId {
     Candles(SeriesId),
@@ -206,7 +206,7 @@ impl Answer {
         }
     }
 
-    /// Builds the answer to a request that failed internally. The outcome of a failed open is unknown.
+    /// Builds the answer to a request that failed inside the program. If it opens a trade, its outcome is unknown.
     pub fn failed(id: RequestId, now: Millis, text: String) -> Self {
         let error = BrokerError::Unavailable { text: text.clone() };
         match id {
@@ -233,8 +233,8 @@ impl Answer {
 
 pub type RunResult = Result<super::Finished, RuntimeError>;
 
-/// An approved order whose intent is durable in the journal. Only this type can be sent to the venue, and only
-/// the [`Coordinator`](super::Coordinator) creates values, after a check that the signal is not late.
+/// An approved order whose intent is durable in the journal. Only orders of this type can be sent to the venue.
+/// Only the [`Coordinator`](super::Coordinator) creates them, after checking that the signal is not late.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DurableOpen {
     intent: IntentId,
@@ -255,7 +255,7 @@ impl DurableOpen {
         &self.order
     }
 
-    /// Deadline for sending, by the local clock. An adapter must not send the order after the deadline.
+    /// Deadline for sending, by the local clock. An adapter must not send the order after this deadline.
     pub const fn send_deadline(&self) -> Millis {
         self.leave_by
     }

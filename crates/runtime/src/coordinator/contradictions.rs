@@ -1,4 +1,4 @@
-//! Handles booked results that the venue contradicts: corrects the result, or halts the run.
+//! Handles contradictions between the venue and booked results: corrects the result, or halts the run.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub(super) const REREAD_DELAY: Millis = Millis::from_seconds(5);
 const MAX_CLAIM_CHANGES: u32 = 3;
 const MAX_WAIT: Millis = Millis::from_seconds(600);
-/// Maximum number of requests for a contradicted trade's record before the run halts.
+/// Maximum number of requests for the record of a contradicted trade. After these, the run halts.
 const MAX_REQUESTS: u32 = 8;
 
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Contradictions {
     pending: BTreeMap<IntentId, Contradiction>,
     changes: BTreeMap<IntentId, u32>,
     cancelled: BTreeMap<IntentId, Millis>,
-    /// Whether a correction concerns data that this run has not loaded. Only a restart applies such a correction.
+    /// Whether the correction concerns data that this run has not loaded. Only a restarted run can apply it.
     pub(super) needs_restart: bool,
 }
 
@@ -58,7 +58,7 @@ impl Contradictions {
         self.is_pending() || !self.cancelled.is_empty()
     }
 
-    /// Returns whether the venue contradicts a booked result. The wallet may then reflect either result.
+    /// Returns whether the venue contradicts a booked result. If so, the wallet may reflect either result.
     pub(crate) fn is_pending(&self) -> bool {
         !self.pending.is_empty()
     }
@@ -142,7 +142,7 @@ impl Contradictions {
             (VenueClaim::Ended(outcome, Some(profit)), record) if record == reported => {
                 self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
-            // A list with an unknown result does not override a record with the booked result.
+            // An unknown result in the list does not override a record that has the booked result.
             (VenueClaim::Unknown, VenueClaim::Agrees) => self.end(intent, Ruling::Withdrawn),
             (_, VenueClaim::Silent) => {
                 self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
@@ -195,7 +195,7 @@ impl Coordinator {
     ) {
         let Some(pending) = self.contradictions.find(intent) else { return };
         let reported = match answer {
-            // A record with a status but no result does not contradict a list with a result.
+            // A record with a status but without a result does not contradict a list that has the result.
             Ok(reply) if reply.value.id == pending.venue_id && reply.value.is_outcome_from_status => {
                 Some(VenueClaim::Silent)
             }
@@ -280,7 +280,7 @@ impl Coordinator {
         }
     }
 
-    /// Halts until the operator has reviewed the trade. The booked result is not changed.
+    /// Halts the run until the operator has reviewed the trade. The booked result stays as it is.
     fn halt_at_contradiction(&mut self, pending: &Contradiction, why: Undecidable, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let text = self.describe(pending);

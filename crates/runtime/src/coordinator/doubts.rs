@@ -21,7 +21,7 @@ pub(crate) struct Doubts {
     began: BTreeMap<IntentId, Millis>,
     /// The venue's last trade list, stored until the next wallet reading arrives.
     pub(super) listing: Option<TradeListing>,
-    /// Implausible data that this run or an earlier run has reported, as trade ids or full texts.
+    /// Implausible data that this run or an earlier run has already reported, as trade ids or full texts.
     oddities: BTreeSet<String>,
     odd_trades: BTreeSet<String>,
     list_every: Option<Millis>,
@@ -54,7 +54,7 @@ impl Doubts {
         }
     }
 
-    /// Assigns a trade to an intent, possibly as a duplicate, so that no other intent can claim the trade.
+    /// Marks a trade as belonging to an intent, possibly as a duplicate, so that no other intent can claim it.
     pub(crate) fn claim(&mut self, venue_id: &str) {
         self.claimed.insert(venue_id.to_owned());
     }
@@ -76,7 +76,7 @@ impl Doubts {
         (self.claimed.young_len(), self.sent.len())
     }
 
-    /// Returns whether a finished intent is within `slack` of a request for the same symbol that is not resolved yet.
+    /// Returns whether a finished intent is within `slack` of an unresolved request for the same symbol.
     pub(crate) fn is_near(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];
@@ -114,7 +114,7 @@ impl Doubts {
     pub(crate) fn refused_doubts(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
         let rows = session.book().rows().iter();
         let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
-        // Requests that this run marked as not sent never left. Those of earlier runs may have.
+        // A request that this run marked as not sent was never sent. An earlier run may have sent such a request.
         let has_left = |row: &&IntentRow| {
             row.state != IntentState::NotSent || self.sent.contains_key(&row.approved.intent())
         };
@@ -146,7 +146,7 @@ impl Doubts {
         self.list_every.map(|every| now + every)
     }
 
-    /// Returns whether data is new. The cause of an earlier halt is not, because the operator has resumed since.
+    /// Returns whether data is new. What caused an earlier halt is known, because the operator resumed after it.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALT_PREFIX}{text}");
         if is_halted {
@@ -174,7 +174,7 @@ impl Doubts {
     ) -> Vec<Resolution> {
         let wallet =
             wallet.map(|balance| WalletView { balance, explained_without_doubts: session.ledger().free() });
-        // Intents that wait for the journal count too, because the ledger has deducted their stakes.
+        // Intents that wait for the journal are included, because the ledger has already deducted their stakes.
         let waiting = session.journal.waiting_intents();
         let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
             .filter_map(|intent| Some(self.build_doubt(session, &session.terms(intent)?, Millis::MAX)))
@@ -192,12 +192,12 @@ impl Doubts {
             wallet,
             uncertainty,
         };
-        // Settled trades also reveal the list's lag: short trades may end before the list is read.
+        // Settled trades also show the list's lag, because short trades may end before the list is read.
         let book = session.book();
         let is_young = |at: &Millis| listing.began - *at <= MAX_LIST_LAG;
         let accepted: Vec<_> = (book.rows().iter())
             .filter_map(|row| {
-                // A manually settled trade does not count as late, because the venue has lost it.
+                // A manually settled trade does not count as late, because the venue no longer has it.
                 let is_gone = book.is_settled_by_operator(row.approved.intent());
                 let answered_at = row.answered_at.filter(|at| is_young(at) && !is_gone)?;
                 Some((book.venue_id(row)?, answered_at, row.state == IntentState::Settled))
@@ -227,7 +227,7 @@ impl Doubts {
         uncertainty: Millis,
     ) -> Option<IntentId> {
         let book = session.book();
-        // Filters by time first, because this is cheap.
+        // The time is compared first, because this comparison is cheap.
         let at = reported_request_time(report);
         let is_near = |row: &&IntentRow| {
             let terms = &row.approved;
@@ -245,7 +245,7 @@ impl Doubts {
     }
 }
 
-/// Returns whether the wallet may contain unbooked money from duplicate trades or from trades that have closed.
+/// Returns whether the wallet may contain money from duplicate or closed trades that is not booked yet.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());

@@ -104,7 +104,7 @@ pub struct Finished {
     pub stop: StopReason,
     pub book: TradeBook,
     pub first_intent: IntentId,
-    /// Number of this run's intents that are no longer in the book (see `runtime.remember_s`).
+    /// Number of this run's intents that were removed from memory (see `runtime.remember_s`).
     pub forgotten: u64,
     pub free: Money,
     pub open_stakes: Money,
@@ -119,11 +119,11 @@ pub struct Finished {
     pub halted: Option<String>,
     pub halted_at: Option<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of the error rate for the verdict on the pooled trades of all bots, 0 if there is no such verdict.
+    /// Share of the error rate for the verdict on the trades of all bots together. 0 without such a verdict.
     pub weight_of_all_bots: f64,
     pub signals: Option<Box<SignalTally>>,
     pub dropped_notices: u64,
-    /// Error if the last journal entries may not be durable. The next run then recovers the state from the venue.
+    /// Error if the last journal entries may not be durable. The next run then recovers from the venue's data.
     pub not_durable: Option<RuntimeError>,
 }
 
@@ -157,7 +157,7 @@ impl Ending {
         meaning
     }
 
-    /// Returns the reason to stop. Events of the last instant still belong to the run: `is_due` checks for any.
+    /// Returns the reason to stop. `is_due` tells whether events of the last instant, which belong to the run, remain.
     pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<StopReason> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(StopReason::Limit).or_else(|| self.until.filter(reached).map(StopReason::DataEnds))
@@ -244,10 +244,10 @@ impl Coordinator {
 
     fn stop(&mut self, why: StopReason, step: &mut Step<'_>) {
         match self.ending.stop(why, step.now) {
-            // Suspends instead of halting, because a halt would also affect the next run.
+            // The run is suspended instead of halted, because a halt would also apply to the next run.
             StopEffect::Stops => {
                 self.control(Control::Suspend, step);
-                // The note shows that the limit ended the run, rather than only rejecting a signal.
+                // The note shows that the limit ended the run and did not just reject a signal.
                 if let StopReason::Limit(rule) = why {
                     let note = serde_json::json!({ "limit_reached": rule.as_str() });
                     self.session.journal.note(note.to_string(), step);
@@ -270,7 +270,7 @@ impl Coordinator {
         step.commands.push(Command::Finish(why));
     }
 
-    /// Ends the run immediately. Orders without an answer become orders of unknown status.
+    /// Ends the run immediately. Orders that have no answer become orders of unknown status.
     pub(super) fn on_finish(&mut self, stop: StopReason, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;
@@ -305,7 +305,7 @@ impl Coordinator {
         }
         self.save(Urgency::Now, step);
         if !self.session.journal.is_saving {
-            // A corrupted journal is closed without saving.
+            // A corrupted journal is closed without another save.
             step.commands.push(Command::CloseJournal);
         }
     }

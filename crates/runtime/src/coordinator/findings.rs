@@ -1,4 +1,4 @@
-//! Passes data to the audits, and journals and reports the findings.
+//! Passes data to the audits, and journals and reports their findings.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -105,7 +105,7 @@ impl Coordinator {
         let rules = self.profit_rules();
         let findings = self.audits.settlements.check(settlement, rules);
         self.report_findings(Audit::Settlement, 1, findings, step);
-        // The wallet follows the venue's figure, so that figure is booked even if it is wrong.
+        // The wallet reflects the venue's amount, so that amount is booked even if it is wrong.
         if let Some(wrong) = settlement.settled_profit().check(rules).filter(|wrong| wrong.must_halt) {
             self.halt_at_oddity(wrong.text, step);
         }
@@ -114,7 +114,7 @@ impl Coordinator {
         }
     }
 
-    /// Restores the audit state of an intent from an earlier run. Queues a recent settlement for another check.
+    /// Restores the audit state of an intent from an earlier run, and checks a recent settlement again.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
         let symbol = self.session.ordered_symbol(&terms);
@@ -155,7 +155,7 @@ impl Coordinator {
         }
     }
 
-    /// Requests the price records of one settlement at a time, so that audits never delay trading.
+    /// Requests the price records of one settlement at a time, so that the audits never delay trading.
     pub(super) fn request_settlement_prices(&mut self, step: &mut Step<'_>) {
         if self.requests.has(RequestId::SettlementPrice) {
             return;
@@ -173,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a price record for a settlement audit. A failed request produces no finding.
+    /// Handles a price record for the audit of a settlement. A failed request causes no finding.
     pub(super) fn on_settlement_price(
         &mut self,
         answer: Result<Reply<PriceAnswer>, BrokerError>,

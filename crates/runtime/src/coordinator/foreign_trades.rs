@@ -1,6 +1,6 @@
-//! Detects trades without an intent: duplicate trades for one request, and foreign trades.
+//! Detects trades that no intent explains: second trades for one request, and trades of other programs.
 //!
-//! Unexplained money starts a search of the venue's list. Only the list proves a trade, as money may be a deposit.
+//! Unexplained money starts a search of the venue's trade list, because the money may also be a deposit.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -22,7 +22,7 @@ pub(crate) struct ForeignTrades {
     looked: Option<Millis>,
     wanted: Option<Money>,
     asked: Option<Money>,
-    /// Wallet surplus for which a complete list contained no foreign trade, so the search is not repeated.
+    /// Wallet surplus at the last complete list without a foreign trade. This surplus starts no further search.
     seen: Money,
     has_begun: bool,
     last: Option<(String, Millis)>,
@@ -49,7 +49,7 @@ impl Coordinator {
     pub(super) fn search_foreign_trades(&mut self, wallet: Money, patience: Millis, now: Millis) {
         let surplus = wallet - self.session.ledger().free();
         let unseen = surplus - self.foreign_trades.seen;
-        // If routine polls are off, the list is not searched either.
+        // If regular polls of the list are disabled, this search is disabled too.
         if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_poll(now).is_none() {
             return;
         }
@@ -67,7 +67,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the amounts of our own trades that the wallet may show earlier than the ledger, `None` if unknown.
+    /// Returns the amounts of our own trades that the wallet may show before the ledger. `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.resolver.next_poll().is_some()
             || self.session.has_unclear_intent()
@@ -83,7 +83,7 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Reports foreign trades that were open before the run, from the first complete list without unclear intents.
+    /// Reports foreign trades that were open before the run, based on the first complete list without unclear intents.
     pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.foreign_trades.has_begun || self.session.has_unclear_intent() {
             return;
@@ -99,7 +99,7 @@ impl Coordinator {
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
                 && !self.doubts.resolver.reported.contains(&report.id)
-                // The trade of an intent that was considered not opened may appear late.
+                // The trade may belong to an intent that counted as not opened. Such a trade can be listed late.
                 && self.doubts.resolver.find_order_on_other_account(report, (&refused, uncertainty)).is_none()
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_other_trade).collect();
@@ -178,8 +178,8 @@ impl Coordinator {
         self.session.journal.note(note.to_string(), step);
     }
 
-    /// Handles a possible duplicate trade for an answered request, even if it was already reported.
-    /// A finished trade is not booked if wallet and ledger agree, because its money was booked as unexplained.
+    /// Handles a trade that may be a duplicate of an answered request's trade, even if it was already reported.
+    /// Does not book a finished trade if wallet and ledger agree: its money was then already booked as unexplained.
     pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,
@@ -192,7 +192,7 @@ impl Coordinator {
         if is_named {
             self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
         }
-        // Ensures that no other intent claims this trade.
+        // Prevents other intents from claiming this trade.
         self.doubts.claim(&report.id);
         let is_booked = wallet == Some(self.session.ledger().free());
         if !(is_booked && report.progress.outcome().is_some()) {
@@ -206,7 +206,7 @@ impl Coordinator {
         }
     }
 
-    /// Halts the run if a trade on another account, possibly with real money, matches an intent in doubt.
+    /// Halts the run if a trade on another account matches an intent in doubt. It may have used real money.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
         let refused = self.doubts.refused_doubts(&self.session, step.now);
@@ -229,7 +229,7 @@ impl Coordinator {
         }
     }
 
-    /// Halts the run if the venue has more trades than requests, or if a trade may belong to a rejected order.
+    /// Halts the run if the venue lists more trades than requests, or a trade that may belong to a rejected order.
     pub(super) fn halt_at_contested_trade(
         &mut self,
         intent: IntentId,

@@ -1,4 +1,4 @@
-//! Tracks the durability of journal entries, and holds orders back until their intents are durable.
+//! Tracks which journal entries are durable, and delays orders until their intents are durable.
 
 use super::agenda::EventRank;
 use super::command::{Command, JournalEntry, Step};
@@ -8,7 +8,7 @@ use candlewick_engine::{ApprovedTrade, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
 
-/// Number of entries per save on a virtual clock, where nothing needs to survive the process.
+/// Number of entries per save on a virtual clock. With such a clock, no entry has to survive the process.
 const SAVE_BATCH_SIZE: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,19 +18,19 @@ pub(crate) enum Urgency {
 }
 
 pub(crate) struct JournalState {
-    /// Whether the clock is virtual. Events then wait during a save, so that results do not depend on disk speed.
+    /// Whether the clock is virtual. If so, events wait for each save, and results do not depend on disk speed.
     is_virtual: bool,
     hash: JournalHash,
     pub(crate) outbox: Vec<ApprovedTrade>,
     pub(crate) held: Vec<ApprovedTrade>,
     /// Number of trades at the front of the outbox whose intents are part of the save in progress.
     leaving: usize,
-    /// Number of entries that are not durable, including the `departed` entries of the save in progress.
+    /// Number of entries that are not durable yet, including the `departed` entries of the save in progress.
     pending: usize,
     departed: usize,
     pub(crate) is_saving: bool,
     pub(crate) suspended: Option<String>,
-    /// Whether the journal refused an entry. The journal then has a gap and cannot be relied on.
+    /// Whether the journal has refused an entry. If so, the journal has a gap and is not reliable.
     pub(crate) is_corrupted: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum SaveOutcome {
         opens: Vec<ApprovedTrade>,
         was_suspended: bool,
     },
-    /// The save failed. Trades approved before the save must never be sent.
+    /// The save has failed. Trades that were approved before the save must never be sent.
     Failed(JournalError),
 }
 
@@ -116,7 +116,7 @@ impl JournalState {
             return Ok(());
         }
         let is_worthwhile = self.pending >= if self.is_virtual { SAVE_BATCH_SIZE } else { 1 };
-        // A failing journal is retried on its own schedule, not with every event.
+        // A failing journal is saved again at fixed times, not after every event.
         let is_asked = self.suspended.is_none() && is_worthwhile;
         if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
             return Ok(());
@@ -129,7 +129,7 @@ impl JournalState {
         Ok(())
     }
 
-    /// Handles the end of a save. Trades approved during the save wait for the next save.
+    /// Handles the end of a save. Trades that were approved during the save wait for the next save.
     pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> SaveOutcome {
         self.is_saving = false;
         let departed = std::mem::take(&mut self.departed);
@@ -164,7 +164,7 @@ impl Coordinator {
         self.send(&approved, step);
     }
 
-    /// Sends a delayed order. In a simulation, the candles of the time `due` wait for the answer, as in a backtest.
+    /// Sends a delayed order. In a simulation, candles at the time `due` wait for its answer, as in a backtest.
     pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let Some(approved) = self.session.journal.take_held(intent) else { return };
         self.send(&approved, step);
@@ -173,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Ranks an answer. On a virtual clock without latency, it follows all other events, even signals in transit.
+    /// Returns an answer's rank. On a virtual clock without latency, it ranks after other events, even late signals.
     pub(super) fn answer_rank(&self, intent: IntentId, at: Millis) -> EventRank {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {
@@ -188,7 +188,7 @@ impl Coordinator {
             return self.mark_not_sent(intent, &reason, step);
         }
         self.doubts.note_sent(intent, step.now);
-        // The stake leaves the wallet now at the earliest, because an entry delay may have passed.
+        // An entry delay may have passed, so the stake leaves the wallet now and not at the decision.
         self.audits.wallet.postpone(-approved.stake(), step.now);
         self.requests.begin(RequestId::Open(intent));
         let order = self.session.order(approved.terms());
@@ -211,7 +211,7 @@ impl Coordinator {
 }
 
 impl RecordedSession {
-    /// Records why an order was not sent. If the client tried, later runs still search the venue's list for the trade.
+    /// Records why an order was not sent. If the client tried, later runs search the venue's list for its trade.
     pub(crate) fn note_not_sent(&mut self, id: IntentId, reason: &str, was_tried: bool, step: &mut Step<'_>) {
         step.warn(format!("trade #{id} was not sent: {reason}"));
         let mut body = serde_json::json!({ "intent": id, "not_sent": reason });

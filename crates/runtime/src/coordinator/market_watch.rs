@@ -1,4 +1,4 @@
-//! Schedules market data: candles at their close, and polled or streamed prices at the times of a price grid.
+//! Schedules the market data: candles at their close, and prices at the times of a price grid.
 
 use super::Coordinator;
 use super::agenda::{Agenda, EventQueue, EventRank, Job};
@@ -64,7 +64,7 @@ impl MarketWatch {
         self.series[id.index()].watch = Some(watch);
     }
 
-    /// Requests the candles of a series at a close. The events of all series with the same close are held back.
+    /// Requests a series' candles after a close. Events of all series with the same close time wait for the answer.
     pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
         events.gate.await_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
@@ -121,7 +121,7 @@ impl MarketWatch {
             let (delay, has_come) = watch.watch.as_ref()?.delay(now)?;
             Some(SlowestCandle::new(watch.series, delay, has_come))
         };
-        // Of several equal delays the first wins, for a stable result.
+        // The first of several equal delays is selected, so that the result is deterministic.
         self.series
             .iter()
             .filter_map(delay)
@@ -220,7 +220,7 @@ impl MarketWatch {
         self.symbols[id.index()].stream.as_mut()?.take_price(is_over)
     }
 
-    /// Handles a price at a grid time and schedules the next price. Returns a price that is only for display.
+    /// Handles the price for a grid time and schedules the next one. Returns the price if it is only for display.
     pub(crate) fn on_grid_price(
         &self,
         id: SymbolId,
@@ -263,7 +263,7 @@ impl PriceStream {
         self.awaited = Some(at);
     }
 
-    /// Returns the awaited grid time and the newest price up to that time, `None` while another price may still arrive.
+    /// Returns the grid time and its newest price. `None` while a newer price for that time may still arrive.
     pub(crate) fn take_price(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;
         let is_passed = self.ticks.back().is_some_and(|last| last.time > at);
@@ -334,7 +334,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a streamed price. Drops a price dated far ahead, because it would block all earlier prices.
+    /// Handles a streamed price. Drops a price whose time is far ahead, because it would block all earlier prices.
     pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
         if tick.time <= step.now + MAX_TICK_AHEAD {
             self.market.on_tick(id, tick);
@@ -348,7 +348,7 @@ impl Coordinator {
         self.on_stream_outage(id, "the stream ended or was silent for too long", step);
     }
 
-    /// Reports a lost stream for the first symbol only, because a connection loss affects all symbols.
+    /// Reports a lost stream only for the first symbol, because a lost connection affects all symbols.
     fn on_stream_outage(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
         self.streams.is_on = true;
         let symbol = self.market.symbol(id);

@@ -1,9 +1,9 @@
-//! The deterministic core of a live run: maps inputs and time to commands.
+//! The deterministic core of a live run. The coordinator turns inputs and time into commands.
 //!
 //! The coordinator reads no clock, does no I/O and never blocks. A [`Runner`](crate::Runner) executes the commands.
-//! [`MarketWatch`] schedules market requests, and [`EventQueue`] sorts the events of one instant. All events reach
-//! the session through [`RecordedSession`]. [`TradeWatch`] tracks open trades, [`Doubts`] resolves orders without
-//! an answer, and [`Audits`] checks the venue's reports.
+//! [`MarketWatch`] schedules requests for market data, and [`EventQueue`] sorts the events of one instant. All events
+//! reach the session through [`RecordedSession`]. [`TradeWatch`] tracks open trades, [`Doubts`] finds out what
+//! happened to orders without an answer, and [`Audits`] checks the venue's reports.
 
 mod agenda;
 mod answers;
@@ -92,7 +92,7 @@ pub struct Coordinator {
     streams: StreamWatch,
     foreign_trades: foreign_trades::ForeignTrades,
     request_times: open_answer::RequestTimes,
-    /// Symbols whose last price record was rejected. Prevents repeated warnings.
+    /// Symbols whose last price record was rejected. Used to avoid repeated warnings.
     refused_prices: BTreeSet<SymbolId>,
     refused_at: Option<Millis>,
     wallet: WalletWatch,
@@ -107,10 +107,10 @@ pub struct CoordinatorParts {
     pub session: Session,
     pub priced_symbols: Vec<Symbol>,
     pub recovered: RecoveredState,
-    /// Whether venue time is simulated. If so, events wait while the journal is saved.
+    /// Whether the venue's time is simulated. If so, events wait while the journal is saved.
     pub is_simulated: bool,
     pub until: Option<Millis>,
-    /// Balances read when connecting, `None` if the wallet is not compared with the ledger.
+    /// Balances that were read while connecting. `None` if the wallet is not compared with the ledger.
     pub balances: Option<Reply<Balances>>,
 }
 
@@ -198,7 +198,7 @@ impl Coordinator {
         let amount = self.first_wallet_balance().unwrap_or(self.session.ledger().free());
         self.handle(step.now, EventKind::Balance { amount }, step);
         if self.runs_before > 0 {
-            // Lifts a suspension left by an earlier run, for example by its end.
+            // An earlier run may have left the session suspended, for example because it was stopping.
             self.control(Control::Continue, step);
         }
         self.recover(step);
@@ -225,7 +225,7 @@ impl Coordinator {
         match self.phase {
             Phase::Running if !self.session.journal.is_stalled() => {}
             Phase::Running => return,
-            // These phases only continue with an answer.
+            // These phases end only when an answer arrives.
             Phase::Starting(_) | Phase::Closing { .. } | Phase::Ended => {
                 return step.commands.push(Command::WakeAt(Millis::MAX));
             }
@@ -302,7 +302,7 @@ impl Coordinator {
     fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) {
         let handled = self.session.handle(at, kind, step);
         self.audits.wallet.record_event_balance(handled.free, handled.released, step.now);
-        // While a wallet difference is unconfirmed, the next reading may still lift the limit.
+        // While a wallet difference is unconfirmed, the next reading may show that the limit does not apply.
         if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspected_difference()) {
             self.ending.reach_limit(rule);
         }
@@ -321,7 +321,7 @@ impl Coordinator {
         }
     }
 
-    /// Sends the orders whose intents are now durable. After a failed save, these orders are never sent.
+    /// Sends the orders whose intents are durable now. If the save failed, these orders are never sent.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {
             SaveOutcome::Failed(error) => self.suspend(error, step),

@@ -1,4 +1,4 @@
-//! Checks timestamps to distinguish the trade just opened from an older trade with the same terms.
+//! Checks timestamps to tell the trade that was just opened from an older trade with the same terms.
 
 use super::Coordinator;
 use super::answers::MAX_TIME_OFFSET;
@@ -9,12 +9,12 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{ExpirationType, Millis};
 use std::collections::VecDeque;
 
-/// Tolerance for times truncated to seconds, and for queueing at the venue.
+/// Tolerance for times that are truncated to seconds, and for requests that wait in the venue's queue.
 const SLACK: Millis = Millis::from_seconds(5);
 const UNKNOWN_CLOCK_SLACK: Millis = Millis::from_seconds(300);
 const MAX_REQUEST_TIMES: usize = 16;
 
-/// Request times of the last accepted responses, to detect a venue whose `requestTime` is frozen.
+/// Request times in the last accepted answers. They reveal a venue that always reports the same `requestTime`.
 #[derive(Debug, Default)]
 pub(super) struct RequestTimes(VecDeque<RequestTime>);
 
@@ -30,7 +30,7 @@ pub(super) enum TimeFault {
     Frozen {
         order: IntentId,
     },
-    /// The times belong to another trade. The distance `by` is negative if the other trade is older.
+    /// The times belong to another trade. `by` is the distance, which is negative if the other trade is older.
     OtherMoment {
         by: Millis,
     },
@@ -63,7 +63,7 @@ impl RequestTimes {
 }
 
 impl Coordinator {
-    /// Returns the fault in the times of a response to an order, `None` if all times are plausible or missing.
+    /// Returns the fault in the times of an order's answer. `None` if all times are plausible or missing.
     pub(super) fn find_time_fault(
         &self,
         intent: IntentId,
@@ -81,7 +81,7 @@ impl Coordinator {
             }
         };
         let by_date = window_by_response_date(reply);
-        // If the response's date is the only information about the venue's clock, it overrides our clock.
+        // If only the date of this answer shows the venue's time, that date overrides our clock.
         let is_alone = by_date.is_some() && self.skew.uncertainty().is_none();
         let by_clock = (!is_alone).then(|| self.window_by_local_clock(sent, now));
         let windows: Vec<TimeWindow> = [by_clock, by_date].into_iter().flatten().collect();
@@ -97,7 +97,7 @@ impl Coordinator {
         let requested = request_time?;
         let has_others = others.iter().any(Option::is_some);
         let known = self.request_times.find(requested);
-        // The venue's clock stamped all three times, so they differ by at most the request's duration.
+        // The venue's clock set all three times, so they cannot differ by more than the request's duration.
         let took = (reply.received - reply.sent).max(Millis::ZERO);
         let slack = SLACK + SLACK;
         let apart = |(at, wait)| {
@@ -106,7 +106,7 @@ impl Coordinator {
         };
         let by = far((requested, Millis::ZERO));
         let Some(by) = by.or_else(|| others.into_iter().flatten().find_map(apart)) else {
-            // Two orders that were sent far apart cannot have the same request time.
+            // Two orders that were sent at clearly different times cannot have the same request time.
             let repeated = known.filter(|known| known.sent.abs_diff(sent) > SLACK)?;
             let by = requested - sent;
             return Some(if has_others {
@@ -151,7 +151,7 @@ impl Coordinator {
 
     fn window_by_local_clock(&self, sent: Millis, now: Millis) -> TimeWindow {
         let slack = self.clock_slack();
-        // A simulated venue dates its answer at the future arrival of the order.
+        // A simulated venue puts the order's arrival time, which is in the future, into its answer.
         let latency = if self.is_simulated { MAX_TIME_OFFSET } else { Millis::ZERO };
         TimeWindow { requested: sent, from: sent - slack, to: now.max(sent) + slack + latency }
     }

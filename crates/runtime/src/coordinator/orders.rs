@@ -1,4 +1,4 @@
-//! Executes control orders: halt, resume, reload, external signals, and resolutions of orders in doubt.
+//! Executes control orders: halt, resume, reload, external signals, and resolution of orders in doubt.
 
 use super::Coordinator;
 use super::agenda::EventRank;
@@ -88,7 +88,7 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    /// Answers an order. Saves the journal immediately, because the journal stores the answers to its orders.
+    /// Answers an order. Saves the journal immediately, because the answer to a journal order is stored there.
     pub(super) fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
         self.save(Urgency::Now, step);
@@ -137,7 +137,7 @@ impl Coordinator {
         match self.decide_doubt(intent, trade, step) {
             Ok(()) => {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
-                // Processed first, so that the answer contains the resulting state.
+                // Pending events are processed first, so that the answer contains the resulting state.
                 self.dispatch_due(step);
                 self.answer_with_state(step)
             }
@@ -154,7 +154,7 @@ impl Coordinator {
             return Err("the run is stopping".to_owned());
         }
         if self.reloading.is_some() {
-            // With two concurrent reads, the older settings could be applied last.
+            // If two reads ran at the same time, the older settings could be applied last.
             return Err("another reload is in progress. Repeat the order later".to_owned());
         }
         self.reloading = Some((id, by));
@@ -167,7 +167,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Applies new settings. Invalid settings change nothing.
+    /// Applies new settings. If the settings are invalid, nothing changes.
     pub(super) fn on_settings(&mut self, read: Result<Box<NewSettings>, String>, step: &mut Step<'_>) {
         let Some((id, by)) = self.reloading.take() else { return };
         let answer = match read.and_then(|new| self.reload(*new, by, step)) {
@@ -199,7 +199,7 @@ impl Coordinator {
         self.control(Control::Reload, step);
         self.ending.set_patience(&settings);
         self.settings = settings;
-        // The next reload is compared with these settings.
+        // The next reload compares its settings with these.
         if let Some(session) = self.header.settings.get_mut("session").and_then(Value::as_object_mut) {
             session.insert("risk".to_owned(), risk);
         }
@@ -315,7 +315,7 @@ impl Coordinator {
         self.outside.tally.problem = Some(last);
     }
 
-    /// Journals the final signal counts, because no other entry contains duplicate and malformed signals.
+    /// Journals the final signal counts. No other entry counts the duplicate and the malformed signals.
     pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
         if let Some(note) = self.outside.signal_tally().map(SignalTally::note) {
             self.session.journal.note(note, step);
@@ -325,7 +325,7 @@ impl Coordinator {
     fn on_signal_note(&mut self, source: SignalSource, text: &str, fixed: Vec<String>, step: &mut Step<'_>) {
         self.outside.mark_problems_fixed(source, &fixed);
         if !fixed.is_empty() {
-            // The problem was fixed, so the next problem raises an alarm immediately.
+            // The problem is fixed, so the next problem of this source raises an alarm immediately.
             self.outside.next_alarm.remove(&source);
         }
         let text = format!("signals ({source}): {text}");

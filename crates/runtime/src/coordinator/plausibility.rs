@@ -1,4 +1,4 @@
-//! Checks trade reports and prices for plausibility: times, payouts, funding and terms.
+//! Checks whether trade reports and prices are plausible: times, payouts, funding and terms.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -14,9 +14,9 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
 use std::collections::BTreeMap;
 
-/// Tolerance for clock differences. A trade may start this long before the decision or end this long after expiry.
+/// Tolerance for clock errors. A trade may start this long before its decision, or end this long after its expiry.
 const TIME_SLACK: Millis = Millis::HOUR;
-/// Maximum delay of a reported close after the expiry. A later close time is replaced.
+/// Maximum delay of a reported close after the expiry. A later close time is replaced by a plausible one.
 const CLOSE_SLACK: Millis = Millis::MINUTE;
 
 impl Coordinator {
@@ -37,7 +37,7 @@ impl Coordinator {
         report
     }
 
-    /// Halts the run because of implausible data, or raises an alarm if the run is already halted.
+    /// Halts the run because of implausible data. If the run is already halted, raises an alarm instead.
     pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
         match (self.doubts.is_new_oddity(&text, is_halted), is_halted) {
@@ -61,7 +61,7 @@ impl Coordinator {
         self.with_limited_close(&terms, report, step)
     }
 
-    /// Limits a late close time and raises an alarm, so that a wrong venue clock cannot delay the end of the run.
+    /// Limits a late close time and raises an alarm. A wrong clock of the venue thus cannot delay the end of the run.
     fn with_limited_close(
         &mut self,
         terms: &OrderTerms,
@@ -142,7 +142,7 @@ fn latest_close_after(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
-        // If little of the current candle is left, the trade belongs to the next candle.
+        // If little of the current candle is left, the trade lasts until the end of the next candle.
         ExpirationType::CandleClose | ExpirationType::NextCandle => at.floor_to(duration) + duration * 2,
     }
 }
@@ -175,7 +175,7 @@ pub fn remove_impossible_payout(
     (TradeReport { payout, ..report }, text)
 }
 
-/// Describes an invalid payout, `None` if the payout is valid. A trade that did not win may report a payout of 0.
+/// Describes an invalid payout. `None` if the payout is valid. Only a trade that did not win may report 0.
 fn describe_impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.invalid_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
@@ -201,14 +201,14 @@ pub(super) fn remove_times_outside(
     (report, impossible)
 }
 
-/// Rounds a report's amount to the money scale if the rounding removes only floating-point noise.
+/// Rounds a report's amount to the money scale, but only if this just removes floating-point noise.
 pub(crate) fn with_rounded_amount(report: TradeReport, scale: MoneyScale) -> TradeReport {
     let amount = report.amount.map(|amount| without_rounding_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }
 }
 
-/// Returns the terms that the venue applied, `None` if they equal the booked terms.
-/// Fields that are missing or cannot be represented keep the booked value.
+/// Returns the terms that the venue applied. `None` if these terms equal the booked terms.
+/// If a field is missing or cannot be represented, the booked value is used.
 pub fn applied_terms(
     report: &TradeReport,
     terms: &OrderTerms,
@@ -275,7 +275,7 @@ fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<St
     })
 }
 
-/// Describes an extra charge, which is not booked, because the profit may already include the charge.
+/// Describes an extra charge. The charge is not booked, because the reported profit may already include it.
 fn describe_charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
     let amount = (!amount.is_zero()).then(|| format_amount(amount, scale))?;
     Some(format!("has a {name} of {amount}, and the profit may or may not include it"))
@@ -292,7 +292,7 @@ impl Coordinator {
     pub(super) fn audit_reported_terms(&mut self, id: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let Some(terms) = self.session.terms(id) else { return };
         let (terms, _) = check_terms(id, &self.session.ordered_terms(&terms), report);
-        // The response to the open may already have halted the run for this reason.
+        // The answer to the open request may already have halted the run because of these terms.
         if let TermsCheck::Other { reason } = terms
             && self.session.halted() != Some(&reason)
         {
@@ -311,7 +311,7 @@ impl Coordinator {
         for report in &listing.trades {
             let Some(intent) = own.get(&VenueId::truncated(&report.id)).copied() else { continue };
             self.audit_reported_terms(intent, report, step);
-            // Checked here too, because the trade's own record may lack the funding.
+            // The funding is checked here too, because the trade's own record may not contain it.
             self.check_funding(intent, report, step);
         }
     }
@@ -365,7 +365,7 @@ mod tests {
     use super::*;
     use candlewick_broker::Funding;
 
-    /// Times are seconds after midnight; the trades last five minutes.
+    /// Times are seconds after midnight. The trades last five minutes.
     #[test]
     fn the_latest_close_follows_from_the_expiry() {
         use ExpirationType::{CandleClose, NextCandle, TimeFixed, Unstated};

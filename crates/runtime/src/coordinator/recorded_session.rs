@@ -1,4 +1,4 @@
-//! Wraps the session of a run, and records the session's inputs and outputs.
+//! Wraps the session of a run, and records the inputs and outputs of the session.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -20,7 +20,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use std::collections::BTreeMap;
 
-/// Session wrapper that records and publishes all events. Approved trades wait until their intents are durable.
+/// Session that records and publishes all events. Approved trades wait until their intents are durable.
 pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
@@ -53,10 +53,10 @@ pub(crate) struct ForgottenIntent {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventEffects {
-    /// Rule that rejected a signal and will reject all further signals until the operator intervenes.
+    /// Rule that rejected a signal, and that will reject all later signals until the operator intervenes.
     pub(crate) final_rule: Option<Rule>,
     pub(crate) free: Money,
-    /// Total stake that this event returned to the free balance, because the intents opened no trade.
+    /// Total stake that this event returned to the free balance, because its intents opened no trade.
     pub(crate) released: Money,
     pub(crate) decision: Option<Result<IntentId, Rule>>,
 }
@@ -147,7 +147,7 @@ impl RecordedSession {
                 }
                 Action::Refuse(refused) => {
                     handled.decision = Some(Err(refused.rule));
-                    // An abandoned ladder restarts at its first level, whose stake may fit the drawdown limit.
+                    // An abandoned ladder restarts at its first level, and that stake may fit the drawdown limit.
                     let may_pass =
                         refused.rule == Rule::MaxDrawdown && self.session.gives_up_ladder(refused.bot);
                     if refused.rule.ends_run() && !may_pass && !funds.open_stakes.is_positive() {
@@ -168,7 +168,7 @@ impl RecordedSession {
 
     pub(crate) fn latest_departure(&mut self, approved: &ApprovedTrade) -> Millis {
         let by_rule = self.session.latest_departure(approved);
-        // The bot's own entry delay does not make a signal late.
+        // The entry delay is configured for the bot, so it does not make a signal late.
         let delay = self.session.entry_delay(approved.bot());
         self.expiring.remove(&approved.intent()).map_or(by_rule, |expires| by_rule.min(expires + delay))
     }
@@ -185,7 +185,7 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records a halt. The note precedes the event, so that even after a crash the last note names the last halt.
+    /// Records a halt. The note comes before the event: even after a crash, the last note describes the last halt.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
@@ -247,8 +247,8 @@ impl RecordedSession {
         &self.book
     }
 
-    /// Forgets intents that ended before `until`. Keeps the last intent, intents accepted by `is_kept`, intents
-    /// with an open duplicate trade, and the most recently settled intents for display.
+    /// Removes intents that ended before `until` from memory. Retains the last intent, intents that `is_kept` accepts,
+    /// intents with an open duplicate trade, and the most recently settled intents, which are displayed.
     pub(crate) fn forget(
         &mut self,
         until: Millis,
@@ -279,7 +279,7 @@ impl RecordedSession {
             self.forgotten.this_run += u64::from(*intent >= self.first_intent);
         }
         self.forgotten.total += old.len() as u64;
-        // The next scan is due once the number of rows has grown by a quarter.
+        // The next scan is due when the number of rows has grown by a quarter.
         let rows = self.book.rows().len();
         self.forgotten.next_rows = rows + rows / 4 + 1;
         old
@@ -317,7 +317,7 @@ impl Reservations {
         Self(session.reserved().collect())
     }
 
-    /// Returns the total reserved stake that an event released. Such stakes never left the wallet.
+    /// Returns the total reserved stake that an event released. These stakes never left the wallet.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
@@ -329,16 +329,16 @@ impl Reservations {
     }
 }
 
-/// Extra retention time beyond the list lag, for late responses and clock differences.
+/// Retention time in addition to the list lag, for late answers and clock differences.
 const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before `requested`, except those that help to identify an order's trade.
+    /// Removes intents that ended long before `requested`, except those that help to identify an order's trade.
     pub(super) fn forget_old_intents(&mut self, requested: Millis) {
         let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
         let least = min_retention(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
-        // Trades since the last agreement may explain a wallet difference, so they are kept.
+        // Trades since the last matching wallet reading may explain a difference, so they are retained.
         let explained_until = self.audits.wallet.explained_until;
         let may_explain = |row: &IntentRow| explained_until.is_some_and(|at| has_changed_since(row, at));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
@@ -352,7 +352,7 @@ impl Coordinator {
     }
 }
 
-/// Returns the retention time for finished intents, `None` if it is unlimited.
+/// Returns the retention time of finished intents. `None` if they are retained for the whole run.
 fn retention(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
     let set = Some(settings.remember_s).filter(|seconds| *seconds > 0)?;
     Some(Millis::from_seconds(i64::from(set)).max(min_retention(settings, doubts)))

@@ -1,4 +1,4 @@
-//! Recovers intents, resolves orders in doubt, and handles listed trades that match declined orders.
+//! Recovers intents, resolves orders in doubt, and handles listed trades that match rejected orders.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -35,7 +35,7 @@ impl Coordinator {
         match row.state {
             IntentState::Settled | IntentState::Rejected | IntentState::NotSent => {}
             IntentState::InFlight => {
-                // The crash may have happened before or after sending.
+                // The earlier run may have crashed before or after it sent the order.
                 self.handle(now, EventKind::InDoubt { intent }, step);
                 self.begin_doubt(&terms, now);
             }
@@ -48,7 +48,7 @@ impl Coordinator {
             IntentState::Open => match self.session.book().venue_id(row) {
                 Some(id) => {
                     let report = TradeReport { close_time: row.close_time, ..TradeReport::new(id.as_str()) };
-                    // Checked again, because the journal may have been edited or written by a less strict version.
+                    // The journal may have been edited or written by a less strict version, so this is checked again.
                     let report = self.with_plausible_times(intent, report, step);
                     self.begin_tracking(intent, &report, now);
                 }
@@ -68,7 +68,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles the venue's trade list. Requests a wallet reading as further evidence, unless the list ended early.
+    /// Handles the venue's trade list. If the list is complete, requests a wallet reading as further evidence.
     pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let rows = listing.trades.into_iter().map(|report| with_rounded_amount(report, scale));
@@ -90,7 +90,7 @@ impl Coordinator {
         }
     }
 
-    /// Removes implausible times from a listed trade, because the other fields may still identify the trade.
+    /// Removes implausible times from a listed trade. The other fields may still identify the trade.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
         let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_AHEAD);
         if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_trade(&row.id)) {
@@ -142,7 +142,7 @@ impl Coordinator {
             self.agenda.add(at, Job::Trades);
         }
         self.schedule_refusal_check(now);
-        // An unsuccessful poll is repeated after a delay.
+        // If the poll resolved nothing, the next poll follows after a delay.
         if let Some(at) = self.doubts.resolver.next_poll() {
             self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
         }
@@ -198,7 +198,7 @@ impl Coordinator {
         self.events.add(now, EventRank::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 
-    /// Resolves an order in doubt manually: adopts `trade`, or marks the intent as not opened if `None`.
+    /// Resolves an order in doubt manually: adopts `trade`, or marks the intent as not opened if `trade` is `None`.
     pub(super) fn decide_doubt(
         &mut self,
         intent: IntentId,
@@ -219,7 +219,7 @@ impl Coordinator {
 
 const REFUSAL_CHECK_DELAYS: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
-/// Maximum time between a request and a listed trade that count as simultaneous, including clock differences.
+/// Maximum time between a request and a listed trade that belong together, including clock differences.
 const SAME_SECOND_SLACK: Millis = Millis::from_seconds(2);
 
 impl Coordinator {
@@ -238,7 +238,7 @@ impl Coordinator {
         }
     }
 
-    /// Puts rejected orders with a listed trade in doubt again, unless it may duplicate an accepted order's trade.
+    /// Puts a rejected order with a listed trade in doubt again, unless the trade may duplicate an accepted order's.
     fn on_listed_refused_order(
         &mut self,
         intents: &[IntentId],

@@ -1,4 +1,4 @@
-//! Builds the state and the overview of the run, and notifies observers about changes.
+//! Builds the state and the overview of the run, and notifies the observers of changes.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(crate) struct LastReported {
-    /// Last phase reported to observers. Observers initially assume that the run is trading.
+    /// Phase that was last reported to the observers. They assume at first that the run is trading.
     phase: Phase,
     reason: Option<String>,
     is_halted: bool,
@@ -81,7 +81,7 @@ impl Coordinator {
         let is_halted = self.session.halted().is_some();
         let was_halted = std::mem::replace(&mut self.last_reported.is_halted, is_halted);
         let (phase, reason) = self.phase_and_reason();
-        // A stopping run may still halt because of its last wallet reading or trade report.
+        // A stopping run may still halt because of its last wallet reading or a trade report.
         if phase == Phase::Stopping && is_halted && !was_halted {
             let reason = reason.as_deref().map(str::to_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase: Phase::Halted, reason }));

@@ -1,5 +1,5 @@
-//! Tracks each accepted trade until its result is final, and detects missing trades.
-//! The result of a missing trade is never guessed. The operator has to enter the result.
+//! Tracks each accepted trade until its result is final, and detects trades that are missing at the venue.
+//! The program never guesses the result of a missing trade. The operator has to enter the result.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 
 /// Backoff delays between requests for a trade without a final result. The last delay repeats.
 const RETRY_DELAYS_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
-/// Maximum correction of the open time by a later record. A larger difference indicates another trade.
+/// Maximum correction of the open time by a later record. A larger correction shows that it is another trade.
 const MAX_OPEN_TIME_CORRECTION: Millis = Millis::MINUTE;
 const DETAILS_REQUEST_DELAY: Millis = Millis::SECOND;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenTrade {
-    /// Complete trade id at the venue, which the journal may truncate.
+    /// Complete trade id at the venue. The journal may store a truncated id.
     pub(super) venue_id: String,
     pub(super) stake: Money,
     pub(super) assumed_close: Millis,
@@ -133,10 +133,10 @@ impl OpenTrade {
         self.close_time.unwrap_or(self.assumed_close)
     }
 
-    /// Describes the first contradiction between a record and the known trade. Ignores missing fields.
+    /// Describes the first contradiction between a record and the known trade. Missing fields are ignored.
     fn describe_mismatch(&self, report: &TradeReport) -> Option<String> {
         let direction = report.direction.as_ref().and_then(Reported::known);
-        // Truncates the symbol, because the journal stores it truncated.
+        // The symbol is truncated here, because the journal contains the truncated symbol.
         let symbol = report.symbol.as_deref().map(VenueSymbol::truncated);
         if report.id != self.venue_id {
             Some(format!("its id is {}", report.id))
@@ -151,7 +151,7 @@ impl OpenTrade {
         }
     }
 
-    /// Returns up to the trade's duration, because a trade at the next candle may first report its request time.
+    /// Returns the maximum correction, at least the duration: a next-candle trade may first report its request time.
     fn max_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         MAX_OPEN_TIME_CORRECTION.max(lasts)
@@ -164,7 +164,7 @@ impl OpenTrade {
     }
 }
 
-/// Builds the settlement from a report. `None` while the outcome or profit is unknown.
+/// Builds the settlement from a report. `None` if the outcome or the profit is not known yet.
 pub(crate) fn to_settlement(
     report: &TradeReport,
     intent: IntentId,
@@ -185,7 +185,7 @@ pub(crate) fn to_settlement(
     })
 }
 
-/// Returns the profit of a finished trade as reported, or computes the profit if the venue omits it.
+/// Returns the reported profit of a finished trade. If the venue omits the profit, computes it.
 pub(super) fn reported_profit(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
@@ -203,14 +203,14 @@ pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) ->
 
 const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
 
-/// Period for which the venue has not known a closed trade, without interruption.
+/// Uninterrupted period during which the venue has not known a closed trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Absence {
     since: Millis,
     last: Millis,
-    /// Request times of the first and the last complete list without the trade.
+    /// Request times of the first and the last complete list that lacked the trade.
     full_list: Option<(Millis, Millis)>,
-    /// Request times of the first and the last incomplete list without the trade.
+    /// Request times of the first and the last incomplete list that lacked the trade.
     partial_list: Option<(Millis, Millis)>,
     is_reported: bool,
 }
@@ -227,7 +227,7 @@ impl Absence {
 }
 
 impl TradeWatch {
-    /// Records an unknown trade id. Returns false before the trade's close, because the venue may still be delayed.
+    /// Records that the venue does not know a trade id. Returns false before the close, when this may only be a delay.
     fn record_unknown_id(&mut self, intent: IntentId, now: Millis) -> bool {
         let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
         let new = Absence { since: now, last: now, full_list: None, partial_list: None, is_reported: false };
@@ -241,7 +241,7 @@ impl TradeWatch {
         }
     }
 
-    /// Returns the trades now missing. Skips those that closed within `lag` of the list, because it may be delayed.
+    /// Returns the trades that are now missing. A trade that closed less than `lag` before the list may just be late.
     fn record_list(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.ended_early.is_none();
         let mut gone = Vec::new();

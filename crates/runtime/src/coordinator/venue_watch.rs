@@ -1,4 +1,4 @@
-//! Monitors the venue: API responses, account restrictions and rejected tokens.
+//! Monitors the venue: answers of its APIs, account restrictions, and rejected tokens.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -23,9 +23,9 @@ pub(crate) struct VenueWatch {
 
 #[derive(Debug, Default)]
 struct ApiHealth {
-    /// Time of the last successful response. A rejected open order counts as successful.
+    /// Time of the last successful answer. An answer that rejects an open order counts as successful.
     last_success: Option<Millis>,
-    /// Time of the first failure since the last successful response, `None` if no request has failed.
+    /// Time of the first failure since the last successful answer, `None` if no request has failed since.
     failing_since: Option<Millis>,
 }
 
@@ -51,7 +51,7 @@ impl VenueWatch {
 impl Coordinator {
     pub(super) fn record_response(&mut self, answer: &Answer, now: Millis) {
         let health = match answering_api(answer) {
-            // The answer came from local files, not from the venue.
+            // The answer came from local files and not from the venue.
             None => return,
             Some(VenueApi::Trading) => &mut self.venue.trading,
             Some(VenueApi::Prices) => &mut self.venue.prices,
@@ -98,7 +98,7 @@ impl Coordinator {
         }
     }
 
-    /// Resumes opens despite the account restrictions. The override lasts until the restrictions change.
+    /// Allows opens despite the account restrictions. The permission ends when the restrictions change.
     pub(super) fn override_restrictions(&mut self, step: &mut Step<'_>) {
         if self.venue.is_account_restricted() {
             self.venue.is_overridden = true;
@@ -190,7 +190,7 @@ const fn is_successful(answer: &Answer) -> bool {
     }
 }
 
-/// Maximum time between wallet requests while the venue rejects the token, to detect a valid token.
+/// Maximum time between wallet requests while the venue rejects the token. They detect a token that is valid again.
 const MAX_PROBE_INTERVAL: Millis = Millis::from_seconds(10);
 
 pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
@@ -231,7 +231,7 @@ impl Coordinator {
         pace.into_iter().chain(probe).min().map(|pause| now + pause)
     }
 
-    /// Warns about a failed request. Omits rejections of the token, because an alarm reports them.
+    /// Warns about a failed request. A rejected token is not included, because an alarm reports it.
     pub(super) fn warn_request_failed(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));
@@ -240,7 +240,7 @@ impl Coordinator {
 }
 
 pub(super) fn describe_refusal(text: &str) -> String {
-    // If only one endpoint rejects the token, the adapter's message names that endpoint.
+    // If only one endpoint rejects the token, the message of the adapter names that endpoint.
     let is_whole = text.starts_with("the venue ");
     if is_whole { text.to_owned() } else { format!("the venue rejects the token: {text}") }
 }

@@ -24,10 +24,10 @@ pub(crate) struct WalletWatch {
     named: Option<(String, Money)>,
     changed: Option<Millis>,
     is_halting: bool,
-    /// Part of the wallet difference that no trade can explain or that halted the run.
+    /// Part of the wallet difference that no trade can explain, or that halted the run.
     from_outside: Money,
     other: Option<String>,
-    /// Deposit or withdrawal that only the run's last reading showed. The next run books this amount.
+    /// Deposit or withdrawal that only the last reading of the run showed. The next run books this amount.
     unbooked: Money,
 }
 
@@ -66,7 +66,7 @@ impl Coordinator {
         if let Some(read) = self.read_wallet(&reply, step) {
             self.audit_wallet(read, 0, step);
         }
-        // Reported here, because an earlier run may have ended before reporting the difference.
+        // An earlier run may have ended before it reported this difference, so it is reported here.
         self.report_difference(false, step);
     }
 
@@ -80,7 +80,7 @@ impl Coordinator {
                 let balance = reply.value.balance(self.session.account);
                 self.check_wallet(balance.and_then(|balance| self.session.money(balance)), step);
                 if let Some(read) = self.read_wallet(&reply, step) {
-                    // The final reading is not journaled if the wallet agrees with the ledger.
+                    // The last reading is not journaled if the wallet agrees with the ledger.
                     if !is_last {
                         let kind = EventKind::Balance { amount: read.wallet };
                         self.events.add(step.now, EventRank::Balance, kind);
@@ -103,7 +103,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the wallet balance, `None` if the venue omits the balance or shows other wallets than before.
+    /// Returns the wallet balance. `None` if the venue omits the balance, or shows other wallets than before.
     pub(super) fn wallet_amount(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<Money> {
         self.read_wallet(reply, step).map(|read| read.wallet)
     }
@@ -211,7 +211,7 @@ impl Coordinator {
             WalletReading::Differs { difference } => {
                 self.record_difference(difference, step);
                 self.agenda.add(now + CONFIRMATION_INTERVAL + Millis::SECOND, Job::Balances);
-                // Requests the list, because a changed result in it may explain the difference.
+                // A changed result in the trade list may explain the difference, so the list is requested.
                 if is_new && !self.is_simulated && self.doubts.next_routine_poll(now).is_some() {
                     self.agenda.add(now, Job::Trades);
                 }
@@ -254,7 +254,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the maximum time by which the wallet may lag. The lag of the trade list is included twice.
+    /// Returns the maximum lag of the wallet: 60 s, plus twice the lag that is allowed for the trade list.
     fn wallet_grace_period(&self) -> Millis {
         Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }
@@ -280,7 +280,7 @@ impl Coordinator {
                     money.amounts.push(vec![stake]);
                     unknown += stake;
                 }
-                // A released stake no longer explains a difference; a reserved one still does.
+                // A stake that was released explains no difference. A stake that is still reserved may explain one.
                 IntentState::NotOpened if is_reserved(row.approved.intent()) => unknown += stake,
                 IntentState::NotOpened
                 | IntentState::Settled
@@ -289,7 +289,7 @@ impl Coordinator {
             }
         }
         unknown += self.session.session().duplicate_trades().iter().map(|trade| trade.stake).sum();
-        // A reserved order may have opened with other terms, and the wallet may follow a contradicting result.
+        // A reserved order may have opened with other terms. The wallet may also reflect a contradicting result.
         if self.session.session().reserved().next().is_some() || self.contradictions.is_pending() {
             unknown += largest + largest;
         }
@@ -368,7 +368,7 @@ impl Coordinator {
         self.book_movement(change, step);
     }
 
-    /// Books a lasting surplus as a deposit. A deposit must not offset an earlier shortage.
+    /// Books a lasting surplus as a deposit. The deposit must not cancel out an earlier shortage.
     fn book_surplus(&mut self, surplus: Money, step: &mut Step<'_>) {
         let from_outside = self.wallet.from_outside;
         let amount = if from_outside == Money::ZERO { surplus } else { from_outside };
@@ -493,8 +493,8 @@ impl Coordinator {
         percent > 0.0 && magnitude(change) > equity.mul_rounded_down(percent / 100.0)
     }
 
-    /// Resumes the run and accepts the wallets that the venue shows now. Books a difference that halted the
-    /// run, or that has outlasted the grace period while no money is in flight. Other differences remain.
+    /// Resumes the run and accepts the wallets that the venue shows now. Books a difference that halted the run,
+    /// or that outlasted the grace period while no money is in flight. Any other difference remains.
     pub(super) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed;
         let is_compared = self.wallet.other.is_none();
@@ -504,12 +504,12 @@ impl Coordinator {
         let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
         let from_outside = std::mem::take(&mut self.wallet.from_outside);
         if is_accepted && from_outside != Money::ZERO {
-            // A deposit must not offset an earlier shortage.
+            // The deposit must not cancel out an earlier shortage.
             self.audits.wallet.confirm(-from_outside);
             self.audits.wallet.book(from_outside);
             self.handle(step.now, EventKind::Deposit { amount: from_outside }, step);
         }
-        // Records the confirmed difference first, because the session books the recorded one.
+        // The confirmed difference is recorded first, because the session books the recorded difference.
         let accepted = if is_accepted { self.audits.wallet.confirmed } else { Money::ZERO };
         self.record_difference(accepted, step);
         if is_accepted {

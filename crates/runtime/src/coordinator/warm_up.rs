@@ -8,9 +8,9 @@ use candlewick_engine::{SeriesId, Session};
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
-/// Maximum number of ever longer windows requested per series. Then the run starts with fewer candles.
+/// Maximum number of increasing windows requested per series. After them, the run starts with fewer candles.
 const MAX_WINDOWS: u32 = 6;
-/// Like `MAX_WINDOWS`, if only longer candles are missing. Gaps in every longer candle cannot be filled.
+/// Maximum number of windows if only longer candles are missing. Their gaps may be impossible to fill.
 const MAX_WINDOWS_FOR_LONGER: u32 = 2;
 
 pub(crate) struct WarmUp {
@@ -26,7 +26,7 @@ struct PendingSeries {
     count: usize,
     bars: i64,
     windows: u32,
-    /// Number of windows with enough candles of the series but too few longer candles.
+    /// Number of windows that had enough candles of the series, but too few longer candles.
     for_longer: u32,
 }
 
@@ -60,7 +60,7 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Returns `None` to extend the window: gaps cost candles and invalidate the longer candles around them.
+    /// Returns `None` to request a larger window, because gaps reduce the candles and invalidate longer candles.
     pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<WarmedSeries> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;

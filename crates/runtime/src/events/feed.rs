@@ -15,7 +15,7 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 const MAX_BUFFERED_LINES: usize = 4_096;
 const MAX_NOTICES: usize = 16_384;
 
-/// Broadcast of a run's event lines to followers. Clones share the same feed.
+/// Sends a run's event lines to all followers. Clones share the same feed.
 #[derive(Clone, Debug)]
 pub struct EventFeed {
     lines: Sender<Line>,
@@ -26,7 +26,7 @@ pub struct EventFeed {
 struct Shared {
     last: Mutex<u64>,
     dropped: AtomicU64,
-    /// Number of events dropped for all followers or missed by a slow follower.
+    /// Number of events that were dropped for all followers or that a slow follower missed.
     missed: AtomicU64,
 }
 
@@ -89,7 +89,7 @@ impl EventFeed {
         if self.followers() == 0 {
             return;
         }
-        // Numbered and sent under one lock, so that lines are in order.
+        // The line is numbered and sent under one lock, so that all lines are in order.
         let mut last = self.shared.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last += 1;
         match serde_json::to_string(&Document { seq: *last, at, event }) {
@@ -156,7 +156,7 @@ impl Follower {
         self.to_followed_event(received)
     }
 
-    /// Unsubscribes and returns the number of unread events, excluding the run's final event.
+    /// Unsubscribes and returns the number of unread events. The run's final event is not counted.
     pub fn leave(mut self) -> u64 {
         let mut rest = 0;
         loop {

@@ -1,8 +1,8 @@
-//! Streams the events of a run as JSON lines to any number of other programs.
-//! While there are followers, the run queues its notices ([`EventObserver`]) without blocking: if the queue is
+//! Sends the events of a run as JSON lines to any number of other programs.
+//! While there are followers, the run queues its notices ([`EventObserver`]) without blocking. If the queue is
 //! full, a notice is dropped and counted. A separate task converts the notices to numbered lines ([`RunEvent`]).
-//! Followers ([`Follower`]) read at their own pace from one bounded buffer. A follower that falls behind learns
-//! how many events it missed.
+//! Each [`Follower`] reads at its own pace from one bounded buffer. A follower that is too slow learns how many
+//! events it missed.
 
 mod document;
 mod feed;

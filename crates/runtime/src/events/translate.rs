@@ -1,4 +1,4 @@
-//! Converts the notices of a run to events.
+//! Converts the notices of a run into events.
 
 use super::document::{OrderFacts, RunEvent, TradeFacts};
 use crate::control::{LateSeries, Phase};
@@ -44,7 +44,7 @@ impl Names {
         self.scale
     }
 
-    /// Returns the name of a bot. Empty if only an earlier run had this bot.
+    /// Returns the name of a bot. The name is empty if only an earlier run had this bot.
     pub fn bot(&self, bot: BotId) -> &str {
         self.bots.get(bot.index()).map_or("", String::as_str)
     }
@@ -93,7 +93,7 @@ impl Names {
                 Phase::Trading => take(now, RunEvent::Resumed),
                 Phase::Halted => take(now, RunEvent::Halted { reason }),
                 Phase::Suspended => take(now, RunEvent::Suspended { reason }),
-                // `Notice::Stopping` reports this change with more details.
+                // The notice `Notice::Stopping` reports this change with more details.
                 Phase::Stopping => {}
             },
             Notice::Venue { api, is_silent: true, heard } => take(now, RunEvent::VenueSilent { heard, api }),
@@ -119,7 +119,7 @@ impl Names {
             Notice::Stopping { unfinished, waits_until, .. } => {
                 take(now, RunEvent::Stopping { unfinished, waits_until });
             }
-            // The caller publishes the start itself, with more details.
+            // The caller publishes the start with more details.
             Notice::Begins(_)
             | Notice::LeftInDoubt(_)
             | Notice::Blocked(_)
@@ -189,7 +189,7 @@ impl Names {
             | EventKind::Balance { .. }
             | EventKind::Skew { .. }
             | EventKind::Control { .. } => self.run_event(&event.kind, funds),
-            // These events only cause others, which are published.
+            // These events only cause other events, and those are published.
             EventKind::OutsideSignal(_) | EventKind::Price { .. } => None,
         };
         resolved.into_iter().for_each(take);
@@ -232,7 +232,7 @@ impl Names {
             EventKind::Balance { amount } => Some(RunEvent::Wallet { amount: money(*amount) }),
             EventKind::Skew { offset } => Some(RunEvent::Skew { offset_ms: offset.get() }),
             EventKind::Control { control: Control::Reload } => Some(RunEvent::Reloaded),
-            // The phase notice reports the other control events.
+            // The notice about the phase reports the other control events.
             _ => None,
         }
     }
@@ -305,7 +305,7 @@ mod tests {
     use candlewick_sdk::{Money, Outcome};
     use serde_json::json;
 
-    /// Names in a test run, and the row of its only intent.
+    /// Creates the names of a test run, and the row of its only intent.
     fn run() -> (Names, IntentRow) {
         let bot = json!({"name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot]});

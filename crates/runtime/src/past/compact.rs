@@ -1,4 +1,4 @@
-//! Offline maintenance of a journal: compaction and updates of the tables.
+//! Offline maintenance of a journal: compaction, and updates of its tables.
 
 use super::fold::JournalFold;
 use super::{damaged, read_header};
@@ -12,8 +12,8 @@ use candlewick_journal::{
 use candlewick_sdk::Millis;
 use std::path::Path;
 
-/// Copies an idle journal without candles and polls that are older than `keep`; see [`compact`].
-/// Checks that the copy restores the same state and updates its tables before the copy gets its final name.
+/// Copies a journal that is not in use, without the candles and polls that are older than `keep`; see [`compact`].
+/// The copy gets its final name only after a check that it restores the same state, and an update of its tables.
 pub async fn compact_journal(
     url: &JournalUrl,
     to: &Path,
@@ -61,17 +61,17 @@ pub struct ProjectionResult {
     pub intents: u64,
 }
 
-/// Updates the tables of a journal up to its last entry. Takes the lease, so no bot may use the journal.
+/// Updates the tables of a journal up to its last entry. Takes the journal's lease, so no bot may be using it.
 pub async fn project_journal(
     url: &JournalUrl,
     holder: &Holder,
     projection: Projection,
 ) -> Result<ProjectionResult> {
-    // Opens the reader first, because that fails if the journal does not exist.
+    // The reader is opened first, because opening it fails if the journal does not exist.
     let mut reader = Reader::open(url).await?;
     let mut store = Store::open(url, holder).await?;
     let projected = project(&mut reader, &mut store, projection).await;
-    // Closes the reader first: the last connection merges the write-ahead log into the file.
+    // The reader is closed first. The last connection to close merges the write-ahead log into the file.
     reader.close().await;
     store.close().await?;
     projected

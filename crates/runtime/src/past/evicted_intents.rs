@@ -1,4 +1,4 @@
-//! Evicts old intents: a start loads only their summaries, and the journal keeps the intents.
+//! Evicts old intents. A starting run loads only their summaries, and the intents remain in the journal.
 
 use super::snapshot::StoredIntent;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Minimum age of an evicted intent. Younger results are still compared with the venue's lists.
+/// Minimum age of an evicted intent. Younger results are still compared with the venue's trade list.
 const MIN_EVICTION_AGE: Millis = Millis::DAY;
 const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 
@@ -37,7 +37,7 @@ pub(crate) struct EvictedIntents {
     pub(crate) tallies: BotTallies,
     pub(crate) claimed: ClaimedTrades,
     pub(crate) payouts: BTreeMap<SymbolId, Payout>,
-    /// Rows of the evicted intents, newest first, without reasons and venue ids. Empty unless requested.
+    /// Rows of the evicted intents, newest first, without reasons and venue ids. Empty unless the caller requests them.
     pub(crate) rows: Vec<IntentRow>,
     pub(crate) trades: Vec<OldTrade>,
     pub(crate) bots: BTreeSet<(u64, usize)>,
@@ -61,13 +61,13 @@ pub(super) struct EvictionPolicy {
 pub(super) struct EvictionFilter {
     held_to: u64,
     until: Millis,
-    /// Periods around requests whose trade is unknown. Intents in these periods are not evicted.
+    /// Periods around requests whose trade is unknown. Intents of these periods are not evicted.
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the part read last, and whether evicted. The part read next may contain their earlier states.
+    /// Intents of the last part read, and whether each was evicted. The next part may contain their earlier states.
     last_part: BTreeMap<IntentId, bool>,
-    /// Intents that several non-adjacent parts contain, with whether each intent was evicted.
+    /// Intents that occur in several non-adjacent parts, and whether each was evicted.
     repeated: BTreeMap<IntentId, bool>,
     kept: RetainedDetail,
     old: EvictedIntents,
@@ -140,7 +140,7 @@ impl EvictionFilter {
     pub(super) fn retain(&mut self, seq: u64, intents: Vec<StoredIntent>) -> Vec<StoredIntent> {
         let mut taken = BTreeMap::new();
         let mut kept: Vec<StoredIntent> = Vec::new();
-        // The new intents of a part come last and have consecutive numbers.
+        // The new intents of a part are at its end and have consecutive numbers.
         let (mut next, mut is_new) = (None, true);
         for intent in intents.into_iter().rev() {
             let row = *intent.row();
@@ -188,7 +188,7 @@ impl EvictionFilter {
         }
     }
 
-    /// Retains the requested details of an evicted intent. Called in descending order of intents.
+    /// Retains the requested details of an evicted intent. The caller must pass the intents in descending order.
     fn retain_details(&mut self, intent: &StoredIntent, row: &IntentRow) {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
@@ -211,7 +211,7 @@ impl EvictionFilter {
     }
 
     pub(super) fn finish(mut self) -> EvictedIntents {
-        // Sorted, because corrected intents are in a later part than their neighbors.
+        // Corrected intents are in a later part than their neighbors, so the rows have to be sorted.
         self.old.rows.sort_by_key(|row| std::cmp::Reverse(row.approved.intent()));
         self.old.trades.sort_by_key(|trade| std::cmp::Reverse(trade.intent));
         self.old
@@ -234,7 +234,7 @@ mod tests {
     const POLICY: EvictionPolicy =
         EvictionPolicy { held_to: 100, remember: Millis::HOUR, bots: 2, kept: RetainedDetail::Nothing };
 
-    /// An intent of the second bot, decided on `day`. It settled immediately, or is in doubt.
+    /// Creates an intent of the second bot, decided on `day`. The intent settles immediately, or is in doubt.
     fn intent(number: u64, day: i64, is_settled: bool) -> StoredIntent {
         let at = Millis::DAY * day;
         let (state, settled_at) = if is_settled { ("settled", json!(at)) } else { ("in_doubt", Value::Null) };
@@ -292,7 +292,7 @@ mod tests {
         }
     }
 
-    /// Varies one intent of a part whose intents settled on days 2 to 9: its state since the end of day 4,
+    /// All intents of a part settled on days 2 to 9. The test varies one intent's state since the end of day 4,
     /// its terms, or its symbol.
     #[test]
     fn retains_intents_near_an_unresolved_request_on_its_symbol() {
@@ -317,7 +317,7 @@ mod tests {
         for name in ["in_doubt", "in_flight"] {
             assert_eq!(kept(of_day(state(name)), all()), [3, 4, 5, 9], "{name}");
         }
-        // A known trade, and an intent that opened no trade and is no longer searched for.
+        // The cases are a known trade, and an intent without a trade that is no longer searched for.
         let open = changed(intent(2_000, 4, false), &[state("open")]);
         assert_eq!(kept(open, all()), [9]);
         assert_eq!(kept(of_day(state("not_opened")), all()), [9]);
@@ -345,7 +345,7 @@ mod tests {
     fn retains_the_last_intent_and_the_fifty_last_settled() {
         let mut filter = EvictionFilter::new(POLICY, AT, &shown()[..48]);
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();
-        // The last intent of the part is the 49th displayed one, the intent before it the 50th.
+        // The last intent of the part is displayed as the 49th, and the intent before it as the 50th.
         assert_eq!(numbers(&filter.retain(90, part)), [3, 4]);
         let mut filter = EvictionFilter::new(POLICY, AT, &shown());
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();

@@ -1,4 +1,4 @@
-//! Folds a journal into the state of a run, from the first entry or the last snapshot. Creates the snapshots.
+//! Folds a journal into a run's state, from the first entry or the last snapshot, and creates the snapshots.
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
 use super::pieces::{Flaw, PreviousSettings, RestoredFold, SnapshotReader};
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 const PAGE_LINES: u32 = 5_000;
 
-/// State that a run with given settings restores from a journal.
+/// State that a run with the given settings restores from a journal.
 pub struct JournalFold {
     session: Session,
     past: RecoveredState,
@@ -32,9 +32,9 @@ pub struct JournalFold {
     read: u64,
     last: u64,
     is_writing: bool,
-    /// Line number of the current run's header. Before the header, the settings of a snapshot are unknown.
+    /// Line number of the current run's header. Until the header is read, the settings for a snapshot are unknown.
     header: Option<u64>,
-    /// Whether a line could not be folded. If true, no snapshot may be written.
+    /// Whether a line could not be folded. If so, no snapshot may be written.
     is_broken: bool,
     has_failed: bool,
     row_failures: u64,
@@ -55,14 +55,14 @@ impl JournalFold {
         Ok(Self::from_restored(restored, (fingerprint, every), 0))
     }
 
-    /// Folds a whole journal and verifies every line that is read. Starts at the last snapshot if the snapshot
-    /// fits the settings, otherwise at the first line.
+    /// Folds a whole journal and verifies every line that it reads. Starts at the last snapshot if that snapshot
+    /// fits the settings, and otherwise at the first line.
     pub async fn read(reader: &mut Reader, settings: &SessionSettings, every: u64) -> Result<Self> {
         Box::pin(Self::read_with_progress(reader, settings, every, None, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], but reports progress and does not load intents older than `remember` that
-    /// the snapshot and the tables contain; see [`RecoveredState::evicted_count`].
+    /// Like [`JournalFold::read`], but reports its progress. Does not load intents older than `remember` if the
+    /// snapshot and the tables contain them; see [`RecoveredState::evicted_count`].
     pub async fn read_with_progress(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -77,13 +77,13 @@ impl JournalFold {
         Box::pin(Self::read_evicting(reader, settings, every, policy, watch)).await
     }
 
-    /// Like [`JournalFold::read`], but loads only rows of old intents ([`RecoveredState::old_rows`]).
+    /// Like [`JournalFold::read`], but loads only the rows of old intents ([`RecoveredState::old_rows`]).
     pub async fn read_rows(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Rows).await?;
         Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], but loads old intents as statistics ([`RecoveredState::take_old_trades`]).
+    /// Like [`JournalFold::read`], but loads old intents only as statistics ([`RecoveredState::take_old_trades`]).
     pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
         Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
@@ -134,7 +134,7 @@ impl JournalFold {
         }
     }
 
-    /// Like [`JournalFold::read_trades`], but returns `None` if there is no usable snapshot.
+    /// Like [`JournalFold::read_trades`], but returns `None` if there is no snapshot that can be used.
     pub async fn read_recent(reader: &mut Reader, settings: &SessionSettings) -> Result<Option<Self>> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
         let from_snapshot = Self::from_last_snapshot(reader, settings, policy, 0);
@@ -181,7 +181,7 @@ impl JournalFold {
         };
         loop {
             let lines = match walk.next().await {
-                // Falls back to a complete read, which names the first broken line.
+                // A complete read follows, and its error names the first line that breaks the chain.
                 Err(JournalError::BrokenChain { reason, .. }) => return unusable(reason),
                 lines => lines?,
             };
@@ -195,7 +195,7 @@ impl JournalFold {
         }
     }
 
-    /// Restores the fold from the lines of a snapshot. The last line must come first. Ignores unrelated lines.
+    /// Restores the fold from the lines of a snapshot. The last line must come first. Unrelated lines are ignored.
     pub fn from_snapshot(
         settings: &SessionSettings,
         every: u64,
@@ -250,8 +250,8 @@ impl JournalFold {
         self.last
     }
 
-    /// Returns whether a correction refers to a settlement before the first folded line. Only a fold of
-    /// all lines can apply such a correction.
+    /// Returns whether a correction concerns a settlement before the first folded line. Only a fold of all lines
+    /// can apply such a correction.
     pub const fn lacks_settlement(&self) -> bool {
         self.past.lacks_settlement
     }
@@ -304,8 +304,8 @@ impl JournalFold {
         self.written.build_whole(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
-    /// Rebuilds from the current state the snapshot piece that should equal `body`. `None` on failure.
-    /// The fold must have written the preceding pieces, and the caller must check the settings.
+    /// Builds the snapshot piece for the current state, which should equal `body`. `None` if the piece cannot be built.
+    /// The fold must have written all earlier pieces, and the caller must check the settings.
     pub(super) fn rebuild_piece(&mut self, body: &str) -> Option<String> {
         match self.written.part_end(&self.past, body) {
             Some(end) => self.written.add_part(&self.past, end).ok(),
@@ -322,21 +322,21 @@ impl JournalFold {
     }
 }
 
-/// Time for which settled rows are retained, because the venue may still correct a result.
+/// Time for which settled rows are retained, because the venue may still correct their results.
 const CORRECTION_WINDOW: Millis = Millis::DAY;
 const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
-/// Divisor of the snapshot interval at the end of a run, when fewer new lines justify a snapshot.
+/// The snapshot interval is divided by this number at the end of a run, so fewer new lines justify a snapshot.
 const END_INTERVAL_DIVISOR: u64 = 10;
 
-/// Number of unsaved parts that justifies a snapshot, even if only a few lines were added.
+/// Number of unsaved parts that justifies a snapshot, even after only a few new lines.
 const MIN_UNSAVED_PARTS: u64 = 4;
 
 impl JournalFold {
     fn forget_rows(&mut self) {
         let Self { past, before, written, every, .. } = self;
         let is_recent = recent_settlements(past);
-        // The last piece may have to be rewritten, and the written parts lack later revisions.
+        // The last piece may have to be written again, and the written parts do not contain later revisions.
         let revised = before.unsaved_revisions(past);
         let is_held = |intent: IntentId| {
             let is_in_parts = || written.has_final_state(intent) && before.has_final_state(intent);
@@ -349,7 +349,7 @@ impl JournalFold {
         }
     }
 
-    /// Returns whether to write a snapshot piece now. False before the run's header, which has the settings.
+    /// Returns whether to write a snapshot piece now. Always false before the run's header, which has the settings.
     fn should_write_piece(&self, is_end: bool) -> bool {
         !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worthwhile(is_end))
     }
@@ -413,7 +413,7 @@ impl Follower for JournalFold {
     }
 
     fn piece_stored(&mut self, head: Head) {
-        // This piece completes the snapshot. No later piece continues it.
+        // If this piece completes the snapshot, no later piece continues it.
         if self.is_writing {
             self.written.previous = Some(head);
         }
@@ -426,7 +426,7 @@ impl Follower for JournalFold {
             );
         }
         self.written = self.before.clone();
-        // Waits for a full interval before the next attempt, because the failure may persist.
+        // The failure may persist, so the next attempt is made after a full interval.
         (self.is_writing, self.since, self.tried) = (false, 0, self.past.last_intent());
     }
 
@@ -455,5 +455,5 @@ pub struct FullReadProgress<'a> {
     pub total: u64,
 }
 
-/// Callback for the progress of a complete read, called at the start and every few thousand entries.
+/// Callback for the progress of a complete read. Called at the start, and again every few thousand entries.
 pub type ReadingWatcher<'a> = dyn FnMut(FullReadProgress<'_>) + Send + 'a;

@@ -1,4 +1,4 @@
-//! State from earlier runs. Every start recovers this state from the journal.
+//! State of earlier runs. Every start recovers this state from the journal.
 
 mod compact;
 mod evicted_intents;
@@ -45,25 +45,25 @@ pub struct IntentDecision {
 pub struct RecoveredState {
     pub(crate) book: TradeBook,
     pub(crate) old: EvictedIntents,
-    /// Time at which each intent was journaled: the earliest possible time of its request.
+    /// Time at which each intent was journaled. The order's request cannot have been sent earlier.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
-    /// Intents reported as not sent, although the client had tried to send them.
+    /// Intents that were reported as not sent, although the client had tried to send them.
     pub(crate) tried_unsent: BTreeSet<IntentId>,
-    /// Time at which each intent came into doubt. Its request had ended by then.
+    /// Time at which each intent came into doubt. The order's request had ended by then.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,
-    /// Intents that were corrected or put in doubt after their end, in event order. Not part of snapshots.
+    /// Intents that were corrected or put in doubt after they ended, in event order. Snapshots do not contain them.
     pub(crate) revised: Vec<IntentId>,
     pub(crate) lacks_settlement: bool,
     pub(crate) last_received: Millis,
     /// Texts of all alarms in the journal. The text of a halt begins with [`HALTED`].
     pub(crate) alarms: BTreeSet<String>,
-    /// Earlier findings of the audits that report each finding only once.
+    /// Findings of earlier runs, from the audits that report each finding only once.
     pub(crate) found: BTreeSet<String>,
     pub(crate) wallet: WalletAudit,
     pub(crate) is_halted: bool,
-    /// Last halt. `None` in a state from a snapshot until [`RecoveredState::find_halt`] is called.
+    /// Last halt. If the state came from a snapshot, `None` until [`RecoveredState::find_halt`] is called.
     pub(crate) halt: Option<Halt>,
     pub(crate) decided: BTreeMap<IntentId, IntentDecision>,
     /// Numbers of lines that are displayed but not folded: headers, notes and duplicate trades.
@@ -170,7 +170,7 @@ impl RecoveredState {
             }
             return Ok(());
         }
-        // Most lines are candles, which the fold ignores.
+        // Most lines are candles. The fold ignores candles, so they are skipped before decoding.
         let is_candle = line.kind == LineKind::Event && line.body.contains("\"event\":\"candle\"");
         if is_candle {
             return Ok(());
@@ -195,7 +195,7 @@ impl RecoveredState {
             match event.kind {
                 EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.displayed.push(seq),
                 EventKind::Balance { .. } => self.wallet_line = Some(seq),
-                // The venue may have executed the order long after its stake was reserved.
+                // The venue may have executed the order long after the order's stake was reserved.
                 EventKind::Opened(OpenedTrade { intent, venue_id: Some(_), .. })
                 | EventKind::Adopted(OpenedTrade { intent, .. }) => {
                     if let Some(row) = self.book.row(intent) {
@@ -213,11 +213,11 @@ impl RecoveredState {
         Ok(())
     }
 
-    /// Forgets finished intents. Keeps the last intent, because it determines the next intent number.
+    /// Removes finished intents from memory. Retains the last intent, because its number determines the next number.
     fn forget_intents(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));
         let is_last = |intent| last.is_some_and(|(last, _)| last == intent);
-        // A refused intent is kept for a day, because the venue may still list a trade for it.
+        // A rejected intent is retained for a day, because the venue may still list a trade for it.
         let may_return = |row: &IntentRow| {
             row.is_refused() && last.is_some_and(|(_, at)| at - row.approved.decision_time() < Millis::DAY)
         };

@@ -1,4 +1,4 @@
-//! Restores a fold from the pieces of a snapshot, using the settings of a run.
+//! Restores a fold from the pieces of a snapshot, with the settings of a run.
 
 use super::evicted_intents::{EvictionFilter, EvictionPolicy};
 use super::snapshot::{
@@ -32,7 +32,7 @@ pub(super) struct SnapshotReader<'a> {
     fingerprints: &'a Fingerprints,
     before: Option<Result<PreviousSettings, Flaw>>,
     whole: Option<(Box<WholeSnapshot>, Session)>,
-    /// Mapping from bot and symbol numbers in the next piece to the run's numbers. `None` if they are equal.
+    /// Maps the bot and symbol numbers of the next piece to those of the run. `None` if the numbers are equal.
     numbers: Option<Renumbering>,
     names: Option<SessionNames>,
     has_other_numbers: bool,
@@ -77,7 +77,7 @@ impl PreviousSettings {
         let headers = reader.run_headers().await?;
         let numbers: Vec<u64> = headers.iter().map(|line| line.seq).filter(|seq| *seq < last.seq).collect();
         let headers = match reader.lines_numbered(&numbers).await {
-            // Falls back to a complete read, which names the first broken line.
+            // A complete read follows, and its error names the first line that breaks the chain.
             Err(JournalError::BrokenChain { seq, .. }) => {
                 return unknown(&format!("the header in entry {seq} is damaged"));
             }
@@ -98,7 +98,7 @@ impl PreviousSettings {
 }
 
 impl<'a> SnapshotReader<'a> {
-    /// Creates a reader for a run's settings. `before` is only needed for a snapshot with other settings.
+    /// Creates a reader for the settings of a run. `before` is only needed for snapshots with other settings.
     pub(super) const fn for_settings(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
@@ -123,7 +123,7 @@ impl<'a> SnapshotReader<'a> {
         Self { policy, ..self }
     }
 
-    /// Adds a piece. Returns the preceding part, which must be added next, or `None` after the first part.
+    /// Adds a piece. Returns the previous part, which must be added next, or `None` if this is the first part.
     pub(super) fn add(&mut self, stored: &StoredLine) -> Result<Option<Head>, Flaw> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
@@ -157,7 +157,7 @@ impl<'a> SnapshotReader<'a> {
                     part.intents = filter.retain(stored.seq, part.intents);
                 }
                 self.parts.push(part);
-                // No later piece continues a complete snapshot, so its names apply to this piece only.
+                // No later piece continues a complete snapshot, so its names are valid for this piece only.
                 self.has_other_numbers |= names.is_some();
                 let last = self.names.clone();
                 self.switch_numbers(names)?;

@@ -1,4 +1,4 @@
-//! Serialized format of the snapshots of a journal fold.
+//! Serialized format of the snapshots that a journal fold creates.
 
 use super::{IntentDecision, RecoveredState, damaged};
 use crate::audit::WalletAudit;
@@ -12,26 +12,26 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Version of the snapshot format. Increase it with every change in content or meaning.
+/// Version of the snapshot format. Increase the version with every change of the content or its meaning.
 pub(super) const FORMAT: u32 = 4;
-/// Format version of snapshots that continue parts with different bot and symbol numbers.
+/// Format version of snapshots whose earlier parts use other bot and symbol numbers.
 const RENUMBERED_FORMAT: u32 = 5;
 
 pub(super) const PART_INTENTS: u64 = 250;
-/// Number of displayed lines that justify a new part, even with few intents.
+/// Number of displayed lines that justifies a new part, even if there are few new intents.
 const MIN_DISPLAYED_LINES: usize = 10_000;
 
-/// Journal line of a snapshot: either a permanent part, or the final piece with the state.
+/// Journal line of a snapshot. The line is a permanent part, or the final piece with the state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Piece {
-    /// Permanent part that later snapshots continue.
+    /// Permanent part, which later snapshots continue.
     SnapshotPart(SnapshotDelta),
-    /// Final piece: the state and the data that no part contains yet. Later snapshots do not continue this piece.
+    /// Final piece: the state, and the data that no part contains yet. No later snapshot continues this piece.
     Snapshot(Box<WholeSnapshot>),
 }
 
-/// Changes since the previous part: new intents, intents that were unfinished, and append-only data.
+/// Changes since the previous part: new intents, intents unfinished at that time, and data that is only appended.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SnapshotDelta {
     /// Line number and hash of the previous part, `None` for the first part.
@@ -43,7 +43,7 @@ pub(super) struct SnapshotDelta {
     pub(super) found: Vec<String>,
     #[serde(rename = "told")]
     pub(super) displayed: Vec<u64>,
-    /// Bot and symbol numbering of the previous parts, `None` if the numbering is the same.
+    /// Bot and symbol numbers that the previous parts use. `None` if this part uses the same numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) names_before: Option<Box<SessionNames>>,
 }
@@ -246,7 +246,7 @@ pub(super) fn describe_format(found: u32) -> String {
     format!("its format is {found}, but this program reads formats {FORMAT} and {RENUMBERED_FORMAT}")
 }
 
-/// Hashes of a run's settings, computed as in this program version and as in earlier versions.
+/// Hashes of a run's settings, as computed by this program version and by earlier versions.
 pub(super) struct Fingerprints {
     pub(super) own: String,
     pub(super) earlier: String,

@@ -1,4 +1,4 @@
-//! Builds the rows of the journal's tables from the folded entries, and verifies stored rows.
+//! Builds the rows of the journal's tables from the folded entries, and verifies the stored rows.
 
 use super::{RecoveredState, read_header};
 use crate::RuntimeError;

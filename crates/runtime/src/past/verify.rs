@@ -1,4 +1,4 @@
-//! Verifies a whole journal and all its snapshots in one pass.
+//! Verifies a whole journal, including all its snapshots, in one pass.
 
 use super::fold::JournalFold;
 use super::read_header;
@@ -17,22 +17,22 @@ pub struct JournalCheck {
     pub verified: VerifiedJournal,
     pub snapshots: SnapshotCheck,
     pub tables: TablesCheck,
-    /// Data that compaction omitted and that cannot be verified. `None` if the journal is not compacted.
+    /// Data that was removed by compaction and cannot be verified. `None` if the journal is not compacted.
     pub compaction: Option<Compaction>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotCheck {
     pub sound: u64,
-    /// Number of snapshots whose content cannot be verified, by reason. Their hashes are still verified.
+    /// Number of snapshots whose content could not be verified, for each reason. Their hashes were verified.
     pub not_checked: BTreeMap<String, u64>,
 }
 
-/// Verifies the hash chain, rebuilds each snapshot from the lines before it, and checks the tables.
+/// Verifies the hash chain, rebuilds each snapshot from the preceding lines, and checks the tables.
 pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
     let tables = reader.tables().await?;
     let mut checks = Checks::new(&reader.run_headers().await?, tables);
-    // Reports a broken chain before any errors that it causes.
+    // A broken chain is reported before the errors that it causes.
     let verified = reader.verify_each(|stored| checks.check_line(stored)).await?;
     match checks.fault {
         Some(fault) => Err(fault),
@@ -47,7 +47,7 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
 
 struct Checks {
     folds: BTreeMap<String, JournalFold>,
-    /// Saved state after each part, keyed by line number. Later runs may continue from any part.
+    /// Saved state after each part. The key is the part's line number. A later run may continue from any part.
     after: BTreeMap<u64, SavedPart>,
     fingerprints: BTreeMap<String, String>,
     found: SnapshotCheck,
@@ -57,7 +57,7 @@ struct Checks {
 }
 
 impl Checks {
-    /// Creates a fold for each distinct run settings. Skips settings that this version cannot read.
+    /// Creates one fold for each different run settings. Skips settings that this program version cannot read.
     fn new(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
             let header = read_header(stored.seq, &stored.line).ok()?;
@@ -72,7 +72,7 @@ impl Checks {
                 folds.entry(own).or_insert(fold);
             }
         }
-        // Without a fold, rows cannot be rebuilt.
+        // The rows cannot be rebuilt without a fold.
         let tables = TablesToCheck::new(tables.filter(|_| !folds.is_empty()));
         let (after, found) = (BTreeMap::new(), SnapshotCheck::default());
         Self { folds, after, fingerprints, found, tables, compaction: None, fault: None }
@@ -95,7 +95,7 @@ impl Checks {
                 }
             }
         }
-        // Any fold will do, because intents end the same way with all settings.
+        // Intents end the same way with all settings, so any fold can be used.
         if let (None, Some(fold)) = (&self.fault, self.folds.values().next()) {
             self.fault = self.tables.check_line(stored, fold.past()).err();
         }
@@ -104,7 +104,7 @@ impl Checks {
     fn check_snapshot(&mut self, stored: &StoredLine) {
         let body = &stored.line.body;
         if !is_whole_snapshot(stored) {
-            // A part does not name its settings, so any fold may fit. The snapshot that follows detects a mismatch.
+            // A part does not name its settings, so each fold is tried. The snapshot after it reveals a mismatch.
             for fold in self.folds.values_mut() {
                 if rebuilds_piece(fold, &self.after, stored) {
                     let mut written = fold.written_mut().clone();

@@ -1,23 +1,23 @@
-//! Compares the venue's trades with the order of an intent.
+//! Compares trades at the venue with the order of an intent.
 
 use super::Doubt;
 use candlewick_broker::{OpenOrder, Reported, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
-/// Tolerance if a creation time, which may be truncated to seconds, replaces a missing request time.
+/// Tolerance for a creation time that replaces a missing request time. It may be truncated to seconds.
 const CREATION_TOLERANCE: Millis = Millis::SECOND;
-/// Tolerance if an open time, which is rounded up to full seconds, replaces a missing request time.
+/// Tolerance for an open time that replaces a missing request time. It is rounded up to full seconds.
 const OPEN_TOLERANCE: Millis = Millis::SECOND;
 
-/// Period in which a request must have reached the venue. Both ends are inclusive.
+/// Period in which the request must have reached the venue. Both ends belong to the period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) from: Millis,
     pub(crate) until: Millis,
 }
 
-/// Result of comparing a trade report with an intent's order. Missing or unknown fields make a match unclear.
-/// An unclear trade is never adopted. While such a trade exists, the intent stays in doubt.
+/// Result of comparing a trade report with an intent's order. Missing or unknown fields make the match unclear.
+/// A trade with an unclear match is never adopted. While such a trade exists, the intent stays in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     Different,
@@ -32,7 +32,7 @@ pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Ma
     by_token.min(compare_terms(&doubt.order, report)).min(by_time)
 }
 
-/// Returns whether symbol, account and time match the order, but amount, direction or expiry differ.
+/// Returns whether symbol, account and time match the order, but the amount, direction or expiry differs.
 pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     is_departure_within(doubt, report, doubt.span(uncertainty))
 }
@@ -81,7 +81,7 @@ fn compare_reported<T: PartialEq>(reported: Option<&Reported<T>>, wanted: &T) ->
     compare_value(reported.and_then(Reported::known), &wanted)
 }
 
-/// Compares expiration types. An unstated type means `TIME_FIXED` (`observed: expiry`).
+/// Compares expiration types. A type that is not stated means `TIME_FIXED` (`observed: expiry`).
 fn compare_expiration(reported: Option<&Reported<ExpirationType>>, wanted: ExpirationType) -> Match {
     let reported = reported.and_then(Reported::known).map(|known| known.as_str());
     compare_value(reported, &wanted.as_str())
@@ -145,7 +145,7 @@ mod tests {
             (TradeReport { symbol: None, ..sold() }, false),
             (TradeReport { account: Some(Account::Real), ..sold() }, false),
             (TradeReport { from_token: Some(false), ..sold() }, false),
-            // The request is sent at 100 s and ends at 110 s. It arrives up to 30 s later.
+            // The request was sent at 100 s and ended at 110 s. It arrives at the venue up to 30 s later.
             (TradeReport { request_time: Some(Millis::new(97_999)), ..sold() }, false),
             (TradeReport { request_time: Some(Millis::new(141_001)), ..sold() }, false),
         ] {
@@ -170,7 +170,7 @@ mod tests {
             };
             check(bare, expected);
         }
-        // An unstated expiration type means TIME_FIXED.
+        // An expiration type that is not stated means TIME_FIXED.
         let types = [ExpirationType::Unstated, ExpirationType::TimeFixed];
         for (wanted, requested) in types.into_iter().flat_map(|wanted| types.map(|other| (wanted, other))) {
             let state = |doubt: &mut Doubt, report: &mut TradeReport| {

@@ -1,4 +1,4 @@
-//! Table of the listed trades that no intent has claimed, with the intents in doubt that match.
+//! Table of the listed trades that belong to no intent yet, and of the intents in doubt that match them.
 
 use super::Doubt;
 use super::candidate::{Match, Window, compare, is_departure, reported_request_time, states_all_terms};
@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 pub(crate) struct CandidateTable<'a> {
     pub(crate) rows: Vec<&'a TradeReport>,
     pub(crate) possible: Vec<BTreeSet<usize>>,
-    /// Pairs of an intent index and a row index that match in every field.
+    /// Pairs of an intent index and a row index for which every field matches.
     certain: BTreeSet<(usize, usize)>,
-    /// For each intent, the rows that may be its trade, opened with other terms than ordered.
+    /// For each intent, the rows that may be its trade but have other terms than the order (departures).
     pub(crate) departures: Vec<BTreeSet<usize>>,
     awaited: BTreeSet<usize>,
 }
@@ -69,7 +69,7 @@ impl<'a> CandidateTable<'a> {
         }
     }
 
-    /// Returns the only departure of an intent, if no other intent fits and the report states all terms.
+    /// Returns the only departure of an intent. `None` if another intent also fits, or the report omits any term.
     pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
         let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
         let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();
@@ -120,7 +120,7 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Pairs intents in order with rows by request time. `None` unless their numbers are equal and every field matches.
+    /// Pairs intents in `order` with rows by request time. `None` unless the counts are equal and all fields match.
     pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,

@@ -1,10 +1,10 @@
-//! Set of the ids of all trades that belong to an intent. Old ids are stored as hashes.
+//! Set of the ids of all trades that belong to an intent. Old ids are stored only as hashes.
 
 use candlewick_sdk::Millis;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Maximum number of old trade ids. Sufficient for a full list with the default `broker.list_rows_limit`.
+/// Maximum number of old trade ids. This suffices for a full list with the default `broker.list_rows_limit`.
 const MAX_OLD_TRADES: usize = 100_000;
 
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub(crate) struct ClaimedTrades {
     young: BTreeSet<String>,
     old: BTreeSet<u64>,
     order: VecDeque<(u64, Millis)>,
-    /// Latest end time of an old trade whose id was dropped for lack of space, `None` if none was dropped.
+    /// Latest end time of the trades whose ids were dropped for lack of space. `None` if no id was dropped.
     pub(crate) unknown_until: Option<Millis>,
 }
 
@@ -57,7 +57,7 @@ impl ClaimedTrades {
     }
 }
 
-/// Returns a deterministic hash of a trade id, equal in every process of the same build.
+/// Returns a deterministic hash of a trade id. Every process of the same build computes the same hash.
 pub(crate) fn hash_id(venue_id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     venue_id.hash(&mut hasher);

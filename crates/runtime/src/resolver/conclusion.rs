@@ -1,4 +1,4 @@
-//! Draws conclusions about intents in doubt from the venue's trade list and the wallet balance.
+//! Draws conclusions about intents in doubt from the venue's trade list and from the wallet balance.
 
 use super::candidate::{Match, Window, compare, is_departure_within, reported_request_time};
 use super::candidate_table::{CandidateTable, Group};
@@ -10,16 +10,16 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
 use std::collections::BTreeSet;
 
-/// Conclusion about intents that may own the same trades. Indices refer to the [`CandidateTable`].
+/// Conclusion about intents that may own the same trades. All indices are indices of the [`CandidateTable`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Conclusion {
     Wait,
     Adopt(Vec<(usize, usize)>),
     NotOpened(usize),
     Ask(EscalationReason),
-    /// One trade too many is listed. The row may belong to one of these intents, which were refused.
+    /// The venue lists one trade too many. The trade in this row may belong to one of these refused intents.
     Reinstate(Vec<IntentId>, usize),
-    /// Settlements of other trades are missing. If `is_late` is true, escalates to the operator.
+    /// Settlements of other trades are missing. If `is_late` is true, the operator is notified.
     WaitForSettlements {
         is_late: bool,
     },
@@ -43,8 +43,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Handles a group with matching trades. Adopts the trades if two listings showed one trade per intent.
-    /// Escalates too many trades immediately, and too few or unclear trades after the deadline.
+    /// Handles a group with matching trades. Adopts the trades if two listings showed one trade for each intent.
+    /// Escalates immediately if there are too many trades. Escalates too few or unclear trades after the deadline.
     fn conclude_present(&self, group: &Group) -> Conclusion {
         let is_steady = self.listing.is_complete && self.all_cases_satisfy(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
@@ -70,8 +70,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Handles a group with a trade that may belong to a refused intent. `None` if there is no such trade.
-    /// If one trade too many is listed, the refused intent returns to doubt. Otherwise the operator decides.
+    /// Handles a group that contains a trade which may belong to a refused intent. `None` if there is no such trade.
+    /// If the venue lists one trade too many, the refused intent returns to doubt. Otherwise the operator decides.
     fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
         let refused = (self.known.refused, self.known.uncertainty);
         let (intents, row) = find_rivals(self.table, group.rows.iter().copied(), refused)?;
@@ -82,8 +82,8 @@ impl Evidence<'_> {
         Some(Conclusion::Ask(EscalationReason::MayBeRefused { venue_ids, intents }))
     }
 
-    /// Handles an intent without a matching trade. After the deadline, adopts a single departure if no other
-    /// program trades on the account. If there is no departure, the wallet may prove that no trade was opened.
+    /// Handles an intent without a matching trade. After the deadline, adopts the only trade with other terms, unless
+    /// other programs trade on the account. If there is no such trade, the wallet may prove that no trade was opened.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -114,7 +114,7 @@ impl Evidence<'_> {
         escalate_if(is_late, why)
     }
 
-    /// Returns whether the venue may have paid out an unbooked trade. The payment could hide a missing stake.
+    /// Returns whether the venue may have paid out a trade that is not booked. The payment could hide a missing stake.
     fn has_unknown_pay(&self, intent: usize) -> bool {
         let now = self.now + self.known.uncertainty;
         let may_be_over = |doubt: &Doubt| {
@@ -133,8 +133,8 @@ impl Evidence<'_> {
             || others.any(may_be_paid)
     }
 
-    /// Returns whether the wallet balance is too low to include the stake of an intent in doubt.
-    /// False unless the ledger is stable. Other unknown amounts can only increase the balance.
+    /// Returns whether the wallet balance is too low to still contain the stake of an intent in doubt.
+    /// Always false while the ledger is unstable. Other unknown amounts can only increase the balance.
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
@@ -146,7 +146,7 @@ impl Evidence<'_> {
                 .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).held < doubt.stake)
     }
 
-    /// Returns the stakes of other intents that may still be in the wallet although the ledger reserves them.
+    /// Returns the stakes of other intents that the ledger has reserved but that may still be in the wallet.
     fn reserved_by_others(&self, intent: usize) -> ReservedStakes {
         let mut reserved = ReservedStakes::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
@@ -157,7 +157,7 @@ impl Evidence<'_> {
                 Stage::InDoubt if is_listed => {}
                 Stage::InDoubt => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
-                // A trade is listed, so the stake may have left the wallet after all.
+                // The venue lists a trade, so the stake may have left the wallet after all.
                 Stage::NotOpened { .. } if is_listed => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } => reserved.held += stake,
             }
@@ -181,10 +181,10 @@ fn escalate_if(is_due: bool, why: EscalationReason) -> Conclusion {
     if is_due { Conclusion::Ask(why) } else { Conclusion::Wait }
 }
 
-/// Minimum assumed transit time of a request, because the venue may date its answer too early.
+/// Minimum assumed duration of a request's way to the venue, whose answer may contain a time that is too early.
 const MIN_TRANSIT_TIME: Millis = Millis::from_seconds(5);
 
-/// Requires a timestamp, because otherwise every old trade with the same terms would match.
+/// The report must contain a time. Without this condition, every old trade with the same terms would match.
 pub(crate) fn may_match_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     reported_request_time(report).is_some()
         && compare(doubt, report, refusal_window(doubt, uncertainty)) != Match::Different
@@ -196,8 +196,8 @@ fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
 }
 
 impl Resolver {
-    /// Returns the refused intents that may own a trade. Only for a trade that matches no intent in doubt.
-    /// Departures count only while no other program is known to trade on the account.
+    /// Returns the refused intents that may own a trade. Call this only if the trade matches no intent in doubt.
+    /// Trades with other terms count only while no other program is known to trade on the account.
     pub(super) fn refused_owners(
         &self,
         report: &TradeReport,
@@ -232,17 +232,17 @@ fn find_rivals(
     Some((intents.into_iter().collect(), row))
 }
 
-/// Maximum number of subset sums. If there are more, any amount counts as explained.
+/// Maximum number of subset sums. If there are more, every amount counts as explained.
 pub(crate) const MAX_SUBSET_SUMS: usize = 4_096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletView {
     pub(crate) balance: Money,
-    /// Balance if every unclear intent had opened a trade: the ledger's free balance, which excludes their stakes.
+    /// Balance if each unclear intent opened a trade: the ledger's free balance, from which their stakes are deducted.
     pub(crate) explained_without_doubts: Money,
 }
 
-/// Stakes deducted from the ledger's free balance that may still be in the wallet.
+/// Stakes that are deducted from the ledger's free balance, but may still be in the wallet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReservedStakes {
     pub(crate) held: Money,
@@ -254,7 +254,7 @@ impl WalletView {
         self.balance - self.explained_without_doubts
     }
 
-    /// Requires a balance that matches without this trade but not with it, whatever happened to the other intents.
+    /// Requires that the balance fits only without this trade, whatever happened to the other intents.
     fn proves_not_opened(&self, stake: Money, others: &ReservedStakes) -> bool {
         let rest = self.surplus() - others.held;
         subset_sums(&others.unknown).is_some_and(|sums| {
@@ -268,7 +268,7 @@ pub(crate) fn subset_sums(amounts: &[Money]) -> Option<Vec<Money>> {
     choice_sums(amounts.iter().map(std::slice::from_ref))
 }
 
-/// Like [`subset_sums`], but each sum contains at most one amount per choice.
+/// Like [`subset_sums`], but each sum uses at most one amount of each choice.
 pub(crate) fn choice_sums<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
     for choice in choices {
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn trade_of_rejected_intent_lies_between_sending_and_answer() {
-        // The request is sent at 100 s. `answered` is the date of the answer.
+        // The request was sent at 100 s. `answered` is the date in the answer.
         let check = |answered: i64, requested: i64, expected: bool| {
             let doubt = Doubt { ended: Millis::new(answered), ..testing::doubt(1) };
             let report = testing::report("a", Millis::new(requested));
@@ -300,7 +300,7 @@ mod tests {
         };
         check(101_000, 97_999, false);
         check(101_000, 98_000, true);
-        // Within 5 s of sending, plus 1 s for the clocks and 1 s for the timestamp.
+        // The limit is 5 s after sending, plus 1 s for the clocks and 1 s for the timestamp.
         check(101_000, 107_000, true);
         check(101_000, 107_001, false);
         check(115_000, 117_000, true);
@@ -330,9 +330,9 @@ mod tests {
         check(52_000, 1_000, 0, &[2_000], false);
         check(51_000, 1_000, 0, &[1_000], false);
         check(52_000, 1_000, 0, &[1_000], true);
-        // 30.00 may be the sum of 10.00 and 20.00, or the other stake of 30.00.
+        // The 30.00 may be the sum of 10.00 and 20.00, or the other stake of 30.00.
         check(53_000, 1_000, 0, &[2_000, 3_000], false);
-        // With too many stakes, the wallet proves nothing.
+        // If there are too many stakes, the wallet proves nothing.
         let distinct: Vec<i64> = (0..13).map(|power| 1 << power).collect();
         check(50_000 + (1 << 20), 1 << 20, 0, &distinct[..12], true);
         check(50_000 + (1 << 20), 1 << 20, 0, &distinct, false);

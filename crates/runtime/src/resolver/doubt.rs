@@ -1,16 +1,16 @@
-//! Intents in doubt: their deadlines, and the possible resolutions after a poll of the trade list.
+//! Intents in doubt: their deadlines, and their possible resolutions after a poll of the trade list.
 
 use super::candidate::Window;
 use candlewick_broker::{OpenOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScale};
 
-/// Maximum time between the end of a request and its acceptance by the venue, which may queue requests.
+/// Maximum time from the end of a request until the venue accepts it, because the venue may queue requests.
 pub(super) const MAX_ARRIVAL_DELAY: Millis = Millis::from_seconds(30);
-/// Tolerance for a reported request time before the time of sending. Added to the clock's uncertainty.
+/// Maximum time by which a reported request time may precede the sending. Clock uncertainty is added to it.
 pub(super) const TIMESTAMP_TOLERANCE: Millis = Millis::SECOND;
 
-/// Returns the latest possible close of a trade: arrival 30 s after `ended`, open with the next candle.
+/// Returns the latest possible close of a trade that arrives 30 s after `ended` and opens with the next candle.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
     ended + MAX_ARRIVAL_DELAY + close_type.duration() * 2
 }
@@ -25,15 +25,15 @@ pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
     }
 }
 
-/// Intent whose request may have been sent but has no known answer. All times are venue time.
+/// Intent whose request may have been sent, but has no known answer. All times are venue times.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doubt {
     pub(crate) intent: IntentId,
     pub(crate) order: OpenOrder,
     pub(crate) stake: Money,
-    /// Earliest possible time of sending the request.
+    /// Earliest time at which the request can have been sent.
     pub(crate) sent: Millis,
-    /// End of the request, or time at which a crash was detected. [`Millis::MAX`] while in flight.
+    /// End of the request, or the time when a crash was detected. [`Millis::MAX`] while the request is in flight.
     pub(crate) ended: Millis,
     pub(crate) expected_close_latest: Millis,
 }
@@ -84,17 +84,17 @@ pub(crate) enum Resolution {
         intent: IntentId,
         report: Box<TradeReport>,
     },
-    /// The order is considered not opened, although its trade may still appear within a day.
+    /// The order counts as not opened, although its trade may still appear within a day.
     NotOpened {
         intent: IntentId,
         reserved_until: Millis,
     },
-    /// The operator has to decide. The intent stays in doubt, and the search continues.
+    /// The operator has to decide. The intent stays in doubt, and the search for its trade continues.
     Escalate {
         intent: IntentId,
         why: EscalationReason,
     },
-    /// A trade matches intents that were rejected or not sent. The intents return to doubt, and the run halts.
+    /// A trade matches intents that were rejected or not sent. These intents return to doubt, and the run halts.
     Reinstate {
         intents: Vec<IntentId>,
         report: Box<TradeReport>,
@@ -172,7 +172,7 @@ impl EscalationReason {
     }
 }
 
-/// Reason for refusing an operator's resolution of a doubt.
+/// Reason for refusing the operator's resolution of a doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResolutionError {
     NotInDoubt,
@@ -211,7 +211,7 @@ mod tests {
         check(ExpirationType::Unstated, 10_000, (40_999, 160_999));
         check(ExpirationType::TimeFixed, 10_500, (40_999, 160_999));
         check(ExpirationType::CandleClose, 10_999, (40_999, 160_999));
-        // After 40.5 s, the next five-minute candle begins at 300 s. After exactly 300 s, it begins at 600 s.
+        // After 40.5 s, the next candle of five minutes begins at 300 s. After exactly 300 s, it begins at 600 s.
         check(ExpirationType::NextCandle, 10_500, (300_000, 420_000));
         check(ExpirationType::NextCandle, 269_999, (300_000, 420_000));
         check(ExpirationType::NextCandle, 270_000, (600_000, 720_000));
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn arrival_window_spans_sending_to_deadline() {
-        // The request is sent at 100 s and ends at 110 s. The trade closes by 201 s.
+        // The request was sent at 100 s and ended at 110 s. The trade closes at 201 s at the latest.
         let doubt = testing::doubt(1);
         let (uncertainty, until) = (Millis::new(300), Millis::new(199_000));
         assert_eq!(doubt.window(uncertainty, until), Window { from: Millis::new(98_700), until });

@@ -1,27 +1,27 @@
-//! Measures the delay with which trades appear in the venue's list.
+//! Measures the delay until a trade appears in the venue's list.
 
 use super::candidate::reported_request_time;
 use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum lag of the trade list. A trade that is absent for longer does not count as lag, but as missing.
+/// Maximum lag of the trade list. A trade that is absent for longer counts as missing and not as late.
 pub(crate) const MAX_LIST_LAG: Millis = Millis::from_seconds(600);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcceptedTrade<'a> {
     pub(crate) id: &'a str,
     pub(crate) at: Millis,
-    /// Whether the venue reported the trade's result, which proves that the trade exists.
+    /// Whether the venue has reported the trade's result. A result proves that the trade exists.
     pub(crate) is_settled: bool,
 }
 
-/// Measures the lag of the list: the longest absence of an accepted trade from complete listings.
+/// Measures the lag of the trade list: the longest time for which complete listings lacked an accepted trade.
 #[derive(Clone, Debug)]
 pub(crate) struct LagMeter {
     setting: Millis,
     longest: Millis,
-    /// Accepted trades that have not been listed, with the start time of the last listing.
+    /// Accepted trades that no listing has contained so far, with the start time of the last listing.
     missing: BTreeMap<String, Millis>,
 }
 
@@ -30,7 +30,7 @@ impl LagMeter {
         Self { setting, longest: Millis::ZERO, missing: BTreeMap::new() }
     }
 
-    /// Returns the allowed lag: the setting, or twice the longest measured lag if that is larger.
+    /// Returns the allowed lag: the setting, or twice the longest measured lag if that is longer.
     pub(crate) fn allowance(&self) -> Millis {
         self.setting.max(self.longest * 2)
     }
@@ -47,7 +47,7 @@ impl LagMeter {
         let mut missing = BTreeMap::new();
         for AcceptedTrade { id, at, is_settled } in accepted {
             if !listed.contains(id) {
-                // An unsettled trade may never appear, because an answer may name a nonexistent trade.
+                // An answer may name a trade that does not exist, so an unsettled trade may never appear.
                 let lag = listing.began - at;
                 self.note(if is_settled || lag > MAX_LIST_LAG { lag } else { lag.min(self.setting) });
                 missing.insert(id.to_owned(), listing.began);
@@ -93,7 +93,7 @@ mod tests {
     fn missing_settled_trade_counts_as_lag() {
         let settled = AcceptedTrade { is_settled: true, ..open("a", 0) };
         assert_eq!(allowances([(400_000, &[])], &[settled]), [800_000]);
-        // An incomplete list proves no lag.
+        // An incomplete list is no evidence of lag.
         let mut meter = LagMeter::new(Millis::ZERO);
         let listing = TradeListing { is_complete: false, ..testing::listing(9_000, Vec::new()) };
         meter.take(&listing, [settled]);

@@ -1,7 +1,7 @@
-//! Resolves doubts: finds out which unanswered orders became trades.
+//! Resolves doubts by finding out which unanswered orders became trades.
 //! The venue has no idempotency keys, so an unanswered order is never sent again. Instead, the [`Resolver`] searches
-//! the venue's list for its trade. It schedules polls for each [`Doubt`] and turns [`TradeListing`]s into
-//! [`Resolution`]s, without I/O and without a clock. Undecidable doubts are escalated to the operator.
+//! the venue's list for the order's trade. It schedules polls for each [`Doubt`], and turns [`TradeListing`]s into
+//! [`Resolution`]s, without I/O and without a clock. If a doubt cannot be decided, the operator is notified.
 
 mod candidate;
 mod candidate_table;
@@ -33,10 +33,10 @@ use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence, may_match_refused};
 use std::collections::BTreeSet;
 
-/// Period before a request in doubt. Duplicates of earlier requests could be mistaken for its trade.
+/// Period before a request in doubt. A duplicate of an earlier request could be mistaken for the trade of the doubt.
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
-/// Minimum assumed clock error. Current samples do not show the clock error at the time of sending.
+/// Minimum assumed clock error. Current measurements do not show how large the error was at the time of sending.
 pub(crate) const MIN_CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
@@ -47,19 +47,19 @@ pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Mi
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResolverContext<'a> {
     pub(crate) claimed: &'a ClaimedTrades,
-    /// Requests in flight. Their trades may be listed before the answers arrive.
+    /// Requests in flight. The venue may list their trades before their answers arrive.
     pub(crate) in_flight: &'a [Doubt],
-    /// Answered requests. Their duplicate trades belong to no other intent.
+    /// Answered requests. A duplicate trade of such a request belongs to no other intent.
     pub(crate) answered: &'a [Doubt],
-    /// Rejected or unsent requests. These may have opened trades nevertheless.
+    /// Rejected or unsent requests. Such a request may have opened a trade nevertheless.
     pub(crate) refused: &'a [Doubt],
-    /// Intents without a known trade whose stakes are still reserved in the ledger.
+    /// Intents without a known trade whose stakes the ledger still reserves.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
-    /// Whether the venue may have paid an unknown sum. If so, the wallet proves nothing.
+    /// Whether the venue may have paid an unknown amount. If so, the wallet proves nothing.
     pub(crate) has_unknown_payment: bool,
-    /// Whether the ledger has been unchanged for longer than the wallet may lag.
+    /// Whether the ledger has been unchanged for longer than the maximum lag of the wallet.
     pub(crate) is_ledger_stable: bool,
-    /// Wallet reading taken after the listing, `None` if it failed.
+    /// Wallet reading that was taken after the listing. `None` if the reading failed.
     pub(crate) wallet: Option<WalletView>,
     pub(crate) uncertainty: Millis,
 }
@@ -70,7 +70,7 @@ pub(crate) struct Resolver {
     since: Millis,
     pub(crate) lag: LagMeter,
     cases: Vec<Case>,
-    /// Trades assigned to intents. Prevents a second assignment before the trade is claimed.
+    /// Trades that were assigned to intents but are not claimed yet. Prevents a second assignment.
     assigned: BTreeSet<String>,
     pub(crate) reported: BTreeSet<String>,
 }
@@ -81,7 +81,7 @@ impl Resolver {
         Self { account, since, lag, cases: Vec::new(), assigned, reported }
     }
 
-    /// Starts the search for an intent's trade at `now`. No-op if the search is already running.
+    /// Starts the search for an intent's trade at `now`. Does nothing if the search is already running.
     pub(crate) fn begin(&mut self, doubt: Doubt, now: Millis) {
         if self.find(doubt.intent).is_none() {
             self.cases.push(Case::new(doubt, now));
@@ -94,7 +94,7 @@ impl Resolver {
         }
     }
 
-    /// Returns whether a trade may be the intent's with other terms. Both list and record must suggest this.
+    /// Returns whether a trade may be the intent's with other terms. Both the list and the record must suggest this.
     pub(crate) fn may_have_other_terms(&self, id: IntentId, row: &TradeReport, uncertainty: Millis) -> bool {
         let is_match = |case: &Case| {
             case.departures.contains(&row.id) && candidate::is_departure(&case.doubt, row, uncertainty)
@@ -123,7 +123,7 @@ impl Resolver {
         self.cases.iter().map(|case| case.next_poll).min()
     }
 
-    /// Returns the earliest time at which a request can affect a doubt, `None` if there are no doubts.
+    /// Returns the earliest time at which a request could matter for a doubt. `None` if there are no doubts.
     pub(crate) fn relevant_since(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
         in_doubt.map(|case| case.doubt.sent - PRECEDING_WINDOW).min()
@@ -185,7 +185,7 @@ impl Resolver {
         resolutions
     }
 
-    /// Manually assigns a trade to an intent, even if the intent was considered not opened.
+    /// Assigns a trade to an intent manually, even if the intent counts as not opened.
     pub(crate) fn assign(
         &mut self,
         intent: IntentId,
@@ -200,7 +200,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Manually marks an intent as not opened. Returns the expiry of its stake reservation.
+    /// Marks an intent as not opened manually. Returns the time until which its stake stays reserved.
     pub(crate) fn give_up(&mut self, intent: IntentId) -> Result<Millis, ResolutionError> {
         let list_lag = self.lag.allowance();
         let in_doubt = |case: &&mut Case| case.doubt.intent == intent && case.stage == Stage::InDoubt;
@@ -231,7 +231,7 @@ impl Resolver {
         let is_free =
             |row: &TradeReport| !known.claimed.contains(&row.id) && !self.assigned.contains(&row.id);
         let mut table = CandidateTable::new(listing, is_free, (&in_doubt, &in_flight));
-        // Trades already reported are foreign. Duplicate trades belong to an answered request.
+        // A trade that was already reported is foreign. A duplicate trade belongs to an answered request.
         let is_unknown = |row: &TradeReport| {
             let is_second = |doubt: &Doubt| may_belong_to(doubt, row, known.uncertainty);
             let is_refused = |doubt: &Doubt| may_match_refused(doubt, row, known.uncertainty);
@@ -303,14 +303,14 @@ impl Resolver {
         }
     }
 
-    /// Reports trades opened with a token that match no request. Skips manual trades; a trade without a time is old.
+    /// Reports trades of this account that match no request. Skips manual trades, old trades, and those without a time.
     fn report_unexplained(
         &mut self,
         table: &CandidateTable<'_>,
         known: &ResolverContext<'_>,
         resolutions: &mut Vec<Resolution>,
     ) {
-        // Older trades may belong to forgotten intents. These trades were checked when they were new.
+        // Older trades may belong to intents that are no longer in memory. They were checked when they were new.
         let since = known
             .claimed
             .unknown_until

@@ -1,4 +1,4 @@
-//! Writes the journal for the runner. Queues entries while the journal is being made durable.
+//! Writes the journal for the runner. Entries are queued while a save makes the journal durable.
 
 use crate::coordinator::JournalEntry;
 use candlewick_engine::Entry;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 const JOURNAL_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Time for a snapshot piece to finish once the journal is needed. After that, the piece is abandoned.
+/// Time for a snapshot piece to finish once the journal is needed. After that, the snapshot piece is abandoned.
 const SNAPSHOT_GRACE_PERIOD: Duration = Duration::from_millis(50);
 
 const REST_INTERVAL: Duration = Duration::from_millis(20);
@@ -75,7 +75,7 @@ impl JournalWriter {
         drop(self.write_or_queue(QueuedItem::Exchange(exchange)));
     }
 
-    /// Stores the answer to an order. Drops the answer if the queue is full: the order will arrive again.
+    /// Stores the answer to an order. If the queue is full, drops the answer: the order will be sent again.
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
         drop(self.write_or_queue(QueuedItem::Answer(order, answer)));
     }
@@ -98,7 +98,7 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Confirms that this process still has the lease by writing to the journal again.
+    /// Checks that this process still holds the lease, by writing to the journal again.
     pub(crate) async fn confirm(&mut self) -> LeaseCheck {
         self.hurry_snapshot().await;
         let is_away = matches!(self.slot, JournalSlot::Away(_));
@@ -127,8 +127,8 @@ impl JournalWriter {
         };
     }
 
-    /// Starts to store a snapshot piece if a piece is due and the journal is idle. Stores more pieces if many
-    /// are due. If `waits` is true, stores only one piece and waits for its end, because time is frozen.
+    /// Starts to store a snapshot piece if one is due and the journal is idle. Stores several pieces if many are due.
+    /// If `waits` is true, time is frozen, so this function stores only one piece and waits until it is stored.
     pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
         self.slot = match std::mem::replace(&mut self.slot, JournalSlot::Moving) {
             JournalSlot::Here(journal) if journal.is_snapshot_due() => {
@@ -165,7 +165,7 @@ impl JournalWriter {
         self.finish_snapshot().await;
     }
 
-    /// Waits for the save in progress to end. Never returns if no save is in progress. Cancel-safe.
+    /// Waits until the save in progress has ended. Never returns if no save is in progress. Cancel-safe.
     pub(crate) async fn wait_for_save(&mut self) -> SaveReport {
         self.finish_snapshot().await;
         let JournalSlot::Away(away) = &mut self.slot else { return std::future::pending().await };
@@ -224,7 +224,7 @@ async fn store_piece(
     loop {
         let mut is_wanted = false;
         let enough = async {
-            // Waits for the deadline, or for a signal to hurry.
+            // This waits for the deadline, or for a signal to finish soon.
             drop(tokio::time::timeout(JOURNAL_DEADLINE, &mut hurried).await);
             is_wanted = true;
             tokio::time::sleep(SNAPSHOT_GRACE_PERIOD).await;

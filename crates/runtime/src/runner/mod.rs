@@ -1,6 +1,6 @@
-//! Executes the commands of the coordinator in a live run, and makes no decisions.
-//! Every await has a deadline, and every queue has a maximum length. A virtual clock is held while a request
-//! is unanswered, so that requests take no venue time.
+//! Executes the commands of the coordinator in a live run. The runner makes no decisions.
+//! Every await has a deadline, and every queue has a maximum length. A virtual clock is held while a request is
+//! unanswered, so that requests take no venue time.
 
 mod journal_writer;
 mod order_tracker;
@@ -32,7 +32,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval};
 use watchers::Watchers;
 
-/// Real-time interval at which an idle run makes its journal durable, which renews the lease.
+/// Real-time interval at which an idle run saves its journal. Each save renews the lease.
 const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 
 pub struct Runner {
@@ -104,7 +104,7 @@ impl Runner {
         self
     }
 
-    /// Runs until `stop` has fired and all open trades have settled, or until that wait times out.
+    /// Runs until `stop` has fired and all open trades have settled, or until the wait for them times out.
     /// A second signal on `stop` ends the run immediately.
     pub async fn run(
         mut self,
@@ -143,7 +143,7 @@ impl Runner {
                     Next::Order(order)
                 }
                 (symbol, next) = self.feeds.next() => {
-                    // Acquired before the hold of the price is released, so that no time passes in between.
+                    // The new hold starts before the hold of the price is released, so that no time passes in between.
                     hold = clock.hold();
                     Next::Input(next.map_or(Input::FeedEnded(symbol), |(tick, _)| Input::Tick(symbol, tick)))
                 }
@@ -157,7 +157,7 @@ impl Runner {
                     Next::Input(Input::Time)
                 }
             };
-            // Checked before the input is processed, because the clock may be stale after a suspension.
+            // The suspension is detected before the input is processed, because the clock may be stale after it.
             let absence = self.sleep.detect_suspension();
             let behind = absence.map_or(Millis::ZERO, |_| self.clock.catch_up());
             let next = if absence.is_some() { self.confirm_lease(next).await } else { next };
@@ -183,21 +183,21 @@ impl Runner {
             Next::Order(order) => self.feed_order(order).await,
             Next::Journal(returned) => {
                 self.feed_save_report(returned).await;
-                // Restarts the interval, so that a slow journal is not renewed immediately.
+                // The interval starts again, so that a slow journal is not saved again immediately.
                 renewal.reset();
             }
             Next::Input(input) => self.feed(input).await,
         }
     }
 
-    /// Confirms the lease before any request: another process may have taken over. Opens no trades without a lease.
+    /// Confirms the lease before any request, as another process may have taken it. Opens no trades without the lease.
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
-        // The time spent on the confirmation does not count as a suspension.
+        // The time that the confirmation took does not count as a suspension.
         self.sleep.reset();
         match (next, confirmed) {
-            // The earlier result is outdated, so it is replaced.
+            // The earlier result is outdated, so the result of the confirmation is included.
             (Next::Journal(returned), LeaseCheck::Here(confirmed)) => {
                 Next::Journal(SaveReport { durable: returned.durable.and(confirmed), ..returned })
             }
@@ -213,7 +213,7 @@ impl Runner {
         }
     }
 
-    /// Feeds all available answers to the coordinator before other events, to keep them in order.
+    /// Passes all available answers to the coordinator before other events, so that they stay in order.
     async fn feed_ready(&mut self) {
         while let Some(response) = self.requests.try_next() {
             self.feed_answer(response).await;
@@ -246,7 +246,7 @@ impl Runner {
         match self.orders.take(request) {
             Arrival::New(id, order) => {
                 if order == ControlOrder::Resume {
-                    // The operator considers the token valid. The venue's next answer will show it.
+                    // The operator considers the token valid. The next answer of the venue will show whether it is.
                     self.token.clear_rejection();
                     self.feed_token().await;
                 }
@@ -311,7 +311,7 @@ impl Runner {
                     let returned = self.journal.wait_for_save().await;
                     let SaveReport { durable, write_result, .. } = self.watchers.on_written(returned);
                     inputs.extend(write_result.is_err().then_some(Input::EntryRefused));
-                    // Resumes the events that were frozen during the save.
+                    // Events that were frozen during the save continue now.
                     inputs.extend([Input::Durable(durable), Input::Time]);
                 }
             }
@@ -385,7 +385,7 @@ async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
     clock.hold()
 }
 
-/// Sleeps until `wake`, registered before the clock is released so that a virtual clock cannot jump past it.
+/// Sleeps until `wake`. The sleep is registered before the clock is released, so a virtual clock cannot skip it.
 pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
     let mut sleep = clock.sleep_until(wake);
     let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
@@ -396,7 +396,7 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Gap that proves a suspension. Longer than the lease renewal interval, and well below the lease duration.
+/// Gap that proves a suspension. It exceeds the interval of lease renewals, and is well below the lease duration.
 const MAX_CHECK_GAP: Duration = Duration::from_secs(12);
 
 pub(crate) struct SleepWatch {
@@ -440,7 +440,7 @@ mod tests {
         };
         let found = [5, 12, 13, 0, 3_600, 12].map(&mut seen_after);
         assert_eq!(found, [None, None, Some(13), None, Some(3_600), None]);
-        // After a suspension that is too short to be detected, the lease must still be valid.
+        // A shorter suspension is not detected, so the lease must still be valid after it.
         let lease = Duration::from_millis(LeaseTerms::default().duration.get().unsigned_abs());
         assert!(LEASE_RENEWAL_INTERVAL + MAX_CHECK_GAP < lease);
     }

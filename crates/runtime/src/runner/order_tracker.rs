@@ -1,4 +1,4 @@
-//! Deduplication of operator orders: each is executed once, even if it arrives by several routes.
+//! Executes each operator order only once, even if the order arrives by several routes.
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::OrderId;
@@ -25,7 +25,7 @@ pub(crate) enum Arrival {
     UnderWay,
     /// The sender of the signal has stopped waiting and assumes that the signal had no effect.
     Left,
-    /// The order arrived by another route and was answered. The journal may not contain the answer yet.
+    /// The order arrived by another route and was answered. The answer may not be in the journal yet.
     Answered(OrderToken, ControlAnswer),
 }
 

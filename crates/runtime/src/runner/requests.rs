@@ -1,4 +1,4 @@
-//! Requests to the venue, each in its own task with a deadline, and price subscriptions.
+//! Requests to the venue, and price subscriptions. Each request has its own task and a deadline.
 
 use crate::adoption;
 use crate::coordinator::{Answer, DurableOpen, RequestId, Streams, VenueRequest};
@@ -20,12 +20,12 @@ use tokio::sync::Mutex;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
-/// Last-resort deadline for a request, in real time. Longer than every deadline in an adapter.
+/// Last-resort deadline for a request, in real time. It is longer than every deadline inside an adapter.
 const REQUEST_DEADLINE: Duration = Duration::from_mins(1);
-/// Like `REQUEST_DEADLINE`, but for the trade list. A long history may take many requests.
+/// Deadline for requests of the trade list, in real time. A long history may need many requests.
 pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
-/// Deadline for reading the settings. Shorter than the time that the sender of the order waits.
+/// Deadline for reading the settings. It is shorter than the time for which the sender of the order waits.
 const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
 
 #[derive(Clone)]
@@ -34,7 +34,7 @@ struct VenuePorts {
     broker: Arc<dyn Broker>,
     clock: Arc<dyn Clock>,
     settings: Option<SettingsReader>,
-    /// Lock for reading the settings. A read that missed its deadline keeps running and holds the lock.
+    /// Lock for reading the settings. A read that missed its deadline continues and still holds the lock.
     reading: Arc<Mutex<()>>,
 }
 
@@ -172,7 +172,7 @@ async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response 
     }
 }
 
-/// Reads the settings in a separate thread with a deadline, because the disk may not respond.
+/// Reads the settings in a separate thread with a deadline, because the disk may not react.
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
@@ -195,7 +195,7 @@ async fn read_settings(
     }
 }
 
-/// Sends an open order once, and never after its deadline. The status is unknown if no answer arrives in time.
+/// Sends an open order once, and never after its deadline. If no answer arrives in time, the status is unknown.
 async fn send_open(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = with_intent(intent.number(), broker.open(open.order(), open.send_deadline()));
@@ -226,8 +226,8 @@ impl Feeds {
         self.0.iter().map(|(_, feed)| feed.dropped()).sum()
     }
 
-    /// Returns the next price of any symbol, or `None` if that symbol's feed has ended. The clock is held
-    /// from the time the price was sent. Never returns if there are no feeds. Cancel-safe.
+    /// Returns the next price of any symbol. `None` if the feed of the returned symbol has ended. The clock is held
+    /// from the time when the price was sent. Never returns if there are no feeds. Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {
             for (place, (_, feed)) in self.0.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Notifies watchers and observers, and schedules overviews.
+//! Notifies watchers and observers, and determines when they receive overviews.
 
 use super::journal_writer::SaveReport;
 use super::requests::Response;

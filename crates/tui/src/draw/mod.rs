@@ -1,4 +1,4 @@
-//! Layout of the full-screen view, adapted to the window size.
+//! Layout of the full-screen view, which adapts to the size of the window.
 
 mod panes;
 

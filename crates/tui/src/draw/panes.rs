@@ -1,4 +1,4 @@
-//! Header and panes: trades, bots and verdicts, limits and refusals, equity, log.
+//! Header and panes of the view: trades, bots and verdicts, limits and refusals, equity, and log.
 
 use super::{Scene, bordered_block};
 use crate::keys::Pane;
@@ -195,7 +195,7 @@ fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     let style = palette.signed(trade.profit.minor());
     let outcome = trade.outcome.map(Outcome::as_str).unwrap_or_default().to_lowercase();
     let profit = format!("{outcome} {}", signed(view.facts.scale, trade.profit));
-    // Shows the date where there is room for it.
+    // The date is shown if there is enough room.
     let prices = match (scene.ui.pane, trade.open_price, trade.close_price) {
         (Pane::Trades, ..) => trade.close_time.map(date_time).unwrap_or_default(),
         (_, Some(entry), Some(exit)) => format!("{} → {}", format_price(entry), format_price(exit)),

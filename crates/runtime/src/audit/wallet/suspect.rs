@@ -6,23 +6,23 @@ use candlewick_sdk::{Millis, Money};
 
 #[derive(Clone, Debug)]
 pub(super) struct Suspicion {
-    /// Wallet minus ledger at each reading. The flag is true if all amounts in flight were known.
+    /// Wallet minus ledger at each reading. The flag is true if all amounts in flight were known at that reading.
     raws: Vec<(Money, bool)>,
     pub(super) difference: Money,
-    /// Upper bound of the difference over all readings. A bound below `confirmed` proves a new shortage.
+    /// Smallest upper bound of the difference over all readings. A bound below `confirmed` proves a new shortage.
     pub(super) upper_bound: Money,
-    /// Differences that are compatible with all readings. Empty if there are too many.
+    /// Possible amounts of the difference that fit all readings. Empty if there are too many such amounts.
     candidates: Vec<Money>,
     pub(super) first: Millis,
     pub(super) last: Millis,
     pub(super) caused_at: Option<Millis>,
     pub(super) is_from_wallet: bool,
-    /// Whether some reading differed by more than our own trades could have moved.
+    /// Whether any reading differed by more than our own trades could have moved.
     pub(super) is_from_outside: bool,
 }
 
 impl Suspicion {
-    /// Prefers an amount that two readings showed with all money in flight known, then the nearest to `confirmed`.
+    /// Selects an amount that two readings showed with all money in flight known, or else the nearest to `confirmed`.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), magnitude(*candidate - confirmed));
@@ -41,12 +41,12 @@ impl WalletAudit {
         let agreed = self.agreed.map_or(sent - MAX_LAG, |agreement| agreement.sent);
         let oldest = agreed - self.lag(reading.lag);
         let causes = || self.changes.iter().filter(|(_, at)| (oldest..=settled_lag).contains(at));
-        // Lag must explain the difference to the cent. Otherwise the money came from outside.
+        // A lag must explain the difference to the cent. If it does not, the money came from outside.
         let unshown: Vec<Money> = causes().map(|(change, _)| -*change).collect();
         let may_be_lag = subset_sums(&unshown)
             .is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
-        // Intents in doubt and unbooked returns may explain any amount.
+        // Intents in doubt and returns that are not booked yet may explain any amount.
         let is_from_outside = reading.in_flight.is_known()
             && magnitude(difference - self.confirmed) > self.unseen_change(reading);
         let is_reckonable = reading.in_flight.unknown == Money::ZERO;
@@ -74,7 +74,7 @@ impl WalletAudit {
         let mut candidates = known.candidates;
         candidates.retain(|candidate| possible.contains(*candidate));
         if last == Some((raw, true)) && is_reckonable {
-            // Two readings with the same difference: no part of it is late or in flight.
+            // Two readings showed the same difference, so no part of it is late or in flight.
             candidates = vec![raw];
         } else if candidates.is_empty() {
             candidates = new.candidates;
@@ -90,7 +90,7 @@ impl WalletAudit {
 #[derive(Debug)]
 pub(super) struct Explanations {
     raw: Money,
-    /// Ascending amounts that may explain part of `raw`, `None` if there are too many or any amount is possible.
+    /// Amounts, in ascending order, that may explain part of `raw`. `None` if too many or all amounts are possible.
     sums: Option<Vec<Money>>,
     least: Money,
     greatest: Money,

@@ -129,7 +129,7 @@ fn small_loss_is_a_shortage_and_a_large_one_a_withdrawal() {
     let mut bench = Bench::begun(100_000);
     bench.ledger(30, 99_000);
     bench.check(&[(60, 98_950, differs(0)), (71, 98_950, by_trades(-50))]);
-    // The stake of 10.00 comes back with 8.50. Then 29.00 leaves the wallet: more than the trades moved.
+    // The stake of 10.00 returns with a profit of 8.50. Then 29.00 leaves, which is more than the trades moved.
     bench.ledger(90, 100_850);
     bench.check(&[
         (120, 97_900, differs(-2_950)),
@@ -261,12 +261,12 @@ fn returns_of_open_trades_are_no_surplus() {
         (300, 98_999, differs(0)),
         (311, 98_999, by_trades(-1)),
     ]);
-    // A trade in doubt with a stake of 20.00 may have returned up to three times that.
+    // A trade in doubt with a stake of 20.00 may have returned up to three times that stake.
     bench.under_way.unknown = minor(6_000);
     bench.check(&[(360, 106_849, Agrees), (420, 106_850, differs(-1)), (480, 98_000, differs(-1))]);
 }
 
-/// A bonus wallet that held 50.00 pays 4.00 of a stake of 10.00.
+/// A bonus wallet with a balance of 50.00 pays 4.00 of a stake of 10.00.
 fn paid_by_bonus() -> Bench {
     let mut bench = Bench { bonus: Some(minor(5_000)), ..Bench::default() };
     bench.ledger(0, 100_000);
@@ -283,7 +283,7 @@ fn bonus_payment_of_a_stake_is_no_surplus() {
     bench.ledger(150, 99_850);
     bench.bonus = Some(minor(4_600 + 340));
     bench.check(&[(180, 99_400 + 510, Agrees)]);
-    // 4.00 more in the wallet, without a change in the bonus wallet, is a surplus.
+    // If the wallet gains 4.00 while the bonus wallet is unchanged, this is a surplus.
     bench.ledger(300, 99_850);
     bench.check(&[(320, 99_910 + 400, differs(0)), (331, 99_910 + 400, from_outside(400))]);
 }

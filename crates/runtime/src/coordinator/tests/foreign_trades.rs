@@ -100,7 +100,7 @@ fn searches_once_per_difference() {
             assert!(!bench.coordinator.troubles(bench.now).join("; ").contains("another program"));
         }
     }
-    // An incomplete list; a complete one, and the deposit is booked; one cent more; a shortage; the cent again.
+    // The steps are an incomplete list, a complete list with a booked deposit, a cent more, a shortage, the cent again.
     assert_eq!(looks, [61, 94, 204, 248, 259]);
 }
 

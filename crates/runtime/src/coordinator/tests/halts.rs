@@ -36,7 +36,7 @@ fn next_run_knows_when_and_why_the_operator_halted() {
     journal.extend(recorded_entries(&halt_by_order(&mut bench, "second")));
     let (first, still) = (halt("first", 0), halt("still first", 5_000));
     let second = Some(halt("second", NEWS));
-    // A crash between the two entries of a halt never leaves another reason.
+    // If a crash separates the two entries of a halt, the reason is still the same.
     let mut known: Vec<Option<Halt>> =
         (0..=journal.len()).map(|end| recovered_from(&journal[..end]).halt()).collect();
     known.dedup();
@@ -94,7 +94,7 @@ fn reports_a_rule_that_blocks_all_bots_once() {
         });
     let blocked: Vec<_> = blocked.collect();
     let state = bench.state();
-    // A loss of up to 5.00 is allowed, but 10.00 is staked.
+    // A loss of up to 5.00 is allowed, but the stake is 10.00.
     assert!(
         state.all_blocked && state.blocked[0].text.contains("exceeds the 5.00 left"),
         "{:?}",

@@ -1,4 +1,4 @@
-//! On a virtual clock without order latency, simultaneous events are handled in backtest order.
+//! Tests that a virtual clock without order latency handles simultaneous events in the order of a backtest.
 
 use super::*;
 use crate::control::SignalOutcome;

@@ -1,4 +1,4 @@
-//! A coordinator driven manually: inputs at given times, and the resulting commands.
+//! Test driver for the coordinator: passes inputs at given times and collects the resulting commands.
 
 mod corrections;
 mod foreign_trades;
@@ -50,7 +50,7 @@ fn session(risk: RiskSettings) -> Session {
     delayed_session(risk, Box::new(Buys), 0)
 }
 
-/// A session with one bot that stakes 10.00 of 1,000.00 on BTCUSDT for a minute.
+/// Creates a session whose only bot stakes 10.00 of 1,000.00 on BTCUSDT for one minute.
 fn delayed_session(risk: RiskSettings, strategy: Box<dyn Strategy>, entry_delay_s: i64) -> Session {
     let bot = serde_json::json!({
         "name": "bot", "symbol": "BTCUSDT", "interval": "1m", "strategy": "buys", "close_type": "01:00",
@@ -83,7 +83,7 @@ pub(super) fn approved(number: u64) -> ApprovedTrade {
     for minute in 1..=number {
         let at = START + Millis::MINUTE * minute as i64;
         if minute > 1 {
-            // Ends the previous intent, because only one unanswered open per symbol is allowed.
+            // The previous intent ends here, because each symbol may have only one unanswered open.
             let kind = EventKind::NotSent { intent: IntentId::new(minute - 1) };
             session.handle(&Event { at, received: at, kind }, &mut actions);
         }
@@ -387,7 +387,7 @@ fn full() -> JournalError {
 fn sends_opens_only_once_durable() {
     let mut bench = Bench::start(|_| {});
     assert_eq!(steps(&bench.signal()), ["record open 1", "make durable"]);
-    // The last time that the rule allows, 5 s after the decision.
+    // This is the last time that the rule allows: 5 s after the decision.
     let commands = bench.at(65_000).durable();
     assert_eq!(steps(&commands), ["send 1"]);
     let leaves = bench.now;
@@ -470,7 +470,7 @@ fn limits_reports_about_a_list_full_of_oddities() {
     commands.extend(bench.answer(no_balances_after_trades()));
     let records = recorded_entries(&commands).len();
     assert!((40..100).contains(&records), "{records}");
-    // Reported twice: to the operator and to the journal.
+    // The problem is reported twice: to the operator and to the journal.
     assert_eq!(mentions(&commands, "980 more listed trades have implausible times"), 2);
     assert_eq!(mentions(&commands, "980 more unknown trades are in the venue's list"), 2);
 }
@@ -494,7 +494,7 @@ fn dated_close(bench: &mut Bench, minute: i64, ahead: i64) -> Vec<Command> {
 #[test]
 fn handles_an_answer_after_the_clock_has_caught_up() {
     let mut bench = Bench::start(|_| {});
-    // The machine sleeps for ten minutes: two answers say that the venue is ahead.
+    // The machine sleeps for ten minutes. Two answers then show that the venue's clock is ahead.
     let [.., last] = [(1, 0), (2, 0), (3, 600_000), (4, 600_000)]
         .map(|(minute, ahead)| dated_close(&mut bench, minute, ahead));
     assert!(last.iter().any(|command| matches!(command, Command::CatchUpClock)), "{last:?}");
@@ -571,7 +571,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
 
 #[test]
 fn streamed_and_polled_prices_are_the_same() {
-    // Ticks on and off the grid, in bursts, and with a gap.
+    // The ticks are on and off the grid, arrive in bursts, and have a gap.
     let moments = [200, 4_900, 5_000, 5_100, 9_900, 10_000, 10_000, 14_000, 31_700, 35_000];
     let prices = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0];
     let ticks: Vec<_> = moments.into_iter().zip(prices).collect();

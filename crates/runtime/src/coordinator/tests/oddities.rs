@@ -33,7 +33,7 @@ fn resumed_oddity_does_not_halt_again() {
     };
     let seen = in_next_run(format!("{HALT_PREFIX}{reason}"));
     assert_eq!((&seen.halted, seen.warnings_about("has a payout of 900 %")), (&None, 0), "in the next one");
-    // A reason that was only logged during another halt still halts the next run.
+    // A reason that was only logged, because the run was already halted, still halts the next run.
     assert_eq!(in_next_run(reason.to_owned()).halted.as_deref(), Some(reason));
     let mut bench = Bench::start(|_| {});
     let seen = play(&mut bench, OPENED, always(running()));

@@ -15,7 +15,7 @@ fn bench(remember_s: u32) -> Bench {
     aged_bench(60, remember_s, &[], &[])
 }
 
-/// Builds a run with one intent per minute from 60 s on. Trades not `rejected` or `open` win after 30 s.
+/// Builds a run with one intent per minute from 60 s on. All trades not in `rejected` or `open` win after 30 s.
 fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
@@ -107,7 +107,7 @@ fn doubt_retains_intents_near_it_but_no_later_ones() {
         let mut bench = aged_bench(5_000, 1, &[], &[]);
         let terms = bench.coordinator.session.terms(IntentId::new(16)).unwrap();
         let (doubts, session) = (&mut bench.coordinator.doubts, &bench.coordinator.session);
-        // Sent at 960 s, ended at 970 s.
+        // The request was sent at 960 s and ended at 970 s.
         doubts.begin(session, &terms, at(970));
         if is_not_opened {
             doubts.resolver.give_up(terms.intent()).unwrap();

@@ -77,7 +77,7 @@ fn late_signal_is_rejected_and_an_expired_one_not_sent() {
 
 #[test]
 fn expiring_signal_of_a_delayed_bot_leaves_by_its_expiry() {
-    // The signal arrives at 80 s, to be sent 10 s later, with 2 s of tolerance.
+    // The signal arrives at 80 s. Its order is sent 10 s later, with a tolerance of 2 s.
     for (leaves_ms, expected) in [(90_000, "send 2"), (92_000, "send 2"), (92_001, "record not sent 2")] {
         let mut bench = Bench::start(|parts| {
             parts.session = delayed_session(RiskSettings::default(), Box::new(Buys), 10);

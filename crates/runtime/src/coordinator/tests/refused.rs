@@ -14,7 +14,7 @@ fn not_sent() -> OpenOutcome {
     OpenOutcome::NotSent { reason: "no connection".to_owned() }
 }
 
-/// A run that polls the list, and has read an empty list at its start.
+/// Creates a run that polls the trade list, and that has read an empty list at its start.
 pub(super) fn checking(list_every_s: u32) -> Bench {
     let mut bench = Bench::start(|parts| parts.settings.list_every_s = list_every_s);
     bench.answer(list_answer(Vec::new(), bench.now));
@@ -87,7 +87,7 @@ fn unsent_order_owns_no_trade() {
 fn changed_trade_of_a_rejected_order_halts() {
     let real = TradeReport { account: Some(Account::Real), ..running() };
     for (took, part, is_rejected) in [
-        // The stake on the real account is not in the demo ledger.
+        // The stake on the real account is not part of the demo ledger.
         (real, "REAL MONEY: 10.00 was staked on the real account", true),
         (with_amount(50, running()), "but not all terms of trade #1", false),
     ] {

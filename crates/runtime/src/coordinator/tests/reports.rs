@@ -45,12 +45,12 @@ pub(super) fn over() -> TradeReport {
     TradeReport { progress: Progress::Over(Outcome::Won), profit: Some(Decimal::from(8)), ..running() }
 }
 
-/// Plays five minutes with one open, answered with `opened`. `record` gives the trade's later records.
+/// Plays five minutes with one open that is answered with `opened`. `record` gives the later records of the trade.
 pub(super) fn trade(opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
     play(&mut Bench::start(|_| {}), OPENED, venue(opened.clone(), record, |_| None))
 }
 
-/// Answers as a venue with one trade in its reply, record and list. `None` means an unknown trade.
+/// Answers like a venue that has one trade in its reply, record and list. `None` means an unknown trade.
 pub(super) fn venue(
     opened: TradeReport,
     record: impl Fn(i64) -> TradeReport,
@@ -173,7 +173,7 @@ fn books_the_stake_that_the_venue_took() {
         assert_eq!((seen.money, seen.profit()), ((5_000, 95_000), Some(-5_000)), "{seen:?}");
         assert!(seen.halted.as_deref().is_some_and(|why| why.contains("amount is 50")), "{seen:?}");
     }
-    // Float noise is not a difference. For an impossible amount, the ordered stake counts.
+    // Float noise is not a difference. If the amount is impossible, the ordered stake is used.
     let noisy = TradeReport { amount: Some(Decimal::new(10_000_000_000_000_002, 15)), ..running() };
     let seen = trade(&noisy, |_| lost(10));
     assert_eq!((seen.money, seen.halted), ((1_000, 99_000), None));
@@ -340,7 +340,7 @@ fn finished_second_trade_is_never_adopted() {
     assert!(is_taken(adopt(&mut bench, "01JU")));
 }
 
-/// Reads the list, and then the wallet, which contains `free` in minor units.
+/// Reads the list, and then the wallet, whose free balance is `free` in minor units.
 fn look_at(bench: &mut Bench, trades: Vec<TradeReport>, free: i64) -> Vec<Command> {
     let balances = Reply::at(demo_balances(Decimal::new(free, 2)), bench.now);
     bench.look_with(list_answer(trades, bench.now), Answer::BalancesAfterTrades(Ok(balances)))
@@ -371,7 +371,7 @@ fn many_second_trades_are_all_at_stake_and_some_are_named() {
     };
     let (commands, at_stake) = look(&Progress::Running);
     assert_eq!(free - at_stake, 30_000);
-    // Reported twice: to the operator and to the journal.
+    // The finding is reported twice: to the operator and to the journal.
     assert_eq!(mentions(&commands, "has a second one, 01K"), 2 * 20);
     assert_eq!(mentions(&commands, "10 more unknown trades are in the venue's list"), 2);
     let (_, lost) = look(&Progress::Over(Outcome::Lost));

@@ -19,7 +19,7 @@ fn rejected_token_suspends_opens_and_is_reported_once() {
     let reason = reason.unwrap_or_default();
     assert!(phase == Phase::Suspended && reason.contains("Invalid token"), "{phase:?} {reason}");
     assert!(reason.contains("broker.api_token_file (reloaded automatically)"), "{reason}");
-    // The token is probed again soon, although no balances are due. The rejection is reported once.
+    // The token is tested again soon, although no wallet reading is due. The rejection is reported only once.
     assert!(!bench.asks_at(70_000, RequestId::Balances));
     for ms in [70_100, 80_100] {
         assert!(bench.asks_at(ms, RequestId::Balances), "{ms}");

@@ -101,7 +101,7 @@ fn reports_a_silent_price_api_only() {
         news.extend(told(bench.answer(no_candles())).into_iter().map(|text| (second, text)));
         bench.on(Input::Answer(balances_answer(1_000, bench.now)));
     }
-    // The candle of 60 s is late after 180 s; the API was last heard at the start and is silent after 180 s more.
+    // The candle of 60 s is late after 180 s. The API last answered at the start, and is silent after 180 s more.
     let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, requests fail";
     assert_eq!(news, [(185, "Prices silent: true".to_owned()), (185, format!("{late}: true"))]);
     let state = bench.state();

@@ -1,15 +1,15 @@
-//! Foreign money on the account while list and wallet lag behind our own trade.
+//! Tests with another program's money on the account while list and wallet lag behind our own trade.
 
 use super::reports::{OPENED, over, running};
 use super::*;
 
 /// Close of our trade, in ms after the start of the run.
 const CLOSED: i64 = 120_999;
-/// First time the list shows our trade. A listing at 120 s lacks it, so the list may lag by two minutes.
+/// First time at which the list shows our trade. The list at 120 s lacks it, so the lag may be two minutes.
 const LISTED: i64 = 121_000;
-/// Wallet lag: above a minute plus the list lag, below a minute plus twice the list lag.
+/// Lag of the wallet: more than a minute plus the list lag, and less than a minute plus twice the list lag.
 const WALLET_LAG: i64 = 200_000;
-/// Time and amount of a deposit from outside, which the wallet shows immediately.
+/// Time and amount of a deposit, which the wallet shows immediately.
 const STRANGER: (i64, i64) = (130_000, 3_333);
 
 fn shown(ms: i64) -> i64 {

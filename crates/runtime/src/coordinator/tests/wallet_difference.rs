@@ -57,7 +57,7 @@ fn start_compares_the_wallet_with_the_ledger() {
     assert_eq!(bench.coordinator.session.ledger().wallet_difference(), Money::from_minor(-5_550));
     let (events, _) = read(&mut bench, 11, demo(94_450, "w1"));
     assert_eq!(events, [deposit(-5_550), difference(0)]);
-    // Without readings, nothing is compared. A paper wallet does not change.
+    // Without wallet readings, nothing is compared. The wallet of paper trading does not change.
     let bench = Bench::start(|_| {});
     assert_eq!(bench.coordinator.session.ledger().wallet_difference(), Money::ZERO);
 }
@@ -120,7 +120,7 @@ fn journals_payments_of_bonus_wallets() {
     assert_eq!(past.wallet.bonus, bench.coordinator.audits.wallet.bonus);
 }
 
-/// Opens our one-minute trade with a payout of 85 % at 60 s, with this funding.
+/// Opens our one-minute trade at 60 s, with a payout of 85 % and this funding.
 fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
     bench.signal();
     let now = bench.at(60_100).now;
@@ -149,7 +149,7 @@ fn halting_deposit_does_not_offset_a_shortage() {
 #[test]
 fn large_deposit_near_a_shortage_is_booked_on_resume() {
     let mut bench = begun();
-    // A shortage of 5.00 is known. 203.00 comes in, more than a fifth of the equity, so 198.00 is unexplained.
+    // A shortage of 5.00 is known. A deposit of 203.00 exceeds a fifth of the equity, so 198.00 is unexplained.
     bench.coordinator.audits.wallet.confirmed = Money::from_minor(-500);
     assert_eq!(read(&mut bench, 11, demo(99_500, "w1")).0, [difference(-500)]);
     read(&mut bench, 22, demo(119_800, "w1"));

@@ -6,7 +6,7 @@ use candlewick_broker::Progress;
 use candlewick_engine::IntentState;
 use candlewick_sdk::Outcome;
 
-/// The first open is answered, the second is not. Complete lists at 211 s and 221 s prove that it has no trade.
+/// The first open is answered, and the second is not. Complete lists at 211 s and 221 s prove it opened no trade.
 const FIRST: IntentId = IntentId::new(1);
 const SECOND: IntentId = IntentId::new(2);
 const SECOND_CLOSES: i64 = 180_999;
@@ -15,7 +15,7 @@ const ENDS: i64 = 500_000;
 #[derive(Clone, Copy)]
 struct Venue {
     told: i64,
-    /// Amounts returned for the first trade from 125 s and the second from 185 s.
+    /// Amounts returned for the first trade from 125 s on, and for the second from 185 s on.
     back: [i64; 2],
     lists_second: Option<i64>,
 }

@@ -24,7 +24,7 @@ fn before(minutes: Range<i64>, is_missing: impl Fn(i64) -> bool) -> Candles {
     Candles { candles: closes.map(candle).collect(), ..Candles::default() }
 }
 
-/// Returns the numbers of candles shown and of answers. Each window is three times as long as the last.
+/// Returns how many candles strategies saw, and how many answers came. Each window is three times the last one.
 fn shown(is_missing: impl Fn(i64) -> bool) -> (usize, usize) {
     let session = delayed_session(RiskSettings::default(), Box::new(Longer(["5m".parse().unwrap()])), 0);
     let mut warm_up = WarmUp::new(&session, &RuntimeSettings::default(), START);
@@ -43,7 +43,7 @@ fn start_requests_enough_candles_despite_gaps() {
     // START is a multiple of 5 minutes, so the longer candles before it end 0, 5, 10 and so on minutes earlier.
     assert_eq!(START.floor_to(Millis::MINUTE * 5), START);
     assert_eq!(shown(|_| false), (19, 1));
-    // The second longer candle before the start is incomplete. The first, third and fourth are shown: 20 min minus one.
+    // The second longer candle before the start is incomplete. The other three are shown: 20 minutes minus one.
     assert_eq!(shown(|minute| minute == 7), (19, 2));
     assert_eq!(shown(|minute| minute == 7 || minute == 16), (23, 2));
     assert_eq!(shown(|minute| minute % 5 == 2), (410, 4));

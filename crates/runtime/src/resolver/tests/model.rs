@@ -31,7 +31,7 @@ pub(super) struct Requested {
     pub(super) direction: Direction,
     pub(super) sent: i64,
     pub(super) takes: i64,
-    /// Acceptance delay and list lag in milliseconds; `None` if refused.
+    /// Acceptance delay and list lag in milliseconds. `None` if the venue refuses the request.
     pub(super) accepted: Option<(i64, i64)>,
 }
 
@@ -212,7 +212,7 @@ impl Run {
         rows
     }
 
-    /// Returns the wallet. All our trades lose, so it shows only the stakes.
+    /// Returns the wallet. All our trades lose, so the wallet only ever loses the stakes.
     fn wallet(&self, now: Millis) -> WalletView {
         let (mut balance, mut free) = (START, START);
         for (place, requested) in self.requested.iter().enumerate() {

@@ -20,7 +20,7 @@ fn habits(fails_one_in: u64) -> impl Strategy<Value = Habits> {
         })
 }
 
-/// Requests that take up to 20 s, are accepted up to 30 s later and listed within 100 s.
+/// Requests that take up to 20 s, arrive up to 30 s later, and are listed within 100 s.
 fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
     let owner = prop::sample::select(owners.to_vec());
     let direction = prop::sample::select(vec![Direction::Buy, Direction::Sell]);
@@ -39,7 +39,7 @@ fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
     )
 }
 
-/// Requests whose orders all differ, and whose stakes have distinct sums.
+/// Requests whose orders all differ, and whose stakes have different sums in every combination.
 fn distinct(owners: &[Owner]) -> impl Strategy<Value = Vec<Requested>> + use<> {
     prop::collection::vec(requested(owners), 1..10).prop_map(|mut all| {
         for (place, requested) in all.iter_mut().enumerate() {

@@ -10,7 +10,7 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
-/// Sent at 100 s; the request ends at 110 s. Deadline at 140.999 s + 120 s, escalation 120 s later.
+/// The request is sent at 100 s and ends at 110 s. The deadline is 140.999 s + 120 s, the escalation 120 s later.
 struct Scenario {
     resolver: Resolver,
     claimed: ClaimedTrades,
@@ -171,7 +171,7 @@ fn wallet_proves_nothing_during_unknown_payments() {
         scenario.wallet = Some(wallet);
         scenario.has_unknown_pay = true;
         scenario.silent(&[261, 271], &[]);
-        // In the end the operator is asked, and polls move to another second of the minute.
+        // In the end the operator is notified, and the polls move to another second of the minute.
         scenario.look(381, &[], &["1? ends"]);
         scenario.look(391, &[], &[]);
         assert_eq!(scenario.resolver.next_poll(), Some(Millis::from_seconds(488)));

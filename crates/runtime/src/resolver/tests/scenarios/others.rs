@@ -211,7 +211,7 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
     for (second, expected) in [(262, &[][..]), (272, &["1? others a b"]), (452, &[])] {
         two.look(second, &both, expected);
     }
-    // An intent resolved as not opened owns no trade.
+    // An intent that was resolved as not opened owns no trade.
     two.take_for_nothing(1);
     two.look(632, &both, &["whose is a?", "whose is b?"]);
 
