@@ -1,6 +1,6 @@
 //! Classification of rejected opens by their HTTP status, error code and message.
 //!
-//! The contract specifies no messages (contract 7). If no tolerant pattern matches, it is [`RejectionReason::Other`].
+//! No message is specified (contract 7). If no tolerant pattern matches, the reason is [`RejectionReason::Other`].
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;

@@ -64,7 +64,7 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity of the book in intents. Unused capacity takes no memory, but growth copies the book.
+/// Minimum initial capacity of the book in intents. Unused capacity takes no physical memory. Growth copies the book.
 const MIN_BOOK_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 

@@ -37,7 +37,7 @@ impl Market {
 }
 
 /// Checks that at least part of the market has candles that are fine enough for this expiry.
-/// [`coarse_stretches`](crate::coarse_periods) returns the periods without such candles. The caller may allow a shorter
+/// [`coarse_periods`] returns the periods without such candles. The caller may allow a shorter
 /// expiry (`--allow-coarse`). Its trades then open and close inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();

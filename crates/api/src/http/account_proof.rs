@@ -86,7 +86,7 @@ impl AccountProof {
     pub(super) fn apply_record(&self, record: &TradeRecord) {
         let mut known = self.state();
         let ProofState::Sent { at, order, id } = &*known else { return };
-        // If the venue did not answer, any matching trade counts that an API token opened since the request.
+        // If the venue did not answer, every matching trade that an API token opened since the request counts.
         let is_since =
             record.request_time.or(record.created_at).is_some_and(|time| time >= *at - CLOCK_TOLERANCE);
         let may_be = record.from_api_token == Some(true) && is_since && matches_order(record, order);

@@ -214,7 +214,7 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// Like [`on_settled_paying`](Self::on_settled_with_payout), but computes no [`Verdict`], which would be slow.
+    /// Like [`on_settled_with_payout`](Self::on_settled_with_payout), but skips the slow [`Verdict`].
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;
