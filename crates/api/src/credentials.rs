@@ -1,4 +1,4 @@
-//! API credentials that cannot be printed by accident.
+//! API credentials. Code cannot print them by accident.
 
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A credential without `Display` or `Serialize`; its `Debug` prints `[hidden]`.
+/// A credential. It has no `Display` or `Serialize`, and its `Debug` prints `[hidden]`.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
@@ -16,7 +16,7 @@ pub struct Secret(SecretString);
 #[error("the credential is empty or contains characters that are invalid in a header")]
 pub struct SecretError;
 
-/// Function that rereads the token from storage. Returns `None` if storage has no usable token.
+/// Function that rereads the token from its storage. Returns `None` if the storage has no usable token.
 pub type TokenSource = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
 /// Credentials for the trading and price APIs (contract 5).
@@ -56,10 +56,10 @@ impl fmt::Debug for Secret {
 }
 
 const REDACTED: &[u8] = b"[hidden]";
-/// Lower and upper bound for the shortest redacted fragment, which is three quarters of a credential.
+/// Bounds for the length of the shortest redacted fragment, which is three quarters of a credential.
 const MIN_REDACTED_BYTES: usize = 8;
 const MAX_REDACTED_BYTES: usize = 12;
-/// Minimum number of digits in a numeric match. Shorter numbers may be amounts.
+/// Minimum number of digits in a redacted number. Shorter numbers may be amounts.
 const MIN_DIGITS: usize = 12;
 
 struct DecodedBytes<'a> {
@@ -67,7 +67,7 @@ struct DecodedBytes<'a> {
     offsets: Option<Vec<usize>>,
 }
 
-/// Replaces all secrets in `bytes`. Returns `None` if `bytes` contains no secret.
+/// Replaces all secrets in `bytes`. Returns `None` if `bytes` does not contain a secret.
 pub(crate) fn redact_secrets(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
     let mut spans = find_spans(secrets, &DecodedBytes::raw(bytes));
     if bytes.iter().any(|byte| matches!(byte, b'\\' | b'%')) {
@@ -96,7 +96,7 @@ fn find_spans(secrets: &[&[u8]], decoded: &DecodedBytes<'_>) -> Vec<Range<usize>
     let finders: Vec<SecretFinder<'_>> = secrets.iter().map(|secret| SecretFinder::new(secret)).collect();
     let (mut spans, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
-        // A match never starts at an escaped letter, so that JSON remains valid.
+        // A match never starts at an escaped letter. The JSON would otherwise become invalid.
         let is_escape = decoded.offsets.is_none() && ends_with_escape(&bytes[..at]);
         let measure = |finder: &SecretFinder<'_>| if is_escape { 0 } else { finder.match_length(bytes, at) };
         let length = finders.iter().map(measure).max().unwrap_or(0);
@@ -175,7 +175,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first byte, unescaped, and its escaped length. The byte is 0 if no credential can contain it.
+/// Returns the first byte after unescaping and its length before. The byte is 0 if no credential can contain it.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let number = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;

@@ -1,7 +1,7 @@
-//! Client for the venue's trading and price APIs. Implements the traits of the broker crate.
+//! Client for the venue's trading and price APIs. It implements the traits of the broker crate.
 //!
-//! API concepts (pages, wallets, projections, asset types, slots) are private to this crate. The crate
-//! has no risk rules and no ledger, and does not resolve orders of unknown status.
+//! Concepts of the API (pages, wallets, projections, asset types, slots) are private to this crate. The crate has no
+//! risk rules and no ledger. It does not resolve orders of unknown status.
 
 mod credentials;
 mod http;

@@ -1,6 +1,6 @@
-//! Classification of rejected opens by HTTP status, error code and message.
+//! Classification of rejected opens by their HTTP status, error code and message.
 //!
-//! The contract specifies no messages (contract 7). Tolerant patterns match, else [`RejectionReason::Other`] applies.
+//! No message is specified (contract 7). If no tolerant pattern matches, the reason is [`RejectionReason::Other`].
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;
@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 const REASONS_BY_CODE: [(&str, RejectionReason); 2] =
     [("NO_PRICE", RejectionReason::NoPrice), ("INSUFFICIENT_BALANCE", RejectionReason::InsufficientBalance)];
 
-/// Patterns in matching order. A text matches if it contains at least one of the `|`-separated words of each group.
+/// Patterns in matching order. A text matches if, for each group, it contains one of the words separated by `|`.
 const TEXT_PATTERNS: [(RejectionReason, &[&str]); 12] = [
     (RejectionReason::InsufficientBalance, &["insufficient|enough|exceed|too low|low ", BALANCE_WORDS]),
     (RejectionReason::AccountRestricted, &["banned|blacklisted"]),
@@ -62,7 +62,7 @@ fn match_patterns(text: &str) -> Option<RejectionReason> {
     TEXT_PATTERNS.iter().find(|(_, groups)| groups.iter().all(has)).map(|(reason, _)| *reason)
 }
 
-/// Normalizes case and separators: `tooManyTrades` and `Too many trades!` become `too many trades `.
+/// Normalizes case and separators. `tooManyTrades` and `Too many trades!` become `too many trades `.
 fn normalize(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 8);
     let mut was_small = false;

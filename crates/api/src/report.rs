@@ -1,4 +1,4 @@
-//! Converts the venue's trade records to reports, including the payments for the stake.
+//! Converts the venue's trade records to reports. Reports include the payments for the stake.
 
 use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, WalletType};
 use candlewick_broker::{Account, Funding, Progress, TradeReport, UnrecognisedData};
@@ -44,7 +44,7 @@ pub(crate) fn build_report(
     }
 }
 
-/// Derives the progress from the result, or from the status if there is no result (`observed: values`).
+/// Derives the progress from the result; if there is no result, from the status (`observed: values`).
 fn read_progress(record: &TradeRecord) -> Progress {
     if let Some(outcome) = record.outcome() {
         return Progress::Over(outcome);
@@ -58,7 +58,7 @@ fn read_progress(record: &TradeRecord) -> Progress {
     }
 }
 
-/// Derives the account from `isDemo` or the paying wallets. A real-money wallet overrides `isDemo`.
+/// Derives the account from `isDemo` or from the paying wallets. A real-money wallet overrides `isDemo`.
 pub(crate) fn read_account(record: &TradeRecord) -> Option<Account> {
     let is = |wanted: WalletType| move |wallet: &WalletEntry| wallet.wallet_type == wanted;
     let wallets = &record.wallets;
@@ -89,19 +89,19 @@ fn saturating_sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
     amounts.fold(Decimal::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Decimal::MAX))
 }
 
-/// Returns the stake implied by the wallets' percentages (contract 2.2) if clearly above `amount`.
+/// Returns the stake that the wallets' percentages imply (contract 2.2), if it is clearly above `amount`.
 fn stake_implied_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
     let shares = saturating_sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);
     let least = |wallet: &WalletEntry| {
-        // Subtracts one unit of the last decimal, because percentages are rounded.
+        // Subtracts one unit of the last decimal place, because percentages are rounded.
         let unit = Decimal::new(1, wallet.balance_percent.scale().min(28));
         wallet.balance.checked_mul(wallet.balance_percent.checked_sub(unit)? / Decimal::ONE_HUNDRED)
     };
     let by_balances =
         wallets.iter().try_fold(Decimal::ZERO, |sum: Decimal, wallet| sum.checked_add(least(wallet)?));
     let larger = by_shares.into_iter().chain(by_balances).max()?;
-    // Tolerates 5 %, because the balance may be before or after the stake was deducted.
+    // A difference of 5 % is tolerated, because the balance may be before or after the stake was deducted.
     (larger > amount.checked_mul(Decimal::new(105, 2))?).then_some(larger)
 }
 
@@ -207,7 +207,7 @@ mod tests {
         read_funding(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
     }
 
-    /// Returns the funding of a stake of 10.00. Columns: type, amount, trade %, balance %, balance.
+    /// Returns the funding of a stake of 10.00. The columns are type, amount, trade %, balance % and balance.
     fn paid_by(wallets: &[(&str, f64, f64, f64, f64)]) -> Funding {
         let entry = |(kind, amount, of_trade, of_balance, balance): &(&str, f64, f64, f64, f64)| {
             json!({"id": "w", "type": kind, "amount": amount, "tradePercent": of_trade, "balancePercent": of_balance,
@@ -229,7 +229,7 @@ mod tests {
     fn reports_a_larger_stake_implied_by_percentages() {
         for (of_trade, of_balance, balance, expected) in [
             (100.0, 0.1, 10_000.0, None),
-            // Percentages that are rounded, absent, fractions, or relative to the balance after the stake.
+            // The percentages are rounded, absent, fractions, or relative to the balance after the stake was deducted.
             (99.99, 0.0, 10_000.0, None),
             (0.0, 0.0, 10_000.0, None),
             (1.0, 0.001, 10_000.0, None),

@@ -1,4 +1,4 @@
-//! A backtest and its main loop, which replays candles through a session and a simulated venue.
+//! A backtest and its main loop. The loop replays candles through a session and a simulated venue.
 
 use crate::feed::{Feed, FeedItem};
 use crate::translation::{to_opened, to_rejection, to_settled};
@@ -44,11 +44,11 @@ pub enum BacktestError {
     Journal(#[from] io::Error),
 }
 
-/// No-op recorder for runs that need only the trades.
+/// Recorder that records nothing, for runs that need only the trades.
 pub struct NullRecorder;
 
 impl NullRecorder {
-    /// Returns a placeholder header. The contents do not matter, because this recorder ignores the header.
+    /// Returns a placeholder header. Its contents do not matter, because this recorder ignores headers.
     pub fn header() -> Header {
         Header { format: Header::FORMAT, settings: Value::Null, strategies: Vec::new(), data_hash: None }
     }
@@ -64,7 +64,7 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity of the book in intents. Unused capacity takes no physical memory, but growth copies it.
+/// Minimum initial capacity of the book in intents. Unused capacity takes no physical memory. Growth copies the book.
 const MIN_BOOK_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
@@ -85,24 +85,24 @@ pub struct Backtest {
 pub struct BacktestResult {
     pub book: TradeBook,
     pub candles: u64,
-    /// Final free balance, including refunded stakes of unsettled trades.
+    /// Free balance at the end, with the stakes of unsettled trades refunded.
     pub final_balance: Money,
     /// Total stake of trades that expire after the end of the data.
     pub unsettled_stakes: Money,
-    /// Number of longer candles that were not built, because too many of their shorter candles are missing.
+    /// Number of longer candles that were not built, because too many of the shorter candles are missing.
     pub unbuilt_longer_candles: u64,
     pub longer_staleness: Vec<LongerStaleness>,
     pub money_scale: MoneyScale,
     /// Edge verdicts in bot order.
     pub verdicts: Vec<BotVerdict>,
-    /// Rules that permanently stopped bots, one entry per bot ([`Session::stopped_by`]).
+    /// For each bot, the rule that permanently stopped the bot, if any ([`Session::stopped_by`]).
     pub stopped_by: Vec<Option<Rule>>,
 }
 
 impl Backtest {
     /// Creates a backtest of one or more bots.
-    /// `candles` must contain every series that a bot uses. `markets` must contain the venue's pricing data, one market
-    /// per symbol. `wants_prices` states for each bot whether its strategy needs prices between candles.
+    /// `candles` must contain every series that a bot uses. `markets` must contain the venue's pricing data, with one
+    /// market per symbol. For each bot, `wants_prices` states whether its strategy needs prices between candles.
     pub fn new(
         settings: &BacktestSettings,
         strategies: Vec<Box<dyn Strategy>>,
@@ -135,7 +135,7 @@ impl Backtest {
         })
     }
 
-    /// Hides prices after `end` from strategies. Trades that are open at `end` still settle on the market's candles.
+    /// Hides prices after `end` from strategies. Trades open at `end` still settle, at the prices of the market.
     #[must_use]
     pub fn with_prices_until(mut self, end: Millis) -> Self {
         let shown = Millis::new(i64::MIN)..end;
@@ -146,7 +146,7 @@ impl Backtest {
     }
 
     /// Adds external signals. Simultaneous signals keep their order.
-    /// As in live trading, a signal is handled after the candles and before the prices of its instant (`domain 4`).
+    /// As in live trading, a signal is handled after the candles of its instant and before the prices (`domain 4`).
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
@@ -155,7 +155,7 @@ impl Backtest {
     }
 
     /// Runs the backtest to the end of the candles and settles every trade that expires by then.
-    /// Regularly calls `progress` with the number of processed events and the total number of events.
+    /// Calls `progress` regularly, with the number of processed events and the total number of events.
     pub fn run(
         mut self,
         header: &Header,
@@ -208,7 +208,7 @@ impl Backtest {
         let total = feed.len() as u64;
         let (mut done, mut reported) = (0, 0);
         while let Some(instant) = feed.next_instant() {
-            // As in a live run, events caused by candles come after all candles of their instant.
+            // As in a live run, events caused by candles come after all candles of the same instant.
             self.handle_venue_events(instant, recorder)?;
             done += self.handle_instant(&mut feed, instant, recorder)?;
             if done - reported >= EVENTS_PER_PROGRESS_CALL {
@@ -236,7 +236,7 @@ impl Backtest {
         let mut stored = StoredCandles::new(&self.session, series, &priced);
         let total = stored.candle_count() + feed.len() as u64;
         let (mut prices_done, mut reported) = (0, 0);
-        // As in a live run, events caused by the candles and prices of an instant come after all of these.
+        // As in a live run, events caused by candles and prices come after all candles and prices of the same instant.
         let mut instant_end = Millis::new(i64::MIN);
         loop {
             let venue_due = self.simulator.next_due().unwrap_or(Millis::MAX).max(instant_end);
@@ -300,7 +300,7 @@ impl Backtest {
     fn handle_venue_events(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         match self.simulator.next_due() {
             Some(due) if due <= now => self.handle_due_events(now, recorder),
-            // Fast path: most candles have no due event.
+            // Fast path: no event is due at most candles.
             _ => Ok(()),
         }
     }
@@ -380,7 +380,7 @@ fn find_price_sources(
         let market = markets.iter().find(|market| market.symbol() == bot.symbol);
         let detail = market.map(|market| market.detail.as_slice()).unwrap_or_default();
         let fine = detail.iter().filter(|detail| every.is_aligned_to(detail.interval().length()));
-        // A few recorded seconds do not replace a series with months of prices.
+        // A few recorded seconds must not replace a series with months of prices.
         let fine = fine.max_by_key(|detail| detail.interval().length() * detail.candles().len() as i64);
         let (Some(detail), Some(id)) = (fine, session.symbol_id(bot.symbol)) else {
             return Err(BacktestError::NoFinerCandles {

@@ -6,11 +6,11 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 /// Chronological merge of several sources. Simultaneous items keep the order in which their sources were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<FeedSource<'a>>,
-    /// External signals, ascending by time.
+    /// External signals in chronological order.
     signals: &'a [(Millis, OutsideSignal)],
 }
 
-/// Item of a feed. Candles are borrowed, because copying each candle would double the cost of an event.
+/// Item of a feed. Candles are borrowed, because copying them would double the cost of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FeedItem<'a> {
     Candle(SeriesId, &'a Candle),
@@ -35,12 +35,12 @@ impl<'a> Feed<'a> {
         Self { sources: Vec::new(), signals: &[] }
     }
 
-    /// Adds the candles of a series. Add all series in the session's series order, and before any prices.
+    /// Adds the candles of a series. Add all series in the order of the session's series, and before any prices.
     pub(crate) fn add_candles(&mut self, id: SeriesId, candles: &'a CandleSeries) {
         self.add(candles, SourceKind::Candles(id));
     }
 
-    /// Adds the prices of a symbol, which are the closes of `detail` candles that end on a multiple of `every`.
+    /// Adds prices of a symbol: the close of each `detail` candle that ends on a multiple of `every`.
     pub(crate) fn add_prices(&mut self, id: SymbolId, detail: &'a CandleSeries, every: Millis) {
         self.add(detail, SourceKind::Prices(id, every));
     }

@@ -1,4 +1,4 @@
-//! Running totals of settled trades, from which all figures of a run are computed.
+//! Running totals of settled trades. All performance figures of a run are computed from them.
 
 use crate::metric::{DailyProfits, DrawdownTracker};
 use candlewick_engine::{IntentRow, IntentState, to_trade_outcome};
@@ -7,7 +7,7 @@ use candlewick_statistics::{StreakTracker, Streaks, WinRate, binomial_p_value, b
 use std::ops::Range;
 
 /// Running totals of settled trades. Add trades in the order in which their settlements became known.
-/// Reports, search trials and walk-forward tests share these totals, so that they do not store lists of trades.
+/// Reports, search trials and walk-forward tests use these totals instead of storing lists of trades.
 #[derive(Clone, Debug)]
 pub struct RunTotals {
     won: u64,
@@ -40,9 +40,9 @@ pub(crate) enum PayoutMix {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WinRateEvidence {
-    /// Win rate at which the trades break even with equal stakes; `None` without a won or lost trade.
+    /// Win rate at which the trades would break even with equal stakes; `None` if no trade is won or lost.
     pub break_even: Option<f64>,
-    /// Probability of at least as many wins at the break-even rate. Assumes independent trades.
+    /// Probability of at least this many wins if trades win at the break-even rate. Assumes independent trades.
     pub p_value: Option<f64>,
 }
 
@@ -76,7 +76,7 @@ impl RunTotals {
         Self { days: Some(DailyProfits::new(span)), ..self }
     }
 
-    // Does not branch on the outcome; see docs/performance.md.
+    // The code does not branch on the outcome; see docs/performance.md.
     #[allow(clippy::inline_always, reason = "it is short, and a call would be a third of its cost")]
     #[inline(always)]
     pub fn settle(&mut self, trade: &SettledTradeFigures) {
@@ -103,7 +103,7 @@ impl RunTotals {
 
     #[inline]
     fn record_payout(&mut self, payout: Option<Payout>) {
-        // Fast path: usually the payout does not change.
+        // Fast path: the payout is usually that of the previous trades.
         if payout.is_none_or(|payout| self.payouts != PayoutMix::Uniform(payout)) {
             self.record_payout_change(payout);
         }

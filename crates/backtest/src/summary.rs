@@ -19,13 +19,13 @@ pub struct Summary {
     pub unsettled: u64,
     pub refused: BTreeMap<&'static str, u64>,
     pub pnl: Money,
-    /// Win rate: `won / (won + lost)`, `None` without a won or lost trade.
+    /// Win rate: `won / (won + lost)`, `None` if no trade is won or lost.
     pub win_rate: Option<f64>,
-    /// Win rate at which the trades break even with equal stakes, for comparison with `win_rate`.
+    /// Win rate at which the trades would break even with equal stakes, for comparison with `win_rate`.
     pub break_even: Option<f64>,
-    /// Win rate at which the trades break even with their actual stakes.
+    /// Win rate at which the trades would break even with their actual stakes.
     pub break_even_by_money: Option<f64>,
-    /// Probability of at least as many wins at the break-even rate of each trade. Assumes independent trades.
+    /// Probability of at least this many wins if every trade wins at its break-even rate. Assumes independent trades.
     pub p_value: Option<f64>,
     /// Drawdown with the largest amount.
     pub max_drawdown: Drawdown,
@@ -45,10 +45,10 @@ impl Summary {
         Self::with_totals(book, RunTotals::new(balance)).0
     }
 
-    /// Builds the summary, and adds all trades of the book to `totals`, which must be empty.
+    /// Builds the summary and adds all trades of the book to `totals`. `totals` must be empty.
     pub fn with_totals(book: &TradeBook, totals: RunTotals) -> (Self, RunTotals) {
         let rows = book.rows();
-        // Fast path: trades usually settle in the order of their decisions.
+        // Fast path: trades usually settle in the order in which they were decided.
         if let Some(added) = BookTotals::from_ordered_rows(totals.clone(), iterate_with_prefetch(rows)) {
             return added.finish(rows.iter(), book);
         }
@@ -60,7 +60,7 @@ impl Summary {
 }
 
 impl BookTotals {
-    /// Sums up rows in the given order, `None` if their settlements became known in a different order.
+    /// Sums up rows in the given order. `None` if their settlements became known in another order.
     fn from_ordered_rows<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
         let (mut added, mut last) = (Self { totals, unsettled: 0 }, None);
         for row in rows {
@@ -128,12 +128,12 @@ fn iterate_with_prefetch(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow>
     })
 }
 
-/// Returns the sort key of a settled trade: time at which the settlement became known, close time, intent.
+/// Returns the sort key of a settled trade: the time when its settlement became known, its close time, and its intent.
 fn settlement_order(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
     (row.settled_at, row.close_time, row.approved.intent())
 }
 
-/// Returns the evidence from trades with different payouts, and their stake-weighted break-even rate.
+/// Returns the evidence from trades with different payouts, and the stake-weighted break-even rate of these trades.
 /// The p-value is `None` unless all payouts are known.
 fn evaluate<'a>(
     rows: impl Iterator<Item = &'a IntentRow>,

@@ -4,11 +4,11 @@ use crate::graph::Field;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
-    /// Constant whole number, usually of candles.
+    /// Constant whole number, usually a number of candles.
     Period,
-    /// Constant number.
+    /// Constant number, not necessarily whole.
     Constant,
-    /// Number that changes with each candle. Defaults to the close.
+    /// Number that changes with each candle. The close by default.
     Source,
     Number,
     Condition,
@@ -23,7 +23,7 @@ pub(crate) struct Function {
     pub(crate) arguments: &'static [Argument],
     pub(crate) optional_count: usize,
     pub(crate) lines: &'static [&'static str],
-    /// Index of the default line in `lines`. `None` if a rule must name the line.
+    /// Index in `lines` of the line used by default. `None` if a rule must name a line.
     pub(crate) main_line: Option<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Function {
 
 use Argument::{Condition, Constant, Number, Period, Source, Time, Zone};
 
-/// Indicator functions of the rule language, implemented in `candlewick_sdk::indicator`.
+/// Indicator functions of the rule language. `candlewick_sdk::indicator` implements them.
 const INDICATORS: [Function; 20] = [
     function("sma", "sma(period, of)", &[Period, Source]).optional(1),
     function("ema", "ema(period, of)", &[Period, Source]).optional(1),
@@ -118,7 +118,7 @@ const FIELDS: [(&str, Field); 7] = [
 ];
 
 /// Names and definitions of candle patterns, after Nison, *Japanese Candlestick Charting Techniques*, 1991.
-/// The numeric bounds are Candlewick's own.
+/// Candlewick chose the numeric bounds.
 const PATTERNS: [(&str, &str); 16] = [
     ("bullish", "close > open"),
     ("bearish", "close < open"),
@@ -169,7 +169,7 @@ pub(crate) fn find_pattern(name: &str) -> Option<&'static str> {
     PATTERNS.into_iter().find(|(known, _)| *known == name).map(|(_, definition)| definition)
 }
 
-/// Returns the reserved names, which rules cannot use as parameter names.
+/// Returns the reserved names. A rule cannot use them as parameter names.
 pub(crate) fn reserved_names() -> impl Iterator<Item = &'static str> + Clone {
     let words = ["and", "or", "not", "true", "false", "between"];
     let functions = INDICATORS.iter().chain(&FUNCTIONS).map(|function| function.name);

@@ -9,17 +9,17 @@ use candlewick_sdk::{Candle, MAX_BATCH};
 
 pub(crate) type Column = [f64; MAX_BATCH];
 
-/// Columns of a small program's values for a batch of candles. [`InlineSlots`] stores the last values.
+/// Columns of a small program's values, for a batch of candles. [`InlineSlots`] stores the last value of each column.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     all: Box<[Column]>,
     prices: [bool; 4],
-    /// Number of candles in the batch. Column entries beyond this number are meaningless.
+    /// Number of candles in the batch. Column entries at or after this index are meaningless.
     count: usize,
 }
 
 impl Columns {
-    /// Fills each column with its initial value. Each batch overwrites prices and computed values.
+    /// Creates columns filled with their initial values. Each batch overwrites prices and computed values.
     pub(crate) fn new(values: &InlineSlots) -> Self {
         let columns = values.used_values().iter().map(|value| [*value; MAX_BATCH]);
         Self { all: columns.collect(), prices: values.prices(), count: 0 }
@@ -50,7 +50,7 @@ impl Columns {
         self.all[place][candle]
     }
 
-    /// Returns a mask with a 1 bit for each candle on which `holds` is true. The lowest bit is the first candle.
+    /// Returns a mask with a 1 bit for each candle on which `holds` is true. The first candle is the lowest bit.
     #[inline]
     pub(crate) fn mask_where(&self, one: Slot, other: Slot, holds: impl Fn(f64, f64) -> bool) -> u64 {
         let mut flags = [0_u8; MAX_BATCH];
@@ -97,8 +97,8 @@ impl Columns {
         self.store_last(out, values);
     }
 
-    /// Counts true values of a condition in a rolling window. The count is NaN while any value is unknown.
-    /// `window` contains the values before the batch, oldest first, at most `MAX_BATCH`. It is updated.
+    /// Counts true values of a condition in a rolling window. The count is NaN while any value is unknown. `window`
+    /// contains the values before the batch, oldest first, at most `MAX_BATCH`. Updates `window`.
     #[inline]
     pub(crate) fn count(&mut self, of: Slot, window: &mut [f64], out: Slot, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
@@ -161,7 +161,7 @@ impl Columns {
         loops!(Add, Subtract, Multiply, Divide, Min, Max, Less, LessOrEqual, Equal, Unequal, And, Or);
     }
 
-    /// Shifts a column by one candle. `last` becomes the first entry. Returns `last` for the next batch.
+    /// Shifts a column by one candle, with `last` as the new first entry. Returns the next batch's `last`.
     #[inline]
     pub(crate) fn shift(&mut self, of: Slot, last: f64, out: Slot, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
@@ -230,7 +230,7 @@ impl Columns {
         self.store_last_lines(out, I::LINE_COUNT, values);
     }
 
-    /// Splits the columns into an operand's column and the columns from `out` on. Operands precede `out`.
+    /// Splits off the columns from `out` on, and returns them with an operand's column. Operands precede `out`.
     #[inline]
     fn split(&mut self, of: Slot, out: Slot) -> (&Column, &mut [Column]) {
         let (before, from) = self.all.split_at_mut(out);

@@ -38,7 +38,7 @@ pub(crate) struct Compiler<'a> {
     parameters: &'a BTreeMap<String, f64>,
     pub(crate) used_parameters: BTreeSet<String>,
     pub(crate) compared: Vec<Id>,
-    /// Numbers that the conditions read, in order. Recorded only if conditions are explained.
+    /// Numbers that the conditions read, in reading order. Recorded only if conditions are explained to the user.
     pub(crate) numbers_read: Vec<Id>,
     pub(crate) is_explaining: bool,
     is_in_pattern: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Compiler<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'t> {
     pub(crate) tree: &'t Tree,
-    /// Index in the graph's list of candle intervals. 0 is the bot's own interval.
+    /// Index in the graph's list of candle intervals, where 0 is the bot's own interval.
     pub(crate) interval_index: usize,
 }
 
@@ -247,7 +247,7 @@ impl<'a> Compiler<'a> {
         if operator.is_comparison() {
             self.note_compared(at, &[one, other]);
         }
-        // `>` and `>=` become `<` and `<=` with swapped operands.
+        // `a > b` and `a >= b` become `b < a` and `b <= a`.
         let (binary, first, second) = match operator {
             Operator::Greater => (Binary::Less, other, one),
             Operator::GreaterOrEqual => (Binary::LessOrEqual, other, one),
@@ -325,7 +325,7 @@ fn stray_text_hint(text: &str) -> String {
 
 impl Compiler<'_> {
     pub(crate) fn constant(&mut self, number: f64) -> Value {
-        // Turns -0.0 into 0.0.
+        // Converts -0.0 to 0.0.
         let number = if number == 0.0 { 0.0 } else { number };
         let id = self.graph.add(Op::Constant(number), number.to_string(), 0, 0);
         Value::number(id)
@@ -385,7 +385,7 @@ impl Compiler<'_> {
         self.graph.add(op, name, warm, interval_index)
     }
 
-    /// Returns the name of a value, in parentheses if the name contains an operator.
+    /// Returns the name of a value. A name that contains an operator is put in parentheses.
     pub(crate) fn bracketed_name(&self, id: Id) -> String {
         let node = self.graph.node(id);
         let is_call = node.name.ends_with(')') && !node.name.starts_with('(') && !node.name.contains(") ");
@@ -398,8 +398,8 @@ impl Compiler<'_> {
 }
 
 impl Binary {
-    /// Applies the operator. NaN (a missing number or an unknown condition) propagates unless the other
-    /// operand decides the result. Infinite results become NaN.
+    /// Applies the operator. NaN (a missing number or an unknown condition) propagates, unless the other operand alone
+    /// decides the result. Infinite results become NaN.
     #[inline]
     pub(crate) fn apply(self, one: f64, other: f64) -> f64 {
         match self {
@@ -413,7 +413,7 @@ impl Binary {
             Self::LessOrEqual => if_known(one, other, one <= other),
             Self::Equal => if_known(one, other, one == other),
             Self::Unequal => if_known(one, other, one != other),
-            // If either side is 0, the result is 0. Otherwise NaN propagates.
+            // The result is 0 if either side is 0. Otherwise NaN propagates.
             Self::And if one == 0.0 || other == 0.0 => 0.0,
             Self::And => one * other,
             Self::Or if one == 1.0 || other == 1.0 => 1.0,

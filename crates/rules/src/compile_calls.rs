@@ -143,13 +143,13 @@ impl Compiler<'_> {
         }
         let source_warm = of.map_or(1, |of| self.graph.node(of).warm_after.max(1));
         let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.interval_index]);
-        // The name differs from that of the main line.
+        // This name must differ from the name of the main line.
         let own = if indicator.line_count() == 1 { name.clone() } else { format!("{name}.*") };
         let op = Op::Indicator { indicator: Box::new(indicator), of };
         Ok((self.graph.add(op, own, warm, at.interval_index), name))
     }
 
-    /// Builds the error for swapped arguments such as `rsi(close, 7)`. `None` if they are not swapped.
+    /// Builds the error for swapped arguments, such as `rsi(close, 7)`. `None` if the arguments are not swapped.
     fn swap_error(
         &mut self,
         at: Scope<'_>,
@@ -174,7 +174,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Builds the error for a constant in place of a series, such as `ema(100, 60)`.
+    /// Builds the error for a constant where a series is required, such as `ema(100, 60)`.
     fn source_error(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
         let own = self.graph.intervals()[0];
         let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
@@ -205,7 +205,7 @@ impl Compiler<'_> {
         self.note_compared(at, &[one, other]);
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
-        // Cannot collide with other names, because it is not a valid expression.
+        // This name cannot equal another name, because it is not a valid expression.
         let order = format!("comparison of {} with {}", self.name(one), self.name(other));
         let order = self.graph.add(Op::Order(one, other), order, warm, at.interval_index);
         let op = Op::Crosses { is_above, order };
@@ -283,7 +283,7 @@ fn check_arity(function: &Function, arguments: &[PartId], place: &Range<usize>) 
     Err(RuleError::new(place.clone(), message))
 }
 
-/// Parses `"HH:MM"` or `"H:MM"` into ms since midnight.
+/// Parses the time `"HH:MM"` or `"H:MM"` into milliseconds since midnight.
 fn parse_time(at: Scope<'_>, id: PartId) -> Result<i64, RuleError> {
     let part = at.tree.part(id);
     let wrong =
@@ -294,7 +294,7 @@ fn parse_time(at: Scope<'_>, id: PartId) -> Result<i64, RuleError> {
         let number = digits.parse::<i64>().ok();
         number.filter(|_| are_digits && (least..=2).contains(&digits.len()))
     };
-    // As in the hours of `[risk]`, 8:00 means 08:00.
+    // As in the trading hours of the `[risk]` section, 8:00 means 08:00.
     let (hours, minutes) = text.split_once(':').ok_or_else(wrong)?;
     let (hours, minutes) = digits(hours, 1).zip(digits(minutes, 2)).ok_or_else(wrong)?;
     let time = hours * Millis::HOUR.get() + minutes * Millis::MINUTE.get();
@@ -303,7 +303,7 @@ fn parse_time(at: Scope<'_>, id: PartId) -> Result<i64, RuleError> {
 
 fn parse_window(at: Scope<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, String), RuleError> {
     let (zone, place) = parse_zone(at, zone)?;
-    // The end of a day is midnight of the next day.
+    // The end of a day is written as midnight of the next day.
     let clock = |time: i64| format_time(time % Millis::DAY.get());
     let hours = Hours { days: Vec::new(), from: clock(from), to: clock(to), timezone: zone.to_owned() };
     let window = Window::new(&hours, "between").map_err(|error| time_setting_error(error, place))?;
@@ -431,7 +431,7 @@ impl Compiler<'_> {
         if self.graph.constant(inner.id).is_some() {
             return Ok(inner);
         }
-        // One more longer candle: the first may be partial, and the last is visible one candle after its close.
+        // One more longer candle: the first may be partial, and the last is visible on the candle after its close.
         let each = (interval.length().get() / own.length().get()) as usize;
         let warm = self.graph.node(inner.id).warm_after.saturating_add(1).saturating_mul(each);
         let name = format!("{}@{interval}", self.bracketed_name(inner.id));

@@ -1,4 +1,4 @@
-//! Compiler for comparisons of two values, with a rounding tolerance for computed prices.
+//! Compiler for comparisons of two values. Computed prices are compared with a rounding tolerance.
 
 use crate::RuleError;
 use crate::compile::{Compiler, Scope, ValueKind};
@@ -7,7 +7,7 @@ use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 
 impl Compiler<'_> {
-    /// Rejects comparisons of a condition with 1 or 0, which other languages use to test booleans.
+    /// Rejects comparisons of a condition with 1 or 0. Other languages use such comparisons to test booleans.
     pub(crate) fn reject_boolean_comparison(
         &mut self,
         at: Scope<'_>,
@@ -36,7 +36,7 @@ impl Compiler<'_> {
         Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {hint}")))
     }
 
-    /// Adds a comparison, with a rounding tolerance if both sides are prices and either side is computed.
+    /// Adds a comparison. It tolerates rounding if both sides are prices and at least one side is computed.
     pub(crate) fn compare(
         &mut self,
         binary: Binary,
@@ -50,7 +50,7 @@ impl Compiler<'_> {
         if !is_rounded {
             return self.add_at(Op::Binary(binary, one, other), name, &[one, other], interval_index);
         }
-        // Cannot collide with other names, because it is not a valid expression.
+        // This name cannot equal another name, because it is not a valid expression.
         let order = format!("{} vs {}", self.graph.node(one).name, self.graph.node(other).name);
         let order = self.add_at(Op::Compared(one, other), order, &[one, other], interval_index);
         let zero = self.constant(0.0).id;
@@ -58,7 +58,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns whether the rule's own arithmetic computes a value, which is thus subject to rounding.
+/// Returns whether the rule's own arithmetic computes the value. Such a value is subject to rounding.
 fn is_computed(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(
@@ -75,7 +75,7 @@ fn is_computed(graph: &Graph, id: Id) -> bool {
     }
 }
 
-/// Returns whether a value is in price units. Prices, averages of prices and constants are.
+/// Returns whether a value has the unit of a price. Prices, averages of prices and constants do.
 fn has_price_unit(graph: &Graph, id: Id) -> bool {
     match &graph.node(id).op {
         Op::Constant(_) => true,
@@ -109,7 +109,7 @@ fn line_has_price_unit(graph: &Graph, id: Id, line: usize) -> bool {
         | Indicator::Keltner(_)
         | Indicator::HeikinAshi(_)
         | Indicator::Pivots(_) => true,
-        // The last line of each is not a price.
+        // The last line of each of these indicators is not a price.
         Indicator::Supertrend(_) | Indicator::ParabolicSar(_) => line == 0,
         Indicator::SessionRange(_) => line < 3,
         Indicator::Rsi(_)

@@ -1,4 +1,4 @@
-//! Conditions compiled to a list of tests with jumps. Evaluation stops as soon as the result is known.
+//! Conditions compiled to a list of tests with jumps. Evaluation stops when the result is certain.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Graph, Id, Op};
@@ -10,7 +10,7 @@ pub(crate) struct Decision {
     starts: Box<[usize]>,
 }
 
-/// Test with two jump targets. A target beyond the last test is a result: a true condition, or none.
+/// Test with two jump targets. A target after the last test is a result: the true condition, or no true condition.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     kind: TestKind,
@@ -20,7 +20,7 @@ struct Test {
     unmet: usize,
 }
 
-/// Kind of a test. A test fails if a number is missing or a condition is unknown.
+/// Kind of a test. Every test fails if a number is missing or a condition is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TestKind {
     Less,
@@ -29,7 +29,7 @@ enum TestKind {
     Unequal,
     Holds,
     HoldsNot,
-    /// The current comparison result `one` is 1 (above), and the previous result `other` is less.
+    /// The current comparison result is 1 (above), and the previous comparison result is smaller.
     CrossesAbove,
     CrossesBelow,
 }
@@ -38,7 +38,7 @@ enum TestKind {
 type Label = usize;
 
 pub(crate) struct TestList {
-    /// Unresolved tests: their operands are graph ids, and their targets are labels.
+    /// Tests before resolution: their operands are graph ids, and their jump targets are labels.
     tests: Vec<Test>,
     labels: Vec<usize>,
     starts: Vec<usize>,
@@ -47,7 +47,7 @@ pub(crate) struct TestList {
 impl TestList {
     pub(crate) fn compile(graph: &Graph, conditions: &[Id]) -> Self {
         let count = conditions.len();
-        // One label per condition, and one for no true condition.
+        // Each condition has a label, and the last label means that no condition is true.
         let mut tests = Self { tests: Vec::new(), labels: vec![0; count + 1], starts: Vec::new() };
         for (holds, condition) in conditions.iter().enumerate() {
             let next = if holds + 1 < count { tests.add_label() } else { count };
@@ -71,7 +71,7 @@ impl TestList {
         let Self { tests, labels, starts } = self;
         let placed = |test: Test| Test {
             one: place_of(test.one),
-            // The previous comparison result follows the current one.
+            // The previous comparison result is in the slot after the current one.
             other: place_of(test.other) + usize::from(test.kind.is_crossing()),
             met: labels[test.met],
             unmet: labels[test.unmet],
@@ -85,7 +85,7 @@ impl TestList {
         self.labels.len() - 1
     }
 
-    /// Adds tests that pass if a condition is known to equal `holds`. Uses De Morgan's laws.
+    /// Adds tests that pass only if the condition is certain to be `holds`. Negations use De Morgan's laws.
     fn add(&mut self, graph: &Graph, of: Id, holds: bool, (met, unmet): (Label, Label)) {
         let (kind, one, other) = match graph.node(of).op {
             Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
@@ -120,12 +120,12 @@ impl TestKind {
 }
 
 impl Decision {
-    /// Returns two slots per condition. The condition can only be true if the first slot's value is less.
-    /// `None` for more than two conditions, or if a condition does not begin with such a test.
+    /// Returns two slots per condition. A condition can be true only if the first slot's value is less than the
+    /// second's. `None` for more than two conditions, or if a condition does not begin with such a test.
     pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
-            // Requires that the condition fails if its first test fails.
+            // The first test can only be used if its failure makes the whole condition fail.
             let test = self.tests.get(*start).filter(|test| test.unmet == end)?;
             match test.kind {
                 TestKind::Less | TestKind::CrossesBelow => Some((test.one, test.other)),
@@ -141,7 +141,7 @@ impl Decision {
         }
     }
 
-    /// Returns the index of the first condition known to be true, or the number of conditions.
+    /// Returns the index of the first condition that is certain to be true, or the number of conditions if none is.
     #[inline]
     pub(crate) fn first_true(&self, values: &[f64]) -> usize {
         let mut at = 0;
@@ -162,8 +162,8 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// Applies [`first_true`](Self::first_true) to a batch of candles. Returns a mask per condition, with a 1
-    /// bit for each candle on which this condition is the first true one. `reached` is scratch space.
+    /// Applies [`first_true`](Self::first_true) to a batch of candles. Returns one mask per condition. A 1 bit is a
+    /// candle on which this condition is the first true one. `reached` is scratch space.
     pub(crate) fn first_true_batch<'r>(
         &self,
         columns: &Columns,
@@ -193,7 +193,7 @@ impl Decision {
                     columns.mask_where(test.one, test.other, |one, other| one == -1.0 && other > -1.0)
                 }
             };
-            // All jumps are forward.
+            // Jumps only lead forward.
             reached[test.met] |= here & holds;
             reached[test.unmet] |= here & !holds;
         }

@@ -1,4 +1,4 @@
-//! Conversion of rules to declarations: comparisons of series with levels. Search trials share series.
+//! Conversion of rules to declarations, which compare series with levels. Search trials can share these series.
 
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::{Program, Slot};
@@ -7,7 +7,7 @@ use candlewick_sdk::{
 };
 use std::collections::HashMap;
 
-/// Maximum number of alternatives per condition. A condition with more alternatives becomes one series.
+/// Maximum number of alternatives per condition. A condition with more alternatives becomes a single series.
 const MAX_ALTERNATIVES: usize = 8;
 const TRUTH_THRESHOLD: f64 = 0.5;
 
@@ -38,7 +38,7 @@ struct Test {
     holds: bool,
 }
 
-/// Returns alternative lists of tests. A condition equals `holds` if all tests of any list pass.
+/// Returns alternative lists of tests. The condition equals `holds` if any list has only tests that pass.
 fn alternatives(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
     let found = match &graph.node(of).op {
         Op::Not(inner) => alternatives(graph, *inner, !holds),
@@ -74,7 +74,7 @@ struct DeclarationBuilder<'g> {
 impl DeclarationBuilder<'_> {
     fn add_comparison(&mut self, test: Test) -> Comparison {
         let Test { of, holds } = test;
-        // With a constant `b`, `a <= b` means that `a` is below the next larger float.
+        // For a constant `b`, `a <= b` means that `a` is below the next larger float.
         if let Op::Binary(binary @ (Binary::Less | Binary::LessOrEqual), one, other) = self.graph.node(of).op
         {
             let is_strict = (binary == Binary::Less) == holds;
@@ -105,7 +105,7 @@ impl DeclarationBuilder<'_> {
     }
 }
 
-/// Program that computes a series and aggregates the longer candles from the bot's own candles.
+/// Program that computes a series. It builds longer candles from the bot's own candles.
 struct SeriesProgram {
     program: Program,
     place: Slot,

@@ -1,7 +1,7 @@
-//! Fast form of rules: indicators are inlined into the loop over candles, as in a strategy written in Rust.
+//! Fast form of rules. Indicators are inlined into the loop over candles, as in a strategy written in Rust.
 //!
-//! Dispatching a step costs as much as computing an indicator. Most rules use one or two indicators of candle
-//! prices. These indicators are monomorphized into the loop. All other steps remain a list.
+//! Dispatching a step costs as much as computing an indicator. Most rules use one or two indicators of candle prices.
+//! Such indicators are monomorphized into the loop. All other steps stay in a list.
 
 use crate::columns::Columns;
 use crate::indicator::{CandleIndicator, Indicator, NumberIndicator};
@@ -21,13 +21,13 @@ struct InlinedRule<H> {
     values: InlineSlots,
     columns: Columns,
     reached: Box<[u64]>,
-    /// Slot pairs from [`Decision::prefilter`](crate::condition::Decision::prefilter).
+    /// Pairs of slots from [`Decision::prefilter`](crate::condition::Decision::prefilter).
     needed: Option<[(u8, u8); 2]>,
     interval: Interval,
     answers: RuleSet,
 }
 
-/// Indicators that are inlined into the loop and computed first.
+/// Indicators that are inlined into the loop. They are computed before all other steps.
 trait Head: Send {
     fn update(&mut self, candle: &Candle, values: &mut InlineSlots);
 
@@ -126,7 +126,7 @@ fn store_lines(values: &mut InlineSlots, out: u8, lines: &[f64]) {
 }
 
 impl Tail {
-    /// Compiles the remaining steps. Free slots of `values` store the state of instructions.
+    /// Compiles the steps that are not inlined. Free slots of `values` store the state of instructions.
     fn build(steps: Vec<Step>, values: &mut InlineSlots) -> Self {
         if let [Step { action: Action::Order(order), out }] = steps[..] {
             return Self::Order(order, out);
@@ -186,7 +186,7 @@ impl Tail {
     }
 }
 
-/// Runs the parts in order. This function is not generic, so that all heads share the code.
+/// Runs the parts in order. Not generic, so that all types of heads share this code.
 #[inline(never)]
 fn run_parts(parts: &mut [Part], candle: &Candle, interval: Interval, values: &mut InlineSlots) {
     for part in parts {
@@ -202,7 +202,7 @@ impl<H: Head> Strategy for InlinedRule<H> {
         self.answers.warmup
     }
 
-    // The body of the loop over candles (see docs/performance.md).
+    // This is the body of the loop over candles (see docs/performance.md).
     #[allow(clippy::inline_always, reason = "the compiler would not inline it")]
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
@@ -232,7 +232,7 @@ impl<H: Head> Strategy for InlinedRule<H> {
 }
 
 #[expect(unsafe_code, reason = "a value depends only on its candle and earlier ones: tests/quickest.rs")]
-// SAFETY: each step fills its column in candle order and reads other columns only up to the same candle.
+// SAFETY: each step fills its column in candle order. It reads other columns only up to the current candle.
 unsafe impl<H: Head> BatchStrategy for InlinedRule<H> {
     fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
         let Self { head, tail, values, columns, reached, interval, answers: own, .. } = self;
@@ -260,7 +260,7 @@ enum HeadKind {
 }
 
 impl HeadKind {
-    /// Removes the first step that can be inlined. The step can run first, because it needs only the candle.
+    /// Removes the first step that can be inlined. It can run before all others, because it needs only the candle.
     fn take_first(steps: &mut Vec<Step>) -> Option<Self> {
         let place = steps.iter().position(|step| Self::from_step(step).is_some())?;
         Self::from_step(&steps.remove(place))

@@ -1,4 +1,4 @@
-//! Registry entry of the strategy `rules`, which trades by a rule in the bot's parameters or in a file.
+//! Registry entry of the strategy `rules`. Its rule is in the bot's parameters or in a file.
 
 use crate::explained::ExplainedRule;
 use crate::file::{FileError, KEYS, WrittenRule, hint_for_expiry, hint_for_key, prepend_key};
@@ -12,18 +12,18 @@ use std::fs;
 use std::sync::Arc;
 
 pub const NAME: &str = "rules";
-/// Version of the rule language. A bot's version also contains a hash of the bot's rule.
+/// Version of the rule language. The version of a bot also contains a hash of the bot's rule.
 pub const VERSION: &str = "1.0.0";
-/// Version of rules that compare computed values. Such comparisons tolerate rounding since this version.
+/// Version for rules that compare computed values. Since this version, such comparisons tolerate rounding.
 const ROUNDING_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by a rule from a file or from the bot's parameters.";
 
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 const HASH_LENGTH: usize = 16;
 
-/// Builds the registry entry of `rules`. Parameters are `file`, or `buy` and `sell`, and the rule's own.
+/// Builds the registry entry of `rules`. Parameters are `file` (or `buy` and `sell`) and the parameters of the rule.
 pub fn entry() -> StrategyEntry {
-    // Not called in practice, because `specify_entry` builds an entry for the bot's parameters first.
+    // This closure is normally not called, because `specify_entry` first builds an entry for the bot's parameters.
     let build = |params: &Value, bot: &BotContext| specify_entry(params)?.build_with_declaration(params, bot);
     let entry = StrategyEntry::declaring(NAME, VERSION, build).specified_by(specify_entry);
     with_own_parameters(entry, &Map::new()).described(ABOUT)
@@ -207,8 +207,8 @@ fn is_given(value: Option<&Value>) -> bool {
     })
 }
 
-/// Wraps an entry so that a changed text, list or table, such as another rule file, rebuilds the entry with
-/// `specify`. Changed numbers and booleans only override parameters.
+/// Wraps an entry. A changed text, list or table, such as another rule file, rebuilds the entry with `specify`.
+/// Changed numbers and booleans only override parameters.
 pub(crate) fn respecify_on_change(
     entry: StrategyEntry,
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,

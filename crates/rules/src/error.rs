@@ -1,4 +1,4 @@
-//! Errors in the text of a rule, with positions, and suggestions for unknown names.
+//! Errors in a rule's text, with their positions, and suggestions for unknown names.
 
 use crate::catalog::{Argument, find_function, reserved_names};
 use candlewick_sdk::{AliasContext, Counterpart, counterparts, escape_hidden, nearest_name};
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[error("{message}")]
 pub struct RuleError {
     pub message: String,
-    /// Byte range of the error in the rule's text. Empty if text is missing at this position.
+    /// Byte range of the error in the rule's text. Empty at a position where text is missing.
     pub place: Range<usize>,
 }
 
@@ -17,7 +17,7 @@ impl RuleError {
         Self { message: message.into(), place }
     }
 
-    /// Returns the 1-based line and column of the error. The column counts characters.
+    /// Returns the 1-based line and column of the error. The column is counted in characters.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..text.floor_char_boundary(self.place.start)];
         let line = before.matches('\n').count() + 1;
@@ -114,7 +114,7 @@ mod tests {
             .is_ok_and(|rule| rule.build(&BTreeMap::new(), Interval::MINUTE, None).is_ok())
     }
 
-    /// Compares the table in docs/rules.md with the hints and the language.
+    /// Compares the table in docs/rules.md with the hints and with the language.
     #[test]
     fn counterparts_of_tradingview_are_sound_rules() {
         let page = include_str!("../../../docs/rules.md");

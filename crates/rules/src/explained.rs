@@ -1,4 +1,4 @@
-//! Strategy of a rule that also reports the parts of its conditions, with their numbers, at each candle.
+//! Strategy of a rule that also reports the parts of its conditions and their numbers at each candle.
 
 use crate::compile::{Compiler, Scope};
 use crate::graph::{Id, Op};
@@ -92,7 +92,7 @@ fn explain(
     Ok(CompiledSide { part, id, numbers })
 }
 
-/// Converts a value of longer candles to the value at the last closed longer candle.
+/// Converts a value of longer candles to its value at the longer candle that closed last.
 fn last_closed_value(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
     let (candles, warm) = (node.interval_index, node.warm_after);
@@ -148,7 +148,7 @@ impl Strategy for ExplainedRule {
     }
 }
 
-/// Returns the whole condition and all operands of its `and` and `or`, with their depths, in pre-order.
+/// Returns the whole condition and all operands of `and` and `or` in it, with their nesting depths, in pre-order.
 fn parts_with_depth(tree: &Tree) -> Vec<(usize, PartId)> {
     let mut parts = Vec::new();
     let mut left = vec![(0, tree.root())];
@@ -163,7 +163,7 @@ fn parts_with_depth(tree: &Tree) -> Vec<(usize, PartId)> {
     parts
 }
 
-/// Collects the operands of a chain of one operator. For example, `a and b and c` has three operands.
+/// Collects the operands of a chain of one operator. For example, the chain `a and b and c` has three operands.
 fn flatten(tree: &Tree, id: PartId, operator: Operator, joined: &mut Vec<PartId>) {
     let Form::Binary { left, right, .. } = &tree.part(id).form else { return };
     for part in [*left, *right] {

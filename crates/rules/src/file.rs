@@ -1,4 +1,4 @@
-//! Rule files with conditions, parameters and an expiry, and error messages with hints.
+//! Rule files, which contain conditions, parameters and an expiry. Errors contain hints.
 
 use crate::error::render_counterpart;
 use crate::rule::Side;
@@ -42,7 +42,7 @@ struct KeySpans {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileError {
-    /// 1-based line number in the file.
+    /// 1-based number of the line in the file.
     pub(crate) line: Option<u64>,
     pub(crate) message: String,
 }
@@ -65,7 +65,7 @@ impl WrittenRule {
         }
         let at = |(side, error): (Side, RuleError)| self.condition_error(side, &error, file);
         let rule = Rule::parse(self.buy.as_deref(), self.sell.as_deref()).map_err(at)?;
-        // The bot's interval is checked later. Here any longer interval is valid.
+        // The bot's interval is checked later. At this point, any longer interval is valid.
         let defaults = self.defaults();
         let unused = rule.unused_parameters(&defaults, Interval::SECOND).map_err(at)?;
         match unused.first() {
@@ -154,7 +154,7 @@ fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
     }
 }
 
-/// Returns the 1-based line and column of an error. `None` if the file contains escapes in the condition.
+/// Returns the 1-based line and column of an error. `None` if the condition contains escapes in the file.
 fn locate_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
     let places: KeySpans = toml::from_str(file).ok()?;
     let place = match side {
@@ -265,7 +265,7 @@ fn hint_for_bare_line(line: &str) -> String {
 fn hint_to_quote(key: &str, condition: &str) -> String {
     let is_quote = |letter: char| "\"'\u{201c}\u{201d}\u{201e}".contains(letter);
     let condition = condition.trim().trim_start_matches(is_quote);
-    // Strips the closing quote unless it belongs to a string inside the condition.
+    // Strips the closing quote, unless the quote belongs to a string inside the condition.
     let curly = condition.trim_end_matches(['\u{201c}', '\u{201d}']);
     let bare = curly.strip_suffix(['"', '\'']).filter(|bare| bare.matches(['"', '\'']).count() % 2 == 0);
     let condition = bare.unwrap_or(curly).replace(['"', '\u{201c}', '\u{201d}'], "'");

@@ -1,4 +1,4 @@
-//! Dependency graph of a rule's values: a topologically sorted list without duplicates.
+//! Dependency graph of a rule's values: a list without duplicates, in which operands precede their users.
 
 use crate::indicator::Indicator;
 use candlewick_engine::{LocalClock, Window};
@@ -11,29 +11,29 @@ pub(crate) type Id = usize;
 pub(crate) struct Graph {
     nodes: Vec<Node>,
     known: HashMap<(usize, String), Id>,
-    /// The bot's own candle interval, followed by the longer intervals.
+    /// The bot's own candle interval, then the longer intervals.
     intervals: Vec<Interval>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) op: Op,
-    /// Expression in the rule language, which identifies the value.
+    /// Expression in the rule language. It identifies the value.
     pub(crate) name: String,
-    /// Number of candles, including the current candle, until the value is meaningful.
+    /// Number of candles until the value is meaningful, including the current candle.
     pub(crate) warm_after: usize,
-    /// Index in the graph's list of candle intervals. 0 is the bot's own interval.
+    /// Index in the graph's list of candle intervals, where 0 is the bot's own interval.
     pub(crate) interval_index: usize,
 }
 
-/// Operation that computes a value. The value of a condition is 1 if true, 0 if false.
+/// Operation that computes a value. A condition has the value 1 if true and 0 if false.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Constant(f64),
     Field(Field),
     Clock(Clock),
     LocalClock(Clock, LocalClock),
-    /// Whether the candle closes between two times of day, in ms since midnight UTC.
+    /// Whether the candle closes between two times of day, given in ms since midnight UTC.
     Between(i64, i64),
     InHours(Box<Window>),
     Negate(Id),
@@ -111,7 +111,7 @@ impl Graph {
         Self { nodes: Vec::new(), known: HashMap::new(), intervals: vec![own] }
     }
 
-    /// Returns the id of the value with this name. Adds the value if it does not exist.
+    /// Returns the id of the value with this name. If there is no such value, adds the value.
     pub(crate) fn add(&mut self, op: Op, name: String, warm_after: usize, interval_index: usize) -> Id {
         let next = self.nodes.len();
         let id = *self.known.entry((interval_index, name.clone())).or_insert(next);
@@ -150,7 +150,7 @@ impl Graph {
 }
 
 impl Op {
-    /// Returns the operands that have the same candle interval as this operation.
+    /// Returns those operands that have the same candle interval as this operation.
     pub(crate) fn operands(&self) -> impl Iterator<Item = Id> {
         let parts = match self {
             Self::Constant(_)

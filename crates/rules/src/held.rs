@@ -1,18 +1,18 @@
-//! Counts the candles on which each condition was true, to diagnose rules that never signal.
+//! Counts the candles on which each condition was true. The counts show why a rule never signals.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, ConditionRole, LongerCandles, Registry, Strategy};
 use serde_json::Value;
 
-/// Number of candles on which a condition, or an operand of its `and` or `or`, was true or unknown.
+/// Number of candles on which a condition, or an operand of `and` or `or` within it, was true or unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionCount {
-    /// Path of a part in a combination, such as `outer.dip`. Empty for the bot's own conditions.
+    /// Path of the combination part that has the condition, such as `outer.dip`. Empty for the bot's own conditions.
     pub part: String,
     pub side: ConditionRole,
     /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub text: String,
-    /// Number of evaluated candles after warm-up. Filters are evaluated only on candles with a signal.
+    /// Number of candles after warm-up on which the condition was evaluated. For a filter, candles with a signal.
     pub candles: u64,
     pub true_candles: u64,
     pub unknown_candles: u64,
@@ -45,7 +45,7 @@ pub fn condition_counts(
     let pairs = pair_sides(&counted);
     let longer = LongerCandles::for_bot(bot, shown.longer_intervals());
     let mut longer = longer.map_err(|error| BuildError::parameters(strategy, error.to_string()))?;
-    // Counting starts when the whole strategy is warm.
+    // Counting starts after the warm-up of the whole strategy.
     let warmup = shown.warmup();
     for (place, candle) in candles.iter().enumerate() {
         longer.feed_ended(candle, &mut *shown);
@@ -78,7 +78,7 @@ impl ConditionCount {
     }
 
     fn record(&mut self, holds: Option<bool>) {
-        // Filters are evaluated only on signals.
+        // Filters are evaluated only on candles with a signal.
         self.candles += u64::from(holds.is_some() || !self.counts_signals());
         self.true_candles += u64::from(holds == Some(true));
         self.unknown_candles += u64::from(holds.is_none() && !self.counts_signals());

@@ -1,4 +1,4 @@
-//! Enum of the indicators in `candlewick_sdk`.
+//! Enum of all indicators in `candlewick_sdk`.
 
 use crate::columns::{Column, Columns};
 use crate::program::{InlineSlots, Slot};
@@ -8,7 +8,7 @@ use candlewick_sdk::indicator::{
 };
 use candlewick_sdk::{Candle, Direction, Interval, MAX_BATCH, Millis};
 
-/// Assumed memory of trend-following indicators in candles. The theoretical memory is unlimited.
+/// Assumed memory of trend-following indicators, in candles. In theory, their memory is unlimited.
 const TREND_MEMORY_CANDLES: usize = 500;
 
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(crate) enum Indicator {
     Pivots(Pivots),
 }
 
-/// Matches an indicator. Evaluates `$by_number` for indicators of numbers and `$by_candle` for the others.
+/// Matches an indicator: evaluates `$by_number` if its input is numbers, and `$by_candle` if its input is candles.
 macro_rules! by_source {
     ($indicator:expr, $number:ident => $by_number:expr, $candle:ident => $by_candle:expr) => {
         match $indicator {
@@ -64,7 +64,7 @@ macro_rules! by_source {
 }
 
 impl Indicator {
-    /// Creates an indicator from constants: periods, multipliers and times in ms. `None` for unknown names.
+    /// Creates an indicator from constants: periods, multipliers and times in ms. `None` if the name is unknown.
     pub(crate) fn new(name: &str, settings: &[f64]) -> Result<Option<Self>, IndicatorError> {
         let number = |place: usize| settings.get(place).copied().unwrap_or_default();
         let period = |place: usize| number(place) as usize;
@@ -108,7 +108,7 @@ impl Indicator {
         }
     }
 
-    /// Returns the number of candles until the values no longer depend on the start of the series.
+    /// Returns the number of candles after which the values no longer depend on where the series starts.
     pub(crate) fn stable_after(&self, interval: Interval) -> usize {
         match self {
             Self::Sma(sma) => sma.warmup(),
@@ -139,8 +139,8 @@ impl Indicator {
         by_source!(self, one => write_lines(lines, one.update_lines(of)), _other => {});
     }
 
-    /// Updates an indicator of candles and writes its lines, NaN before warm-up. Not inlined, because the
-    /// loop over steps would then compute the candle's values for every step.
+    /// Updates an indicator of candles and writes its lines, or NaN before warm-up. Not inlined: otherwise the loop
+    /// over steps would compute the candle's values for every step.
     #[inline(never)]
     pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
         by_source!(self, _other => {}, one => write_lines(lines, one.update_lines(candle)));
@@ -171,7 +171,7 @@ pub(crate) trait NumberIndicator {
     type Lines: AsRef<[f64]>;
     const LINE_COUNT: usize;
 
-    /// Updates the indicator and returns its lines, NaN before warm-up.
+    /// Updates the indicator and returns its lines. The lines are NaN before warm-up.
     fn update_lines(&mut self, of: f64) -> Self::Lines;
 
     #[inline]
@@ -184,7 +184,7 @@ pub(crate) trait CandleIndicator {
     type Lines: AsRef<[f64]>;
     const LINE_COUNT: usize;
 
-    /// Updates the indicator and returns its lines, NaN before warm-up.
+    /// Updates the indicator and returns its lines. The lines are NaN before warm-up.
     fn update_lines(&mut self, candle: &Candle) -> Self::Lines;
 }
 

@@ -1,4 +1,4 @@
-//! Analysis of a bot's rules, including all rules in a combination.
+//! Analysis of a bot's rules. For a combination, this includes the rules of all parts.
 
 use crate::combine::nested_rules;
 use crate::compile::Compiler;
@@ -39,7 +39,7 @@ pub fn uses_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool
     Ok(forms.any(|form| matches!(form, Form::Name(name) if name == "volume")))
 }
 
-/// Counts everything in a bot's rules that can be fitted: numbers, texts and used parameters.
+/// Counts everything in a bot's rules that a user can fit: numbers, texts and used parameters.
 pub fn count_fitted_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
     let is_number = |form: &Form, parameters: &BTreeMap<String, f64>| match form {
         Form::Number(_) | Form::Text(_) => true,
@@ -70,11 +70,11 @@ pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongestPart {
-    /// Text of the part with parameter values inserted, such as `ema(100)@1h`.
+    /// Text of the part with the values of parameters inserted, such as `ema(100)@1h`.
     pub text: String,
-    /// Warm-up in the bot's own candles.
+    /// Warm-up, in the bot's own candles.
     pub candles: usize,
-    /// Moving average with the same period but a shorter warm-up, such as `sma(100)@1h`, and this warm-up.
+    /// Moving average of the same period with a shorter warm-up, such as `sma(100)@1h`, and that warm-up in candles.
     /// `None` if the part is not an exponential moving average.
     pub windowed: Option<(String, usize)>,
 }
@@ -134,7 +134,7 @@ fn find_slowest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
 
 fn dominant_part(graph: &Graph, from: Id) -> Id {
     let mut at = from;
-    // Stops at lines, which are named after their indicator, and at values of longer candles.
+    // Stops at lines, because they are named after their indicator, and at values of longer candles.
     while !matches!(graph.node(at).op, Op::Line(..) | Op::Longer(_)) {
         let Some(part) = find_slowest(graph, graph.node(at).op.operands()) else { break };
         if graph.node(part).warm_after * 2 < graph.node(at).warm_after {
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn longest_part_suggests_a_windowed_average() {
-        // An hour has 60 candles, and values of longer candles need one more hour: (100 + 1) * 60.
+        // An hour has 60 candles. Values of longer candles need one more hour: (100 + 1) * 60.
         let windowed = Some(("sma(100)@1h".to_owned(), 6_060));
         let (text, candles, found) = longest("rsi(7) < 30 and close > ema(trend)@1h");
         assert_eq!((text.as_str(), found), ("ema(100)@1h", windowed.clone()));

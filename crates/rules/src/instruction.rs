@@ -1,11 +1,11 @@
-//! Four-byte instructions for the simple steps of a small program. Slots store their state.
+//! Four-byte instructions for simple steps of a small program. Slots of the program store their state.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Field};
 use crate::program::{InlineSlots, Slot, Slots};
 use crate::step::{Action, Step, compare};
 
-/// Maximum lookback of a shift register, in candles. Longer lookbacks use a ring buffer.
+/// Maximum lookback of a shift register, in candles. Longer lookbacks use a ring buffer instead.
 const MAX_SHIFT_CANDLES: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +22,10 @@ enum Operation {
     Negate,
     Abs,
     Not,
-    /// Outputs the second operand, then stores the first operand in the second operand's slot.
+    /// Outputs the second operand, then copies the first operand to the second operand's slot.
     Exchange,
     Compared,
-    /// Outputs the comparison result and stores the previous result in the slot after the output.
+    /// Outputs the comparison result, and stores the previous result in the slot after the output.
     Order,
     CrossesAbove,
     CrossesBelow,
@@ -81,7 +81,7 @@ pub(crate) fn run_batch(instructions: &[Instruction], columns: &mut Columns, val
     }
 }
 
-/// Returns 1 if the comparison result has just become `to`, else 0. NaN if either result is unknown.
+/// Returns 1 if the comparison result has just become `to`, otherwise 0. NaN if either result is unknown.
 #[inline]
 pub(crate) fn crosses(now: f64, before: f64, to: f64) -> f64 {
     let is_known = !now.is_nan() && !before.is_nan();
@@ -98,7 +98,7 @@ impl<'v> Instructions<'v> {
         Self { instructions: Vec::new(), values }
     }
 
-    /// Adds a step. Returns `false` if the step cannot be expressed as instructions.
+    /// Adds a step. Returns `false` if instructions cannot express the step.
     pub(crate) fn add(&mut self, step: &Step) -> bool {
         let out = step.out;
         match &step.action {
@@ -117,7 +117,7 @@ impl<'v> Instructions<'v> {
             Action::Divide(one, other) => self.push(Operation::Binary(Binary::Divide), (*one, *other), out),
             Action::Binary(binary, one, other) => self.push(Operation::Binary(*binary), (*one, *other), out),
             Action::Last { of, last } => return self.add_shift_register(*of, &[*last], out),
-            // The next value to be replaced is the oldest.
+            // `next` is the position of the oldest value, which is replaced next.
             Action::Back { of, last, next } if last.len() <= MAX_SHIFT_CANDLES => {
                 let (later, earlier) = last.split_at(*next);
                 let since: Vec<f64> = earlier.iter().chain(later).rev().copied().collect();
@@ -155,7 +155,7 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    /// Adds a shift register with one value per candle, latest first. Returns `false` without enough slots.
+    /// Adds a shift register that stores one value per candle, latest first. Returns `false` if too few slots are free.
     fn add_shift_register(&mut self, of: Slot, since: &[f64], out: Slot) -> bool {
         if self.values.free_slots() < since.len() {
             return false;
@@ -170,7 +170,7 @@ impl<'v> Instructions<'v> {
     }
 
     fn push(&mut self, operation: Operation, (one, other): (Slot, Slot), out: Slot) {
-        // All slots of a small program fit in `u8`.
+        // A small program has so few slots that their indices fit in `u8`.
         let [one, other, out] = [one, other, out].map(|place| place as u8);
         self.instructions.push(Instruction { operation, one, other, out });
     }

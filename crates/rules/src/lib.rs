@@ -2,7 +2,7 @@
 //!
 //! A rule has a condition to buy, a condition to sell, or both. The language has named parameters, the indicators of
 //! [`candlewick_sdk::indicator`], longer candles (`sma(50)@1h`), earlier values (`rsi(14)[1]`), times of day and candle
-//! patterns. `docs/rules.md` is the reference. [`combine`] combines several strategies.
+//! patterns. `docs/rules.md` is the reference. The module [`combine`] combines several strategies.
 //!
 //! ```
 //! use candlewick_rules::Rule;
@@ -20,13 +20,13 @@
 //! ```
 //!
 //! # From text to signals
-//! The parser (winnow) builds a syntax tree, which is compiled into a graph without duplicate values. The graph becomes
-//! an allocation-free program, a [`Declaration`](candlewick_sdk::Declaration) whose series are such programs, or the
-//! [fastest](RuleStrategy::into_fastest) form. All forms give the same signals.
+//! The parser (winnow) builds a syntax tree. The tree is compiled into a graph without duplicate values. The graph
+//! becomes one of three forms: an allocation-free program, a [`Declaration`](candlewick_sdk::Declaration) whose series
+//! are such programs, or the [fastest](RuleStrategy::into_fastest) form. All forms give the same signals.
 //!
 //! # Missing values
-//! Missing numbers propagate. A comparison with a missing number is unknown, and `and`, `or` and `not` follow Kleene's
-//! logic. A rule signals only if its condition is known to be true. The indicators of a rule determine its
+//! Missing numbers propagate. A comparison with a missing number is unknown. `and`, `or` and `not` follow Kleene's
+//! logic. A rule signals only if its condition is certain to be true. The rule's indicators determine its
 //! [`warmup`](candlewick_sdk::Strategy::warmup).
 
 mod catalog;

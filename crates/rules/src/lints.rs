@@ -1,4 +1,4 @@
-//! Lints for conditions: comparisons that are always or never true, and probable mistakes.
+//! Lints for conditions. They find comparisons that are always or never true, and probable mistakes.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const MAX_TREND_VALUE: f64 = 1.0;
 const NEIGHBOUR_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
-/// Functions that may have no value even after warm-up.
+/// Functions that may lack a value even after warm-up.
 const GAPPED_FUNCTIONS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
 
 type Check = fn(&Condition, PartId, Interval) -> Option<String>;
@@ -44,11 +44,11 @@ enum Relation {
     Below,
     AtMost,
     Equal,
-    /// The lower value became lower on this candle.
+    /// The value below the other one was not below it on the previous candle.
     Crossing,
 }
 
-/// A comparison or crossing in normal form. `a > b` becomes `b` below `a`.
+/// A comparison or crossing in normal form. `a > b` is stored as `b` below `a`.
 struct Comparison {
     relation: Relation,
     lower: PartId,
@@ -62,7 +62,7 @@ struct NumberComparison {
     is_upper: bool,
 }
 
-/// Bound of a range: a number and an offset. Offsets -1 and 1 mean just below and just above the number.
+/// Bound of a range: a number and an offset. The offsets -1 and 1 mean just below and just above the number.
 type Bound = (f64, i8);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +78,7 @@ impl Range {
         Self { least: (least, 0), most: (most, 0) }
     }
 
-    /// Returns the range of the values of a function or candle field. `None` if the range is unknown.
+    /// Returns the range of a function's or candle field's values. `None` if the range is unknown.
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "rsi" | "adx" | "stochastic" => Self::new(0.0, 100.0),
@@ -175,7 +175,7 @@ impl Condition {
             }
             Form::Call { name, .. } => Range::from_name(name),
             Form::Name(name) if name == "volume" => Range::from_name(name),
-            // Every line of these indicators has the range of the indicator.
+            // For these indicators, every line has the range of the indicator.
             Form::Line { of, .. } | Form::Back { of, .. } | Form::At { of, .. } => self.value_range(*of),
             _ => None,
         }
@@ -223,7 +223,7 @@ fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<St
     let NumberComparison { relation, value, number, is_upper } =
         NumberComparison::from_part(condition, part)?;
     let known = condition.value_range(value).filter(|_| relation == Relation::Crossing)?;
-    // Before a crossing, the value is on the other side or equal.
+    // Before a crossing, the value is on the other side of the bound or equal to it.
     let (least, most) = (known.least.0, known.most.0);
     let can_cross =
         if is_upper { least < number && number <= most } else { least <= number && number < most };
@@ -231,7 +231,7 @@ fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<St
     (!can_cross).then(|| format!("`{text}` never holds: its value is {}", known.describe()))
 }
 
-/// Finds comparisons of a price that should probably use the trend, such as `supertrend(10, 3) > 0`.
+/// Finds comparisons of a price where the trend was probably meant, such as `supertrend(10, 3) > 0`.
 fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let NumberComparison { value, number, .. } = NumberComparison::from_part(condition, part)?;
     let line = match &condition.tree.part(value).form {
@@ -246,7 +246,7 @@ fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<S
     })
 }
 
-/// Finds values of longer candles that are compared on each own candle, such as `falling(ema(50)@15m, 1)`.
+/// Finds changes of longer candles' values that are tested on every own candle, such as `falling(ema(50)@15m, 1)`.
 fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
     let tree = &condition.tree;
     let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };
@@ -254,7 +254,7 @@ fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<Stri
     let Form::At { of, interval, .. } = &tree.part(*first).form else { return None };
     let longer: Interval = interval.parse().ok()?;
     let times = longer.length().get() / own.length().get();
-    // Parameters are skipped, because their value may match the longer candle.
+    // Parameters are skipped, because their value may fit the longer candle.
     let count = arguments.get(1).map_or(Some(1.0), |count| condition.number(*count))?;
     let effect = match (name.as_str(), count > 1.0) {
         _ if times < 2 => return None,
@@ -295,7 +295,7 @@ impl<'c> PastValue<'c> {
 }
 
 /// Returns `(is_upper, period)` for the upper or lower line of a Donchian channel, `None` for other values.
-/// The period is 1 if a parameter sets it.
+/// The period is 1 if a parameter sets the period.
 fn channel_edge(condition: &Condition, value: &PastValue<'_>) -> Option<(bool, f64)> {
     let Form::Line { of, name: line, .. } = &condition.tree.part(value.part).form else { return None };
     let Form::Call { name, arguments, .. } = &condition.tree.part(*of).form else { return None };
@@ -332,7 +332,7 @@ fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<Str
     ))
 }
 
-/// Returns the operands of a comparison. Treats `a - b > 0` like `a > b`.
+/// Returns the operands of a comparison. `a - b > 0` is treated like `a > b`.
 fn difference_operands(condition: &Condition, comparison: &Comparison) -> (PartId, PartId) {
     let Comparison { lower, higher, .. } = *comparison;
     let is_zero = |part: PartId| condition.number(part).is_some_and(|number| number.abs() < f64::EPSILON);

@@ -10,7 +10,7 @@ const MAX_BYTES: usize = 4_000;
 const MAX_PARTS: usize = 500;
 const MAX_DEPTH: usize = 50;
 
-/// Precedence of `not`: below comparisons, above `and`.
+/// Precedence of `not`: lower than comparisons, higher than `and`.
 const NOT_PRECEDENCE: u8 = 3;
 const MINUS_PRECEDENCE: u8 = 7;
 
@@ -43,7 +43,7 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// Parses an expression whose operators have at least the precedence `least`.
+    /// Parses an expression. All of its operators have at least the precedence `least`.
     fn parse_expression(&mut self, least: u8) -> Result<PartId, RuleError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {

@@ -1,4 +1,4 @@
-//! A rule compiled to a list of steps that run once per candle, without allocation.
+//! A rule compiled to a list of steps. The steps run once per candle, without allocation.
 
 use crate::graph::{Field, Graph, Id, Op};
 use crate::step::Step;
@@ -7,7 +7,7 @@ use candlewick_sdk::{Candle, Interval};
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     own: Frame,
-    /// Steps and values for longer candles, shortest interval first.
+    /// Steps and values for longer candles, sorted from the shortest interval to the longest.
     longer: Vec<LongerFrame>,
 }
 
@@ -16,16 +16,16 @@ struct Frame {
     interval: Interval,
     steps: Vec<Step>,
     constants: Vec<(Id, Slot)>,
-    /// Flags of the `PRICES` on which other values depend.
+    /// For each of the `PRICES`, whether other values depend on that price.
     prices: [bool; 4],
-    /// Values by slot, starting with the candle's prices. NaN is a missing number or an unknown condition.
+    /// Values by slot. The candle's prices come first. NaN is a missing number or an unknown condition.
     values: Vec<f64>,
 }
 
-/// Candle prices in the first slots of every frame. Nearly every rule reads prices.
+/// Candle prices in the first slots of every frame, because nearly every rule reads prices.
 const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 
-/// Maximum number of slots in a small program, so that a `u8` can index a slot. Most programs have fewer.
+/// Maximum number of slots in a small program, so that slot indices fit in a `u8`. Most programs have fewer slots.
 const INLINE_SLOTS: usize = 256;
 
 impl Field {
@@ -41,7 +41,7 @@ pub(crate) trait Slots {
     fn lines_at(&mut self, place: Slot) -> &mut [f64];
 }
 
-/// Values of a small program. Every `u8` index is in range, so bounds checks are optimized away.
+/// Values of a small program. Every `u8` index is in range, so the compiler removes bounds checks.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineSlots {
     values: [f64; INLINE_SLOTS],
@@ -52,14 +52,14 @@ pub(crate) struct InlineSlots {
 #[derive(Clone, Debug)]
 struct LongerFrame {
     frame: Frame,
-    /// Slots to copy: the source in this frame and the target in the bot's own frame.
+    /// Pairs of slots to copy: the source slot in this frame and the target slot in the bot's own frame.
     seen: Vec<(usize, usize)>,
 }
 
 pub(crate) type Slot = usize;
 
 impl Program {
-    /// Builds a program that computes the `wanted` values, and returns their slots.
+    /// Builds a program that computes the `wanted` values. Also returns the slots of these values.
     pub(crate) fn build(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Slot>) {
         let needed = mark_needed(graph, wanted);
         let mut places = vec![0; graph.len()];
@@ -92,7 +92,7 @@ impl Program {
         self.own.run(candle);
     }
 
-    /// Processes a closed longer candle. Its values take effect on the bot's next own candle.
+    /// Processes a longer candle that closed. Its values take effect on the bot's next own candle.
     pub(crate) fn run_longer(&mut self, interval: Interval, candle: &Candle) {
         let Some(longer) = self.longer.iter_mut().find(|longer| longer.frame.interval == interval) else {
             return;
@@ -113,7 +113,7 @@ impl Program {
         &self.own.values
     }
 
-    /// Returns steps and initial values, or `Err(self)` if the program is too large or uses longer candles.
+    /// Returns steps and initial values. Returns `Err(self)` if the program is too large or uses longer candles.
     pub(crate) fn into_inline(self) -> Result<(Interval, Vec<Step>, InlineSlots), Self> {
         let Frame { values, .. } = &self.own;
         if !self.longer.is_empty() || values.len() > INLINE_SLOTS {
@@ -232,7 +232,7 @@ impl Frame {
             return place;
         }
         match op {
-            // Derived fields depend on the prices.
+            // Derived fields are computed from all four prices.
             Op::Field(_) => self.prices = [true; 4],
             Op::Compared(..) | Op::Order(..) => self.prices[Field::CLOSE] = true,
             _ => {}
@@ -240,7 +240,7 @@ impl Frame {
         let operands: Vec<Slot> = op.operands().map(|part| self.operand_slot(graph, part, places)).collect();
         let out = self.values.len();
         match op {
-            // `operand_slot` adds constants on demand.
+            // Constants need no step, because `operand_slot` adds them on demand.
             Op::Constant(_) => {}
             Op::Longer(_) => self.values.push(f64::NAN),
             Op::Line(_, line) => return operands.first().copied().unwrap_or_default() + line,
@@ -281,7 +281,7 @@ fn mark_needed(graph: &Graph, wanted: &[Id]) -> Vec<bool> {
     for id in wanted {
         needed[*id] = true;
     }
-    // Operands precede the values that use them.
+    // Operands precede the values that use these operands.
     for id in (0..graph.len()).rev() {
         if needed[id] {
             let op = &graph.node(id).op;

@@ -1,4 +1,4 @@
-//! A rule with buy and sell conditions, which compile into a strategy for given parameter values.
+//! A rule with buy and sell conditions. For given parameter values, it compiles into a strategy.
 
 use crate::RuleError;
 use crate::compile::Compiler;
@@ -48,7 +48,7 @@ impl Rule {
         Ok(Self { buy: condition(Side::Buy, buy)?, sell: condition(Side::Sell, sell)? })
     }
 
-    /// Compiles the rule into a strategy. `buy` takes precedence if both conditions are true.
+    /// Compiles the rule into a strategy. If both conditions are true, `buy` takes precedence.
     pub fn build(
         &self,
         parameters: &BTreeMap<String, f64>,
@@ -81,7 +81,7 @@ impl Rule {
 
     pub(crate) fn compares_computed_values(&self, parameters: &BTreeMap<String, f64>) -> bool {
         let mut compiler = Compiler::new(parameters, Interval::SECOND);
-        // Errors are reported by `build`.
+        // Errors are ignored here, because `build` reports them.
         self.conditions().for_each(|(_, condition)| drop(compiler.compile(&condition.tree)));
         let graph = &compiler.graph;
         (0..graph.len()).any(|id| matches!(graph.node(id).op, Op::Compared(..)))

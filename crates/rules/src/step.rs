@@ -1,4 +1,4 @@
-//! Steps of a program. Each step computes a value from other values and from its own state.
+//! Steps of a program. Each step computes one value from other values and from its own state.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Clock, Field, Op};
@@ -9,7 +9,7 @@ use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
 
-/// Tolerance for equal numbers, as a fraction of the second number or the close, whichever is larger.
+/// Tolerance for equal numbers, as a fraction of the larger of the second number and the close.
 /// For example, averages of constant prices differ only by rounding errors.
 const ROUNDING_TOLERANCE: f64 = 1e-12;
 
@@ -19,7 +19,7 @@ pub(crate) struct Step {
     pub(crate) out: Slot,
 }
 
-/// Operations of steps. Frequent operations have their own variant to avoid a second dispatch.
+/// Operations of steps. Frequent operations have a separate variant, which avoids a second dispatch.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Field(Field),
@@ -163,7 +163,7 @@ const fn binary_action(binary: Binary, one: Slot, other: Slot) -> Action {
     }
 }
 
-/// Returns 1 or 0. Not inlined, because the loop over steps would then compute the time for every step.
+/// Returns 1 or 0. Not inlined: otherwise the loop over steps would compute the time for every step.
 #[inline(never)]
 fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
@@ -183,7 +183,7 @@ fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f64 {
     oldest
 }
 
-/// Updates a rolling count of true conditions. Returns NaN while any counted condition is unknown.
+/// Updates a rolling count of true conditions. Returns NaN while any of the counted conditions is unknown.
 #[inline]
 pub(crate) fn recount(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -> f64 {
     *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
@@ -206,7 +206,7 @@ impl Order {
     }
 }
 
-/// Returns 1 if `one` is larger, -1 if smaller, 0 if equal within rounding, NaN if a number is missing.
+/// Returns 1 if `one` is larger, -1 if smaller, and 0 if equal within rounding. NaN if a number is missing.
 #[inline]
 pub(crate) fn compare(one: f64, other: f64, close: f64) -> f64 {
     let difference = one - other;
@@ -317,7 +317,7 @@ impl Step {
                 age.map_or(f64::NAN, |age| age as f64)
             }),
             Action::Count { of, last, next, held, unknown } if last.len() <= MAX_BATCH => {
-                // Rotates the oldest value to the front.
+                // Rotates the list so that the oldest value comes first.
                 last.rotate_left(*next);
                 *next = 0;
                 columns.count(*of, last, out, values);
@@ -330,7 +330,7 @@ impl Step {
     }
 }
 
-/// Cached start of the last candle's day. Consecutive candles are usually on the same day.
+/// Cached start of the last candle's day. Consecutive candles usually belong to the same day.
 #[derive(Default)]
 struct Day {
     start: i64,

@@ -10,7 +10,7 @@ use candlewick_sdk::{
     ReasonTemplate, Signal, Strategy,
 };
 
-/// Strategy compiled from a rule. Signals on each candle on which a condition is known to be true.
+/// Strategy compiled from a rule. It emits a signal on every candle where a condition is certain to be true.
 #[derive(Clone, Debug)]
 pub struct RuleStrategy {
     graph: Graph,
@@ -38,7 +38,7 @@ struct Rule {
     count: usize,
 }
 
-/// Direction, text, condition and compared numbers of one side of a rule.
+/// Side of a rule: its direction, text, condition and compared numbers.
 type RuleSide = (Direction, String, Id, Vec<Id>);
 
 impl RuleStrategy {
@@ -89,7 +89,7 @@ impl RuleStrategy {
         declare::declare_rules(&self.graph, &rules, self.answers.expiry, longer)
     }
 
-    /// Converts the strategy to its fastest form. Inlines common indicators if no longer candles are used.
+    /// Converts the strategy to its fastest form. Without longer candles, common indicators are inlined into the loop.
     pub fn into_fastest(self) -> Box<dyn Strategy> {
         match self.program.into_inline() {
             Ok((interval, steps, values)) => direct::build_strategy(interval, steps, values, self.answers),
@@ -99,7 +99,7 @@ impl RuleStrategy {
 }
 
 impl RuleSet {
-    /// Returns the signal of a candle. Inlined to build the signal in place (see docs/performance.md).
+    /// Returns the signal of a candle. Inlined so that the signal is built in place (see docs/performance.md).
     #[inline]
     pub(crate) fn signal_at(&self, values: &[f64]) -> Option<Signal> {
         let rule = self.first_true(values)?;
@@ -129,7 +129,7 @@ impl RuleSet {
         }
     }
 
-    /// Returns the first rule whose condition is true. Not inlined, because most candles have none.
+    /// Returns the first rule whose condition is true. Not inlined, because no condition is true on most candles.
     #[inline(never)]
     fn first_true(&self, values: &[f64]) -> Option<&Rule> {
         self.rules.get(self.decision.first_true(values))

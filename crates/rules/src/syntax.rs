@@ -1,4 +1,4 @@
-//! Syntax tree of a rule. Every part stores its position in the rule's text.
+//! Syntax tree of a rule. Every part knows its position in the rule's text.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(crate) type PartId = usize;
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) form: Form,
-    /// Byte range in the rule's text, including brackets around the part.
+    /// Byte range of the part in the rule's text, including brackets around the part.
     pub(crate) place: Range<usize>,
     pub(crate) is_in_brackets: bool,
 }
@@ -72,7 +72,7 @@ impl Operator {
         Self::SIGNS.into_iter().find(|(_, own)| *own == sign).map(|(operator, _)| operator)
     }
 
-    /// Returns the precedence. Operators with a higher precedence bind tighter.
+    /// Returns the precedence. An operator with a higher precedence binds tighter.
     pub(crate) const fn precedence(self) -> u8 {
         match self {
             Self::Or => 1,
@@ -112,7 +112,7 @@ impl Tree {
     }
 
     pub(crate) fn and_groups(&self) -> impl Iterator<Item = Vec<PartId>> {
-        // Groups start at their outermost `and`.
+        // A group starts at its outermost `and`.
         let is_inner = |part: PartId| {
             self.parts.iter().any(|outer| match outer.form {
                 Form::Binary { operator: Operator::And, left, right } => left == part || right == part,

@@ -28,7 +28,7 @@ pub(crate) enum TokenKind<'t> {
 type Input<'t> = LocatingSlice<&'t str>;
 type ParseResult<T> = Result<T, EmptyError>;
 
-/// Operators and punctuation, longest first, because the first match is used.
+/// Operators and punctuation, longest first. The first match is used.
 const SIGNS: [&str; 16] =
     ["<=", ">=", "==", "!=", "<", ">", "(", ")", "[", "]", ",", ".", "+", "-", "*", "/"];
 
@@ -68,7 +68,7 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
         if rest.is_empty() {
             return Ok(all);
         }
-        // Checked before the signs of the language, because `<>` starts with `<`.
+        // Foreign signs are checked before the signs of the language, because `<>` starts with `<`.
         if let Some((sign, hint)) = FOREIGN_SIGNS.iter().find(|(sign, _)| is_foreign(rest, sign)) {
             let message = format!("unexpected `{sign}`: {hint}");
             return Err(RuleError::new(start..start + sign.len(), message));

@@ -1,11 +1,11 @@
 //! In-memory venue for fixed-time trades: order acceptance, price path, settlement and a wallet.
 //!
-//! The [`Simulator`] answers orders by the rules of the real venue, with prices from stored candles. It uses no I/O,
-//! clock or random numbers, so the same orders, candles and settings always give the same events. Backtests, paper
-//! trading with live prices and the HTTP sandbox use this simulator.
+//! The [`Simulator`] answers orders by the rules of the real venue, with prices from stored candles. It uses no I/O, no
+//! clock and no unseeded randomness. The same orders, candles and settings therefore always give the same events.
+//! Backtests, paper trading with live prices and the HTTP sandbox use this simulator.
 //!
-//! [`Simulator::submit`] computes the [`TradeTimes`] of an order (open and close time), gets both prices from the
-//! [`PricePath`], and queues the [`Answer`] and the [`SettledTrade`] for the times at which they become known.
+//! [`Simulator::submit`] computes the open and close time of an order ([`TradeTimes`]) and gets both prices from the
+//! [`PricePath`]. It queues the [`Answer`] and the [`SettledTrade`] for the times at which they become known.
 //! [`Simulator::pop_due`] returns these events in order.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Candles that price the trades of a symbol, and checks whether they are fine enough for an expiry.
+//! Candles that set the prices of a symbol's trades, and checks whether they are fine enough for an expiry.
 
 use crate::SimulatorError;
 use crate::track::CandleLookup;
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Market {
     pub prices: CandleSeries,
-    /// Finer candles of the same symbol. At any time, the finest series with a candle determines the price.
+    /// Finer candles of the same symbol. At any time, the finest series that has a candle sets the price.
     pub detail: Vec<CandleSeries>,
 }
 
@@ -36,9 +36,9 @@ impl Market {
     }
 }
 
-/// Checks that at least part of the market has candles fine enough for this expiry.
-/// [`coarse_stretches`](crate::coarse_periods) returns the periods without such candles. The caller may allow a
-/// shorter expiry (`--allow-coarse`), whose trades then open and close inside a single candle.
+/// Checks that at least part of the market has candles that are fine enough for this expiry.
+/// [`coarse_periods`] returns the periods without such candles. The caller may allow a shorter
+/// expiry (`--allow-coarse`). Its trades then open and close inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();
     if expiry.close_type.duration() < interval.length() {
@@ -49,8 +49,8 @@ pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorErro
 }
 
 /// Returns the periods in which all candles are too coarse for this expiry, in ascending order.
-/// The list is empty if the price series is fine enough. A trade in such a period opens and closes inside a single
-/// candle, so its outcome is not evidence of an edge.
+/// The list is empty if the price series is fine enough. Trades in these periods open and close inside a single candle,
+/// so their outcomes are not evidence of an edge.
 pub fn coarse_periods(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
     let is_fine = |interval: Interval| interval.length() <= expiry.close_type.duration();
     if is_fine(market.prices.interval()) {

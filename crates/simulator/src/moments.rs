@@ -16,13 +16,13 @@ pub struct TradeTimes {
 }
 
 impl TradeTimes {
-    /// Computes the times of a trade whose order arrives at `arrival` (`observed: expiry`).
+    /// Computes open and close time of a trade whose order arrives at `arrival` (`observed: expiry`).
     ///
-    /// - `TIME_FIXED d` opens at the arrival, or at the end of the second of arrival, and closes `d` later.
+    /// - `TIME_FIXED d` opens at the arrival, or at the end of the second of arrival. It closes `d` after the open.
     /// - `CANDLE_CLOSE d` opens in the same way. It closes at the end of the aligned candle of length `d` that contains
-    ///   the open, or one candle later if the time left is at most the cutoff.
-    /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the arrival, and
-    ///   closes at its end. The open time is not rounded.
+    ///   the open. If the time left in this candle is at most the cutoff, the trade closes one candle later.
+    /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the arrival. It
+    ///   closes at the end of this candle. The open time is not rounded.
     #[allow(clippy::inline_always, reason = "a call would stall: it reads the expiry in other pieces")]
     #[inline(always)]
     pub fn new(expiry: Expiry, arrival: Millis, settings: &SimulationSettings) -> Self {
@@ -44,7 +44,7 @@ impl TradeTimes {
             ExpirationType::NextCandle => {
                 let open_time = arrival.floor_to(duration) + duration;
                 let close_time = open_time + duration;
-                // Rounding does not affect entries at a candle's open.
+                // The price of an entry at a candle's open is not affected by rounding.
                 let exit = exit_price_moment(close_time, rounding);
                 Self { open_time, close_time, entry: PriceMoment::Entry(open_time), exit }
             }
@@ -74,14 +74,14 @@ fn exit_price_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment 
     }
 }
 
-/// Returns the whole second whose price applies at `time`, for a venue with one price per second.
-/// The last millisecond of a second has the price at the end of that second.
+/// Returns the whole second whose price applies at `time`, for a venue that has one price per second.
+/// The price of a second's last millisecond is the price at the end of that second.
 fn pricing_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }
 
 impl SimulationSettings {
-    /// Returns the longest time from an order decision until its settlement is known, for any latency and arrival.
+    /// Returns the longest possible time from an order's decision until its settlement is known.
     pub fn max_trade_duration(&self, expiry: Expiry) -> Millis {
         let recorded = self.recorded_latency.iter().flat_map(|all| all.samples_ms.values().flatten());
         let latency = recorded.copied().max().unwrap_or(self.latency_ms);
@@ -91,7 +91,7 @@ impl SimulationSettings {
             ExpirationType::CandleClose => duration + self.candle_close_cutoff(duration).min(duration),
             ExpirationType::NextCandle => duration + duration,
         };
-        // Open times are rounded up within their second.
+        // The open time may be rounded up by almost one second.
         latency + Millis::SECOND + open + self.settle_delay_ms
     }
 }
@@ -202,7 +202,7 @@ mod tests {
         };
         let usual = SimulationSettings::default();
         let measured = SimulationSettings { recorded_latency: Some(recorded), ..usual.clone() };
-        // Latency 2 s, rounding 1 s and settle delay 4 s, plus a minute, plus the cutoff or another minute.
+        // Latency 2 s, rounding 1 s and settle delay 4 s, plus a minute, plus the cutoff or one more minute.
         for (settings, kind, expected) in [
             (&usual, KINDS[0], 67_000),
             (&usual, KINDS[1], 67_000),

@@ -1,4 +1,4 @@
-//! Orders, the venue's answers, settlements, and trades that never settle.
+//! Orders, the venue's answers, settlements, and trades that never settle because the data ends.
 
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Symbol};
 
@@ -9,7 +9,7 @@ pub struct Order {
     pub direction: Direction,
     pub stake: Money,
     pub expiry: Expiry,
-    /// Decision time. The order arrives at the venue after the order latency.
+    /// Time of the decision. The order arrives at the venue later, after the order latency.
     pub time: Millis,
 }
 
@@ -22,7 +22,7 @@ pub struct Answer {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AnswerKind {
-    /// The trade is open. Its stake leaves the wallet when the answer is due.
+    /// The trade is open. Its stake leaves the wallet when this answer is due.
     Opened(Opening),
     Refused(Refusal),
 }
@@ -31,8 +31,8 @@ pub enum AnswerKind {
 pub struct Opening {
     pub open_time: Millis,
     /// Entry price, `None` if the price is not known yet.
-    /// A `NEXT_CANDLE` order is accepted before the candle that sets its price opens. Entries at or after the end of
-    /// the data have no price either.
+    /// A `NEXT_CANDLE` order is accepted before the candle opens that sets its price. An entry at or after the end of
+    /// the data has no price either.
     pub open_price: Option<f64>,
     pub close_time: Millis,
     pub payout: Payout,
@@ -41,7 +41,7 @@ pub struct Opening {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     NoPrice,
-    /// The wallet does not cover the stake at the order's arrival, or the stake is not positive.
+    /// The wallet does not cover the stake when the order arrives, or the stake is not positive.
     InsufficientBalance,
     UnknownSymbol,
 }
@@ -55,10 +55,10 @@ pub enum VenueEvent {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SettledTrade {
     pub number: u64,
-    /// Time at which the settlement becomes known: close time plus settle delay.
+    /// Time at which the settlement becomes known: close time plus settle delay of the venue.
     pub known_at: Millis,
     pub outcome: Outcome,
-    /// Net profit: positive for a win, minus the stake for a loss, otherwise zero.
+    /// Net profit: positive for a win, the negative stake for a loss, otherwise zero.
     pub profit: Money,
     pub open_price: Option<f64>,
     pub close_price: Option<f64>,
@@ -66,8 +66,8 @@ pub struct SettledTrade {
     pub close_time: Millis,
 }
 
-/// A trade that is still open when the data ends.
-/// Its stake leaves the wallet when the answer is due, and does not return.
+/// A trade that is still open at the end of the data.
+/// Its stake leaves the wallet when the venue's answer is due, and does not return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsettledTrade {
     pub number: u64,

@@ -1,4 +1,4 @@
-//! Outcome and profit of an order whose stake the wallet covers.
+//! Outcome and profit of an order whose stake is covered by the wallet.
 #![allow(clippy::inline_always, reason = "writes outcomes directly into their queue: docs/performance.md")]
 
 use crate::moments::TradeTimes;
@@ -9,8 +9,8 @@ use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome, Payout, 
 use std::cmp::Ordering;
 
 /// Returns the outcome of a trade with these open and close prices.
-/// A BUY wins if the close price is above the open price, a SELL if it is below. Prices that [`compare_prices`]
-/// considers equal are a draw, or a loss with [`DrawRule::Loss`].
+/// A BUY wins if the close price is above the open price, a SELL if the close price is below. If [`compare_prices`]
+/// considers both prices equal, the trade is a draw, or a loss with [`DrawRule::Loss`].
 #[inline]
 pub fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: DrawRule) -> Outcome {
     match (compare_prices(close_price, open_price), direction, draw) {
@@ -33,13 +33,13 @@ pub fn profit_of(outcome: Outcome, stake: Money, payout: Payout) -> Money {
 pub(crate) enum OrderOutcome {
     Refused(Refusal),
     Settles(Opening, SettledTrade),
-    /// A trade that never settles, because the data ends first.
-    /// Its entry is at or after the end of the data, or its exit is after the end.
+    /// The trade never settles, because the data ends first.
+    /// Either the entry is at or after the end of the data, or the exit is after the end.
     StaysOpen(Opening),
 }
 
-/// Order covered by the wallet, with its entry and exit prices.
-/// A separate function computes the settlement, which avoids copying the outcome (docs/performance.md).
+/// Order that the wallet covers, with its entry and exit prices.
+/// A separate method computes the settlement, which avoids copying the outcome (docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,
@@ -60,7 +60,7 @@ impl<'a> QuotedOrder<'a> {
             TradeTimes::new(order.expiry, arrival, settings);
         let (entry, exit) = (path.quote(entry), path.quote(exit));
         let open_price = match (order.expiry.expiration_type, entry) {
-            // The order is accepted at its arrival, and its price is set when its candle opens.
+            // The order is accepted at its arrival. Its price is set later, when its candle opens.
             (ExpirationType::NextCandle, _) | (_, Quote::Beyond | Quote::Gap) => None,
             (_, Quote::Price(priced)) => Some(entry_price(priced, order.direction)),
         };
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn equal_prices_refund_or_lose_even_with_rounding_errors() {
-        // 1.34902 + (1.34908 - 1.34902) * 18 / 60, computed in binary floating point.
+        // Result of 1.34902 + (1.34908 - 1.34902) * 18 / 60 in binary floating point.
         let (open, close) = (1.349_038_000_000_000_2, 1.349_038);
         for (open, close) in [(open, close), (close, open), (1.5, 1.5)] {
             check(Buy, (open, close), Refund, (Outcome::Draw, 0));

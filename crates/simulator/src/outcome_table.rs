@@ -11,15 +11,15 @@ use candlewick_sdk::{
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Table of outcomes of BUY and SELL orders with one expiry, decided at the closes of a candle series.
-/// The table stores one byte per candle, computed on first use. Threads can share a table, because every thread
-/// computes the same outcomes. [`Simulator::with_outcome_tables`](crate::Simulator::with_outcome_tables) uses such tables.
+/// Table of outcomes of BUY and SELL orders with one expiry that are decided at the closes of a candle series. One byte
+/// per candle stores the outcomes, computed on first use. Threads can share a table, because every thread computes the
+/// same outcomes. Pass tables to [`Simulator::with_outcome_tables`](crate::Simulator::with_outcome_tables).
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
     expiry: Expiry,
     candles: CandleSeries,
-    /// Delays from a decision to the open and close time, `None` if the delays vary between candles.
+    /// Delays from a decision to the open time and to the close time, `None` if they vary between candles.
     constant_delays: Option<(Millis, Millis)>,
     outcomes: Box<[AtomicU8]>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct TableTrade {
     pub(crate) known_at: Millis,
 }
 
-/// Outcome of an order, stored in three bits of a table byte. All bits are 0 until the outcome is computed.
+/// Outcome of an order, stored in three bits of a table byte. All three bits are 0 until the outcome is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum TableKind {
@@ -47,7 +47,7 @@ enum TableKind {
 const KIND_BITS: u32 = 3;
 const KIND_MASK: u8 = 0b111;
 
-/// Outcome kind of each three-bit value. A lookup avoids branches (docs/performance.md).
+/// Outcome for each value of three bits, `None` if unused. A lookup avoids branches (docs/performance.md).
 const KIND_BY_BITS: [Option<TableKind>; 8] = {
     use TableKind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
     [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), Some(StaysOpen), Some(NoPrice), None]
@@ -60,7 +60,7 @@ const OUTCOME_BY_KIND: [Option<Outcome>; 8] = {
 
 impl OutcomeTable {
     /// Creates a table for orders that are decided on `candles` and priced by `market`.
-    /// `None` with recorded latencies, because the outcome of an order then depends on its number.
+    /// Returns `None` if latencies are recorded, because an order's outcome then depends on its number.
     pub fn new(
         settings: &SimulationSettings,
         market: Market,
@@ -114,8 +114,8 @@ impl OutcomeTable {
         Some(OrderOutcome::Settles(opening, trade))
     }
 
-    /// Returns the trade of an order that is decided at the close of the candle with this index.
-    /// `None` if the trade does not settle. `close` must be the close time of the candle.
+    /// Returns the trade of an order that is decided at the close of the candle at this index.
+    /// `None` if the trade does not settle. `close` must be the close time of this candle.
     #[inline]
     pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
         let outcome = self.outcome_kind((candle, close), direction)?.outcome()?;
@@ -199,8 +199,8 @@ impl TableKind {
     }
 }
 
-/// Returns the constant delays from a decision to the open and close time, for expiries with a fixed duration.
-/// `None` unless all candles close at the same millisecond of a second.
+/// Returns the delays from a decision to the open time and to the close time, if they are the same for all orders.
+/// `None` unless the expiry has a fixed duration and all candles close at the same millisecond of a second.
 fn delays(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => {}
@@ -246,7 +246,7 @@ mod tests {
                 let order = Order { number: 7, direction, time, ..first_order(&table, 1_000) };
                 let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
                 own.submit(&order);
-                // This venue has no market, so only the table can provide outcomes.
+                // This venue has no market, so all outcomes must come from the table.
                 let mut other = venue(settings, balance, &table);
                 let answer = other.submit(&order);
                 check_at_once(settings, (&table, index, &order), (&answer, &mut other.clone()));

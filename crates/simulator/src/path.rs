@@ -7,18 +7,18 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceMoment {
-    /// Entry. At a candle boundary, the price is the open of the later candle.
+    /// Entry at any time. At a candle boundary, the price is the open of the later candle.
     Entry(Millis),
     /// Entry at a whole second. At a candle boundary, the price is the close of the earlier candle, as for an exit.
     SecondEntry(Millis),
-    /// Exit. At a candle boundary, the price is the close of the earlier candle.
+    /// Exit at any time. At a candle boundary, the price is the close of the earlier candle.
     Exit(Millis),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathPrice {
     Price(f64),
-    /// No candle covers the time, and no earlier close fills the gap.
+    /// No candle covers the time, and no earlier close may fill the gap.
     Gap,
     /// The time is outside the data: an entry at or after the end of the data, or an exit after the end.
     Beyond,
@@ -31,20 +31,20 @@ pub(crate) enum Quote {
     Beyond,
 }
 
-/// Price, and the amount by which stress shifts the price against a trade (0 without stress).
+/// A price, and the amount by which stress shifts this price against a trade (0 without stress).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShiftedPrice {
     pub(crate) price: f64,
     pub(crate) shift: f64,
 }
 
-/// Price path of one symbol: a pure function from a time to a price.
+/// Price path of one symbol: a pure function that maps a time to a price.
 ///
 /// On a boundary between two candles, the [`PriceMoment`] selects the candle that sets the price. Strictly inside a
-/// candle, the price is `open + (close - open) * (x - open_time) / interval`, evaluated in this order and rounded to
-/// the symbol's tick size if set. With [`PathKind::Open`], it is the candle's open. The finest series with a candle at
-/// the time sets the price. If no series has a candle, the last close of the price series fills gaps of at most
-/// `max_gap_intervals` missing candles. The data ends with the last candle of any series.
+/// candle, the price is `open + (close - open) * (x - open_time) / interval` at time `x`, evaluated in this order and
+/// rounded to the symbol's tick size if set. With [`PathKind::Open`], the price is the candle's open. If several series
+/// have a candle at the time, the finest sets the price. If none has, the last close of the price series fills gaps of
+/// at most `max_gap_intervals` missing candles. The data ends with the last candle of any series.
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
@@ -90,7 +90,7 @@ impl PricePath {
         self.symbol == *symbol
     }
 
-    /// Returns the end of the data: the last close of any series.
+    /// Returns the end of the data: the last candle's close time in any series.
     pub fn end(&self) -> Millis {
         self.end
     }
@@ -164,8 +164,8 @@ impl SeriesLayer {
     }
 }
 
-/// Stress shift of the prices of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
-/// `k` is the stress factor and `L` the order latency. The candle that sets the price supplies `high` and `low`.
+/// Stress shift of the prices of a series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`. `k` is the stress factor
+/// and `L` the order latency. `high` and `low` are those of the candle that sets the price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct StressShift {
     k: f64,
@@ -188,7 +188,7 @@ impl StressShift {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tick {
     size: f64,
-    /// Number of ticks in 1.0, `None` if this number is not an integer.
+    /// Number of ticks in a price of 1.0, `None` if this number is not an integer.
     steps_per_one: Option<f64>,
 }
 
@@ -203,8 +203,8 @@ impl Tick {
     }
 
     /// Rounds a price to the nearest multiple of the tick size. Halves are rounded up.
-    /// If 1.0 is a whole number of ticks, the result equals the parsed decimal text of the price: 123,457 ticks of
-    /// 0.00001 are exactly 1.23457. A rounded price can therefore equal a close, which is a draw.
+    /// If 1.0 is a whole number of ticks, the result equals the price parsed from decimal text: 123,457 ticks of
+    /// 0.00001 are exactly 1.23457. A rounded price can therefore equal a close exactly, which makes a draw.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {
@@ -235,7 +235,7 @@ mod tests {
         CandleSeries::new(series, rows.iter().map(candle).collect::<Vec<_>>()).unwrap()
     }
 
-    /// Two minutes, a gap of two, and two more minutes. The data ends at 360,000.
+    /// Candles for two minutes, a gap of two minutes, and two more minutes. The data ends at 360,000.
     fn minutes() -> CandleSeries {
         series("1m", &[(0, 10.0, 16.0), (1, 16.5, 14.5), (4, 20.0, 26.0), (5, 25.0, 25.0)])
     }
@@ -298,7 +298,7 @@ mod tests {
         check(&path, Entry, 120_000, Gap);
         check(&path, Exit, 120_001, Gap);
         check(&path, Entry, 239_999, Gap);
-        // The candle that would end here is missing. The candle that opens here does not replace it.
+        // The candle that would end at this time is missing. The candle that opens then does not replace it.
         check(&path, Exit, 240_000, Gap);
         check(&path, SecondEntry, 240_000, Gap);
     }
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn detail_has_priority_over_the_price_series() {
-        // 30 s candles from 30,000 to 90,000, none until 150,000, and one in the gap of the price series.
+        // 30 s candles cover 30,000 to 90,000. The next one is at 150,000, in the gap of the price series.
         let detail = series("30s", &[(1, 100.0, 106.0), (2, 107.0, 101.0), (5, 50.0, 56.0)]);
         let path = path(Some(detail), &SimulationSettings::default());
         check(&path, Entry, 15_000, Price(11.5));
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn finest_detail_series_with_a_candle_gives_the_price() {
-        // Half a minute of 10 s candles and a minute and a half of 30 s candles, given in the wrong order.
+        // Half a minute of 10 s candles, and a minute and a half of 30 s candles. They are passed in the wrong order.
         let tens = series("10s", &[(3, 200.0, 201.0), (4, 202.0, 203.0), (5, 204.0, 205.0)]);
         let thirties = series("30s", &[(1, 100.0, 106.0), (2, 107.0, 101.0), (3, 102.0, 105.0)]);
         let path = path([thirties, tens], &SimulationSettings::default());
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn shift_depends_on_the_candle_that_gives_the_price() {
-        // 0.5 x range x sqrt(15 / 60): the ranges are 8 and 4, so the shifts are 2 and 1.
+        // The shift is 0.5 x range x sqrt(15 / 60). The ranges are 8 and 4, so the shifts are 2 and 1.
         let (stress, latency_ms) = (0.5, Millis::from_seconds(15));
         let path = path(None, &SimulationSettings { latency_ms, stress, ..SimulationSettings::default() });
         for (moment, price, shift) in [
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn shift_depends_on_range_and_latency() {
-        // The range is 4, and 15 s is a quarter of 60 s, with a square root of one half: 0.5 x 4 x 0.5 = 1.
+        // The range is 4. The square root of 15 s / 60 s is one half, so the shift is 0.5 x 4 x 0.5 = 1.
         check_shift(0.5, 15_000, 1.0);
         check_shift(1.0, 15_000, 2.0);
         check_shift(0.5, 60_000, 2.0);

@@ -4,11 +4,11 @@
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;
 
-/// Initial capacity in events. The queue grows only if more orders are open.
+/// Initial capacity in events. The queue grows only if more orders are open than fit.
 const INITIAL_CAPACITY: usize = 256;
 
-/// Queue of items, ordered by due time and then by order number.
-/// Orders arrive and close almost in submission order, so most items are appended at the end.
+/// Queue of items, sorted by due time and then by order number.
+/// Orders arrive and close almost in the order of submission, so most items are appended at the end.
 #[derive(Clone, Debug)]
 pub(crate) struct DueQueue<T> {
     entries: VecDeque<Entry<T>>,

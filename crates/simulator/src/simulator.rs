@@ -13,17 +13,17 @@ use std::sync::Arc;
 /// In-memory venue for fixed-time trades.
 ///
 /// The simulator has all candles from the start, so it computes the whole outcome of an order on submission. It returns
-/// each part as an event when that part becomes known: the answer at the order's arrival, the settlement after the
-/// settle delay. The caller controls the time. It must submit orders in chronological order. Before it submits an order
-/// of time `t`, it must pop every event due before `t`. A stake leaves the wallet with its answer and returns with its
-/// settlement.
+/// each part as an event when that part becomes known: the answer at the order's arrival, and the settlement after the
+/// settle delay. A stake leaves the wallet with the answer and returns with the settlement. The caller controls the
+/// time. It must submit orders in chronological order. Before it submits an order of time `t`, it must pop every event
+/// due before `t`.
 #[derive(Clone, Debug)]
 pub struct Simulator {
     settings: SimulationSettings,
     paths: Vec<PricePath>,
     tables: Vec<Arc<OutcomeTable>>,
     state: VenueState,
-    /// Cache of the last immediately settled stake and its profit by outcome. The next stake is usually equal.
+    /// Cached stake of the last immediately settled trade, and its profit by outcome. The next stake is usually equal.
     last_profits: (Money, [Money; 4]),
 }
 
@@ -99,9 +99,9 @@ impl Simulator {
     }
 
     /// Uses precomputed outcomes from these tables.
-    /// All tables must belong to one symbol and use the settings and candles of this venue. Markets still price all
-    /// orders that no table contains (another symbol, expiry or decision time). Tables store no prices, so answers and
-    /// settlements from a table have no prices.
+    /// All tables must belong to one symbol and use this venue's settings and candles. Orders that no table contains
+    /// (another symbol, expiry or decision time) are still priced by the markets. Tables store no prices, so answers
+    /// and settlements from a table have none.
     #[must_use]
     pub fn with_outcome_tables(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
         debug_assert!(tables.windows(2).all(|pair| pair[0].symbol() == pair[1].symbol()));
@@ -110,8 +110,8 @@ impl Simulator {
     }
 
     /// Submits an order at its decision time and returns the answer that arrives later.
-    /// The answer and, for a trade, its settlement are queued as events. A trade never settles and stays in
-    /// [`unsettled`](Self::unsettled) if its entry is at or after the end of the data, or its exit is after the end.
+    /// Queues the answer and, for a trade, its settlement as events. A trade never settles and stays in
+    /// [`unsettled`](Self::unsettled) if its entry is at or after the end of the data, or if its exit is after the end.
     pub fn submit(&mut self, order: &Order) -> Answer {
         let at = order.time + self.settings.latency_of(order.symbol, order.number);
         if !self.tables.is_empty()
@@ -134,7 +134,7 @@ impl Simulator {
     }
 
     /// Submits an order whose outcome is in a table. Does nothing and returns `None` for other orders.
-    /// Computed outcomes use another function, which writes each outcome directly into its queue.
+    /// Other orders use another function, which writes each outcome directly into its queue.
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
@@ -144,8 +144,8 @@ impl Simulator {
     }
 
     /// Submits an order and settles its trade immediately, without events.
-    /// The effect equals [`submit`](Self::submit) followed by popping all events of the order. Does nothing and returns
-    /// `None` if other orders are in flight, if the wallet does not cover the stake, or if no
+    /// The effect is the same as [`submit`](Self::submit) and popping all events of the order. Does nothing and returns
+    /// `None` if other orders are in flight, the wallet does not cover the stake, or no
     /// [table](Self::with_outcome_tables) has a settlement for the order.
     #[inline(always)]
     pub fn settle_immediately(&mut self, order: &OrderAtClose) -> Option<ImmediateSettlement> {
@@ -174,8 +174,8 @@ impl Simulator {
     }
 
     /// Returns the next event that is due at or before `now`.
-    /// Events are sorted by time. If several are due at the same time, settlements (by close time, then order number)
-    /// come before answers (by order number).
+    /// Events are sorted by time. At the same time, settlements come before answers. Settlements are then sorted by
+    /// close time and order number, and answers by order number.
     #[inline]
     pub fn pop_due(&mut self, now: Millis) -> Option<VenueEvent> {
         let state = &mut self.state;
@@ -198,21 +198,21 @@ impl Simulator {
         Some(event)
     }
 
-    /// Returns the balance after the last popped event, excluding the stakes of open trades.
+    /// Returns the balance after the last popped event. Stakes of open trades are not included.
     #[inline]
     pub fn balance(&self) -> Money {
         self.state.wallet.balance
     }
 
     /// Returns the total of stakes that left the wallet and have not returned.
-    /// After all events are popped, these are the stakes of unsettled trades. `balance() + open_stakes()` is then the
+    /// After all events are popped, only unsettled trades have such stakes. `balance() + open_stakes()` is then the
     /// balance with these stakes refunded.
     #[inline]
     pub fn open_stakes(&self) -> Money {
         self.state.wallet.staked
     }
 
-    /// Returns the price of a symbol for an exit, without stress. Returns a gap for an unknown symbol.
+    /// Returns a symbol's exit price at this time, without stress. For an unknown symbol, returns a gap.
     pub fn price_at(&self, symbol: Symbol, at: Millis) -> PathPrice {
         self.find_path(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
     }
@@ -259,7 +259,7 @@ impl VenueState {
     }
 
     /// Returns whether the wallet will cover a stake when an order arrives at `at`.
-    /// Includes settlements known by that time and the stakes of earlier accepted orders.
+    /// Considers settlements known by that time and the stakes of earlier accepted orders.
     fn covers(&self, stake: Money, at: Millis) -> bool {
         let free = self.wallet.free_balance();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();
@@ -284,7 +284,7 @@ impl Wallet {
         self.balance - self.reserved
     }
 
-    /// Reserves the stake of an accepted order in flight. The balance includes the stake until the answer is due.
+    /// Reserves the stake of an accepted order in flight. The stake stays in the balance until the answer is due.
     fn reserve_stake(&mut self, stake: Money) {
         self.reserved += stake;
     }
@@ -295,7 +295,7 @@ impl Wallet {
         self.staked += stake;
     }
 
-    /// Adds the profit of an immediately settled trade, whose stake never leaves the balance.
+    /// Adds the profit of a trade that settles immediately. Its stake never leaves the balance.
     fn book_profit(&mut self, profit: Money) {
         self.balance += profit;
     }

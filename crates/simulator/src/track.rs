@@ -1,4 +1,4 @@
-//! Candle lookup by time: a direct index in gapless series, otherwise a search over the gaps.
+//! Candle lookup by time: by index if the series has no gaps, otherwise by a search over the gaps.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis};
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub(crate) enum Slot<'a> {
     Filled(&'a Candle),
     Missing {
         last: &'a Candle,
-        /// Number of consecutive missing candles, up to and including this slot.
+        /// Number of consecutive missing candles, counted up to and including this slot.
         intervals: i64,
     },
     Before,
@@ -23,7 +23,7 @@ pub(crate) enum Slot<'a> {
 pub(crate) struct CandleLookup {
     series: CandleSeries,
     interval: Millis,
-    /// Runs of candles without gaps, in ascending order. Never empty, because a series is never empty.
+    /// Runs of candles without gaps, in ascending order. There is at least one run, because a series is never empty.
     runs: Vec<GaplessRun>,
 }
 
@@ -78,7 +78,7 @@ impl CandleLookup {
     }
 }
 
-/// Finds all gaps by bisection. A range whose length matches its number of candles has no gap.
+/// Finds all gaps by bisection. A range that is as long as its number of candles has no gap.
 fn split_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<GaplessRun>) {
     let [head, .., tail] = candles else { return };
     let steps = candles.len() - 1;
@@ -100,7 +100,7 @@ mod tests {
     use candlewick_sdk::{Ohlcv, Series, Symbol};
     use proptest::prelude::*;
 
-    /// A series of one-minute candles in these slots, counted from a time well above zero.
+    /// Builds a series of one-minute candles in these slots. Slot 0 is well after time zero.
     const FIRST: i64 = 1_000;
 
     fn track(slots: &[i64]) -> CandleLookup {
@@ -110,7 +110,7 @@ mod tests {
         CandleLookup::new(CandleSeries::new(series, slots.iter().map(candle).collect::<Vec<_>>()).unwrap())
     }
 
-    /// Returns the candle's slot, or the number of consecutive missing candles (0 before the first).
+    /// Returns the candle's slot, or the number of consecutive missing candles (0 before the first candle).
     fn place(track: &CandleLookup, offset: i64, boundary: BoundaryCandle) -> Result<i64, i64> {
         match track.slot_at(Millis::MINUTE * FIRST + Millis::new(offset), boundary) {
             Slot::Filled(candle) => Ok(candle.time().get() / 60_000 - FIRST),

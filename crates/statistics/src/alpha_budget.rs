@@ -1,4 +1,4 @@
-//! Alpha budget: one error rate shared by many bots and all their restarts.
+//! Alpha budget: one error rate that many bots and all their restarts share.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 /// Allocation of one error rate (alpha) to the bots of a journal.
 ///
 /// A bot's edge is shown when its account reaches `1 / (alpha x weight)`
-/// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The worth of an account is its minimum so far, capped at 1
-/// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)).
-/// - The first run splits 1 evenly. With several bots, one more share goes to the pool of all their trades.
-/// - A bot that continues, or returns unchanged, keeps its weight.
+/// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The *worth* of an account is its minimum so far, capped at
+/// 1 ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)).
+/// - The first run splits 1 evenly among the bots. With several bots, the pool of all trades gets an equal share.
+/// - A bot that continues, or that returns unchanged, keeps its weight.
 /// - The weight of a bot that restarts is multiplied by its account's worth.
-/// - A new bot replaces the most valuable absent bot, as if that bot had restarted. If no bot is absent, each of the
-///   `n` bots of the run keeps `n / (n + k)` of its weight with `k` new ones. The worth of the weight given up is split
-///   evenly among the new bots.
+/// - A new bot replaces the absent bot with the most value, as if that bot had restarted. If no bot is absent and `k`
+///   new bots join `n` bots, each of the `n` bots keeps `n / (n + k)` of its weight. The weight given up, multiplied by
+///   the worth of its account, is split evenly among the new bots.
 /// - The pool of all trades is judged as long as no bot is new or restarts.
 ///
 /// # Proof that at most a fraction alpha of all journals ever shows a false edge
 /// *Edge shown* is false if no trade since the start of the verdict had a mean return above 0, given everything known
 /// at its open. Give each start a second account that stops betting at its first trade with an edge. Let `Z` be the sum
-/// of `weight x second account` over the continuing starts, with open stakes counted as lost. It begins at 1, trades
-/// never increase its mean, and no rule above increases it: a transfer is at most `weight x worth`, and the worth is at
-/// most the second account. A start without an edge is only shown if `Z` has reached `1 / alpha` (Ville's inequality),
-/// whatever the bots copy and whenever they restart.
+/// of `weight x second account` over the continuing starts, with open stakes counted as lost. `Z` begins at 1. Trades
+/// never increase its mean. No rule above increases `Z`, because a transfer is at most `weight x worth`, and the worth
+/// is at most the second account. A start without an edge is only shown if `Z` has reached `1 / alpha` (Ville's
+/// inequality), whatever the bots copy and whenever they restart.
 ///
-/// If the worth were the *current* account, losses won back with an edge could be risked again without one, and the
-/// rate would be unbounded. The error rate of *no edge* is per bot.
+/// Suppose that the worth were the *current* account. A bot could then win back losses with an edge and risk them again
+/// without one, so the error rate would be unbounded. The error rate of *no edge* is per bot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AlphaBudget {
     weights: BTreeMap<String, f64>,
@@ -47,7 +47,7 @@ impl AlphaBudget {
         Self { weights: names.into_iter().map(|name| (name.to_owned(), part)).collect(), whole }
     }
 
-    /// Returns the weight of each bot in a first run. With several bots, the pool of all trades has the same weight.
+    /// Returns each bot's weight in a first run. With several bots, the pool of all trades has the same weight.
     pub const fn first_run_share(bots: usize) -> f64 {
         if bots > 1 { 1.0 / (bots + 1) as f64 } else { 1.0 }
     }
@@ -61,7 +61,7 @@ impl AlphaBudget {
         self.whole
     }
 
-    /// Starts a run. `worth` returns the minimum so far of a known bot's edge account, capped at 1.
+    /// Starts a run. For a known bot, `worth` returns the minimum of its edge account so far, capped at 1.
     pub fn begin_run(&mut self, bots: &[BudgetedBot<'_>], worth: impl Fn(&str) -> f64) {
         if self.weights.is_empty() {
             *self = Self::for_first_run(bots.iter().map(|bot| bot.name));
@@ -147,7 +147,7 @@ mod tests {
         check(&budget, &[("a", 0.4)], 0.0);
         budget.begin_run(&[on("a")], |_| 0.1);
         check(&budget, &[("a", 0.4)], 0.0);
-        // A bot with a new name counts as a restart of the absent one.
+        // A bot with a new name counts as a restart of the absent bot.
         budget.begin_run(&[on("b")], |_| 0.5);
         check(&budget, &[("b", 0.2)], 0.0);
     }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn additional_bots_take_a_part_of_the_others_worth() {
         let mut budget = AlphaBudget::for_first_run(["a"]);
-        // Two thirds of a weight worth 0.6 go to two new bots.
+        // The two new bots share two thirds of a weight of 1, times the worth of 0.6.
         budget.begin_run(&[on("a"), on("b"), on("c")], |_| 0.6);
         check(&budget, &[("a", 1.0 / 3.0), ("b", 0.2), ("c", 0.2)], 0.0);
     }

@@ -6,8 +6,8 @@ use std::f64::consts::TAU;
 
 /// Returns the binomial probability `P(X = k)` of `k` wins in `n` trades, for `0 <= k <= n` and `0 < p < 1`.
 ///
-/// The relative error is below 1e-11 up to 10^9 trades and down to results of 1e-300. Log-factorials would lose ten
-/// digits at ten million trades, so the logarithm is the sum of Stirling errors and deviances.
+/// The relative error is below 1e-11 for up to 10^9 trades and for results down to 1e-300. Log-factorials would lose
+/// ten digits at ten million trades. Therefore, the logarithm is computed as a sum of Stirling errors and deviances.
 ///
 /// Source: C. Loader, *Fast and Accurate Computation of Binomial Probabilities* (2000).
 pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
@@ -18,7 +18,7 @@ pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
     if k == n {
         return (trades * p.ln()).exp();
     }
-    // k - n p, rounded once. The excess of losses over n q is its negative.
+    // The difference k - n p, rounded only once. The losses exceed n q by the negative of this difference.
     let excess = -trades.mul_add(p, -wins);
     let exponent = stirling_error(n)
         - stirling_error(k)
@@ -35,7 +35,7 @@ fn stirling_error(n: u64) -> f64 {
         let factorial: f64 = (2..=n).map(|factor| factor as f64).product();
         return factorial.ln() - (x + 0.5) * x.ln() + x - 0.5 * TAU.ln();
     }
-    // Stirling's series. The first omitted term is below 1.1e-16 from n = 16.
+    // Stirling's series. The first omitted term is below 1.1e-16 if n is at least 16.
     let square = x * x;
     (1.0 / 12.0
         - (1.0 / 360.0 - (1.0 / 1260.0 - (1.0 / 1680.0 - 1.0 / 1188.0 / square) / square) / square) / square)
@@ -47,8 +47,8 @@ fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
     if excess.abs() >= 0.1 * (x + mean) {
         return x * (x / mean).ln() - excess;
     }
-    // For v = excess / (x + mean), ln(x / mean) is 2 (v + v^3 / 3 + v^5 / 5 + ...). The first term combines with excess
-    // to excess * v. Terms shrink at least a hundredfold, so twenty are more than enough.
+    // Let v = excess / (x + mean). Then ln(x / mean) is 2 (v + v^3 / 3 + v^5 / 5 + ...). x times the first
+    // term, minus excess, is excess * v. Terms shrink at least a hundredfold, so twenty terms are more than enough.
     let v = excess / (x + mean);
     let mut power = 2.0 * x * v;
     let mut sum = excess * v;
@@ -69,8 +69,8 @@ fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
 /// have the same payout. For several payouts, use [`crate::poisson_binomial_p_value`].
 ///
 /// The tail is summed from the end nearer to `won` (Clopper and Pearson, Biometrika 26, 1934), so the relative error is
-/// below 1e-11 in both tails. Results below 1e-300 underflow to 0. The function in `statrs` truncates its continued
-/// fraction at 140 terms and returns 0.37 instead of 0.5 at ten million trades.
+/// below 1e-11 in both tails. Results below 1e-300 underflow to 0. `statrs` is not used, because it truncates a
+/// continued fraction at 140 terms: at ten million trades, it returns 0.37 instead of 0.5.
 pub fn binomial_p_value(rate: WinRate, null: f64) -> Result<f64, StatisticsError> {
     let p = check_probability("probability of a win", null)?;
     let (k, n) = (rate.won(), rate.decided());
@@ -85,14 +85,14 @@ pub fn binomial_p_value(rate: WinRate, null: f64) -> Result<f64, StatisticsError
     })
 }
 
-/// Returns `P(X >= k)` for `k` above the mean, where each following term is smaller.
+/// Returns `P(X >= k)` for `k` above the mean, where the terms of the sum decrease.
 fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
     let odds = p / (1.0 - p);
     let ratios = (k..n).map(|i| (n - i) as f64 / (i + 1) as f64 * odds);
     (binomial_density(k, n, p) * sum_of_products(ratios)).min(1.0)
 }
 
-/// Returns `P(X <= k)` for `k` below the mean, where each preceding term is smaller.
+/// Returns `P(X <= k)` for `k` below the mean, where the terms decrease from `k` down to 0.
 fn lower_tail(k: u64, n: u64, p: f64) -> f64 {
     let odds = (1.0 - p) / p;
     let ratios = (1..=k).rev().map(|i| i as f64 / (n - i + 1) as f64 * odds);
@@ -104,7 +104,7 @@ fn sum_of_products(ratios: impl Iterator<Item = f64>) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for ratio in ratios {
         term *= ratio;
-        // The ratios decrease, so the remaining terms are bounded by the geometric series that starts here.
+        // The ratios decrease, so a geometric series with the current ratio bounds the sum of the remaining terms.
         if term <= sum * (1.0 - ratio) * 1e-17 {
             break;
         }
@@ -136,7 +136,7 @@ pub fn poisson_binomial_p_value(won: u64, nulls: &[f64]) -> Result<f64, Statisti
     for null in nulls {
         check_probability("probability of a win", *null)?;
     }
-    // `fewer[j]` is the probability of j wins so far, for j below `won`. `reached` is the remaining probability.
+    // `fewer[j]` is the probability of j wins so far (j < `won`). `reached` is the probability of `won` wins or more.
     let mut fewer = vec![0.0; won as usize];
     let mut reached = match fewer.first_mut() {
         Some(none) => {
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn digits_are_kept_among_a_thousand_million_trades() {
-        // Each density is the one for one win fewer, times (n - k) / (k + 1).
+        // Each density is the density of one win fewer, times (n - k) / (k + 1).
         let (n, half) = (1_000_000_000_u64, 500_000_000_u64);
         let ratio = |k: u64| (n - k) as f64 / (k + 1) as f64;
         for further in [300, 10_000] {

@@ -10,8 +10,8 @@ pub struct PaidStake {
     pub payout_fraction: f64,
 }
 
-/// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`.
-/// This rate solves `p b - (1 - p) = 0`, where the left side is the expected return per unit of stake without draws.
+/// Returns the break-even win rate `p* = 1 / (1 + b)` for the payout fraction `b`.
+/// At this rate, the expected return per unit of stake is zero: `p b - (1 - p) = 0`. Draws are not considered.
 pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
     check_payout(payout_fraction).map(|b| 1.0 / (1.0 + b))
 }
@@ -19,8 +19,8 @@ pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
 /// Fixed-point scale for summing break-even rates. A power of two keeps the scaling exact.
 const FIXED_POINT_SCALE: f64 = (1_u64 << 60) as f64;
 
-/// Mean break-even win rate of trades with different payouts, for comparison with a win rate.
-/// Every trade has the same weight, whatever its stake. The integer sum does not depend on the order of trades.
+/// Mean break-even win rate of trades with different payouts, for comparison with their win rate. Every trade has the
+/// same weight, whatever its stake. An integer sum makes the mean independent of the order of trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanBreakEven {
     sum: u128,
@@ -47,13 +47,13 @@ impl MeanBreakEven {
 
 /// Returns the stake-weighted break-even win rate: `sum(stake) / sum(stake (1 + b))`.
 ///
-/// At this win rate, the money staked breaks even. Compare a win rate with [`MeanBreakEven`] instead, and test it with
-/// [`crate::poisson_binomial_p_value`], since each trade has its own break-even rate.
+/// At this win rate, the total money staked breaks even. Do not compare it with a win rate; use [`MeanBreakEven`] for
+/// that. Test a win rate with [`crate::poisson_binomial_p_value`], since each trade has its own break-even rate.
 pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {
         return Err(StatisticsError::NoTrades);
     }
-    // Stakes are divided by the largest stake, so that sums of finite stakes cannot overflow.
+    // Stakes are divided by the largest stake, so that the sum of finite stakes cannot overflow.
     let largest = trades.iter().map(|trade| trade.stake).fold(0.0, f64::max);
     let (mut staked, mut returned) = (0.0, 0.0);
     for &PaidStake { stake, payout_fraction } in trades {
@@ -68,13 +68,13 @@ pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
 
 /// Returns the Kelly fraction `f = max(0, (p (1 + b) - 1) / b)` for the payout fraction `b`.
 ///
-/// The formula assumes a known win probability `p` and one trade at a time. Pass a lower bound of `p`, not an estimate.
+/// The formula assumes a known win probability `p` and one trade at a time. Pass a lower bound, not an estimate.
 ///
 /// Source: J. L. Kelly, *A New Interpretation of Information Rate* (1956).
 pub fn kelly_fraction(win_probability: f64, payout_fraction: f64) -> Result<f64, StatisticsError> {
     let p = check_probability("win probability", win_probability)?;
     let b = check_payout(payout_fraction)?;
-    // Equal to (p (1 + b) - 1) / b, in a form that cannot overflow.
+    // This form equals (p (1 + b) - 1) / b, but cannot overflow.
     Ok((p - (1.0 - p) / b).max(0.0))
 }
 

@@ -1,4 +1,4 @@
-//! Test of trade directions against the same directions shifted in time.
+//! Test of whether trade directions earn more than the same directions shifted in time.
 
 use crate::StatisticsError;
 use crate::simulation::Dice;
@@ -10,7 +10,7 @@ pub enum TradeSide {
     Sell,
 }
 
-/// A trade with its return per unit of stake for either direction.
+/// A trade with its returns per unit of stake in both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectedTrade {
     pub side: TradeSide,
@@ -18,19 +18,19 @@ pub struct DirectedTrade {
     pub sell_return: f64,
 }
 
-/// Mean returns per trade with the actual directions and with other directions.
+/// Mean returns per trade: with the actual directions, and with shifted or constant directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectionBaseline {
     pub actual_mean: f64,
     pub always_buy_mean: f64,
     pub always_sell_mean: f64,
     pub shifted_mean: f64,
-    /// Probability that shifted directions reach at least the actual mean return. `None` if shifting changes too
-    /// little: more than 95 % of trades have the same direction, or no symbol has two trades.
+    /// Probability that shifted directions have at least the actual mean return. `None` if a shift changes too little,
+    /// because more than 95 % of trades have the same direction or no symbol has two trades.
     pub p_value: Option<f64>,
 }
 
-/// Maximum share of trades in one direction for a meaningful shift.
+/// Maximum share of trades in one direction. Above this share, a shift changes too little for a test.
 const MAX_SAME_DIRECTION_SHARE: f64 = 0.95;
 
 /// Compares the directions of trades with the same directions shifted in time.
@@ -62,7 +62,7 @@ pub fn direction_baseline(
         let mut dice = Dice::new(seed, u64::from(run));
         let shifted: f64 = by_symbol.iter().map(|trades| shifted_sum(&mut dice, trades)).sum::<f64>() / count;
         sum_of_means += shifted;
-        // Rounding errors must not decide between equal means.
+        // Rounding errors must not decide whether equal means count as a hit.
         hits += u32::from(shifted >= actual - 1e-12);
     }
     Ok(DirectionBaseline {
@@ -77,7 +77,7 @@ pub fn direction_baseline(
 fn shifted_sum(dice: &mut Dice, trades: &[DirectedTrade]) -> f64 {
     let shift = if trades.len() > 1 { 1 + dice.index_below(trades.len() - 1) } else { 0 };
     let (first, last) = trades.split_at(shift);
-    // Two slices instead of modulo indexing, because this loop dominates the run time.
+    // Iterates over two slices instead of using modulo indexing, because this loop dominates the run time.
     let sides = last.iter().chain(first).map(|trade| trade.side);
     trades.iter().zip(sides).map(|(trade, side)| trade.return_for(side)).sum()
 }
@@ -106,14 +106,14 @@ mod tests {
 
     #[test]
     fn baseline_agrees_with_hand_computation() {
-        // Directions B B S S on prices that move u u d d: all are correct. After shifts by 1, 2, 3: 2, 0, 2 correct.
+        // Directions B B S S on prices that move u u d d are all correct. Shifts by 1, 2, 3 leave 2, 0, 2 correct.
         let trades = [trade(Buy, Buy), trade(Buy, Buy), trade(Sell, Sell), trade(Sell, Sell)];
         let found = direction_baseline(&[trades.to_vec()], 3_000, 1).unwrap();
         assert!((found.actual_mean - 0.85).abs() < 1e-12);
         assert!(
             (found.always_buy_mean + 0.075).abs() < 1e-12 && (found.always_sell_mean + 0.075).abs() < 1e-12
         );
-        // (2 + 0 + 2) of 12 are correct: (4 x 0.85 - 8) / 12.
+        // Of the 12 shifted directions, 2 + 0 + 2 are correct: (4 x 0.85 - 8) / 12.
         assert!((found.shifted_mean - (4.0 * 0.85 - 8.0) / 12.0).abs() < 0.03, "{}", found.shifted_mean);
         assert_eq!(found.p_value, Some(1.0 / 3_001.0));
     }

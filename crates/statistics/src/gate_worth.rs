@@ -1,4 +1,4 @@
-//! Value of a trade gate, compared with taking all trades and with random gates.
+//! Value of a trade gate: compares its trades with all trades and with the trades of random gates.
 
 use crate::simulation::Dice;
 use crate::statistics_error::check_numbers;
@@ -6,39 +6,39 @@ use crate::{GateDecision, GateRule, StatisticsError, TradeGate, TradeOutcome};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GatedTrade {
-    /// Decision time, in any unit.
+    /// Time of the decision to trade, in any unit.
     pub decided_at: i64,
-    /// Time at which the result became known, in the same unit. Later or simultaneous decisions may use it.
+    /// Time at which the result became known, in the same unit. Decisions at or after this time may use the result.
     pub known_at: i64,
-    /// Day of the decision as any unique number, for gates that reset daily.
+    /// Day of the decision, as a number that differs between days. Used by gates that reset daily.
     pub day: i64,
     /// Return per unit of stake: positive for a win, negative for a loss, 0 otherwise.
     pub unit_return: f64,
 }
 
-/// Value of a gate. Each mean is a mean return per trade and unit of stake.
+/// Value of a gate. Each mean is the mean return per trade, for a stake of 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateWorth {
     pub trades: u64,
     pub real: u64,
     pub mean_of_all: f64,
     pub mean_of_real: Option<f64>,
-    /// Central 95 % range of the mean return, if the same number of trades is picked at random.
+    /// Central 95 % range of the mean return of equally many randomly picked trades.
     pub random_95: Option<[f64; 2]>,
     pub random_means: Vec<f64>,
-    /// Probability that the same number of randomly picked trades has at least the gate's mean return.
+    /// Probability that as many randomly picked trades have at least the gate's mean return.
     pub p_random: Option<f64>,
-    /// Probability of at least the gate's mean return with shuffled results. Exact for independent trades.
+    /// Probability that the gate has at least its mean return on shuffled results. Exact for independent trades.
     pub p_shuffled: Option<f64>,
 }
 
-/// Compares a gate with random gates, and with the same gate on shuffled results. Draws `draws` samples of each.
+/// Compares a gate with random gates, and with the same gate on shuffled results. Draws `draws` samples of each kind.
 ///
-/// A random gate picks the same number of real trades. A p-value is `(1 + hits) / (1 + draws)`. A shuffle in which the
-/// gate takes no real trades counts as a hit.
+/// A random gate picks as many of the trades as the gate took. A p-value is `(1 + hits) / (1 + draws)`, where a hit is
+/// a draw at least as good as the gate. A shuffle in which the gate takes no real trades counts as a hit.
 ///
 /// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018): in
-/// short independent sequences, trades after losses win more often on average. The second p-value corrects this.
+/// short independent sequences, trades after losses win more often on average. Shuffling corrects for this.
 pub fn gate_worth(
     trades: &[GatedTrade],
     rule: GateRule,
@@ -74,7 +74,7 @@ pub fn gate_worth(
         // The first elements of a random permutation are a random sample.
         let random = returns[..real].iter().sum::<f64>() / real as f64;
         means.push(random);
-        // Rounding errors must not decide between equal means.
+        // Rounding errors must not decide whether equal means count as a hit.
         random_hits += u32::from(random >= mean - 1e-12);
         let shuffled = mean_of_real_trades(&gate, (trades, &order), &returns);
         shuffled_hits += u32::from(shuffled.is_none_or(|(shuffled, _)| shuffled >= mean - 1e-12));
@@ -88,11 +88,11 @@ pub fn gate_worth(
     Ok(worth)
 }
 
-/// Step of a replay: index of the trade, and whether its result becomes known (otherwise it is decided).
+/// Step of a replay: index of the trade, and `true` if its result becomes known, `false` if it is decided.
 type ReplayStep = (usize, bool);
 
 /// Returns decisions and results in chronological order.
-/// At equal times, results come before decisions, but no result comes before its own decision.
+/// At equal times, results precede decisions, but the result of a trade never precedes its own decision.
 fn order_steps(trades: &[GatedTrade]) -> Vec<ReplayStep> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {

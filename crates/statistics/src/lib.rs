@@ -1,8 +1,8 @@
-//! Mathematics of a trading edge: break-even, intervals, tests.
+//! Statistics of trading edges: break-even rates, confidence intervals and tests.
 //!
-//! A fixed-time trade wins `b` per unit of stake (80 % payout: `b = 0.8`) or loses the unit. A 50 % win rate therefore
-//! loses money: compare a win rate with [`break_even()`]. Draws and cancellations return the stake and are not decided
-//! trades; exclude them from all counts.
+//! A fixed-time trade wins `b` per unit of stake (80 % payout: `b = 0.8`) or loses the unit. A win rate of 50 %
+//! therefore loses money, so compare a win rate with [`break_even()`]. Draws and cancellations return the stake. Such
+//! trades are not decided: exclude them from all counts.
 //!
 //! ```
 //! use candlewick_statistics::{WinRate, binomial_p_value, break_even, wilson_interval};
@@ -35,7 +35,7 @@
 //!
 //! The intervals, both p-values, the plans based on them and the SPRT assume independent trades. They are far too
 //! optimistic for trades that overlap in time; say so wherever they are displayed. The verdict of [`EdgeTest`] does not
-//! assume independence. The examples `promises` and `ruin_trials` measure every promise. `docs/statistics.md` has the
+//! assume independence. The examples `promises` and `ruin_trials` measure every guarantee. `docs/statistics.md` has the
 //! tables.
 
 mod alpha_budget;

@@ -19,8 +19,8 @@ pub struct TradePlan {
 }
 
 impl TradePlan {
-    /// Creates a plan for an edge of `points` percentage points above the break-even rate of `payout_fraction`.
-    /// A one-sided test with error rate `alpha` must detect this edge with probability `power`.
+    /// Creates a plan to detect an edge of `points` percentage points above the break-even rate of `payout_fraction`. A
+    /// one-sided test with error rate `alpha` must detect the edge with a probability of `power`.
     pub fn new(payout_fraction: f64, points: f64, alpha: f64, power: f64) -> Result<Self, StatisticsError> {
         let null = 1.0 / (1.0 + check_payout(payout_fraction)?);
         let win_probability = check_probability("win rate", null + points / 100.0)?;
@@ -42,10 +42,10 @@ impl TradePlan {
         (sigma / (p1 - p0)).powi(2).round().max(1.0) as u64
     }
 
-    /// Returns the required number of trades by the exact one-sided binomial test.
+    /// Returns the required number of trades for the exact one-sided binomial test.
     /// Every larger number also reaches the power, although the power drops slightly whenever one more win is required.
     pub fn exact_trades(&self) -> Result<u64, StatisticsError> {
-        // One win is worth 1 / (p1 - p0) trades, and the power drops about every two of those.
+        // The win rates differ by one win per 1 / (p1 - p0) trades. The power drops about once in twice as many trades.
         let tooth = 1.0 / (self.win_probability - self.null);
         let start = self.normal_trades() + (6.0 * tooth) as u64 + 50;
         if start > MAX_PLANNED_TRADES {
@@ -53,7 +53,7 @@ impl TradePlan {
         }
         let mut critical = self.critical_wins(start, 0)?;
         for trades in (1..=start).rev() {
-            // One trade fewer requires the same number of wins or one fewer.
+            // With one trade fewer, the test requires the same number of wins or one fewer.
             critical = self.critical_wins(trades, critical.saturating_sub(2))?;
             let has_power = critical <= trades
                 && binomial_p_value(WinRate::new(critical, trades - critical)?, self.win_probability)?
@@ -84,8 +84,8 @@ impl TradePlan {
     }
 
     /// Simulates the number of trades until [`crate::EdgeTest`] reaches a verdict on trades with the planned edge.
-    /// The verdict is checked after every trade, on `paths` paths of at most `most_trades` trades. Error rates and
-    /// `delta` come from `plan` and do not depend on the planned edge.
+    /// Checks the verdict after every trade, on `paths` paths of at most `most_trades` trades. `plan` provides error
+    /// rates and `delta`, which are independent of the planned edge.
     pub fn simulate_verdicts(
         &self,
         plan: EdgeTestPlan,
@@ -143,8 +143,8 @@ mod tests {
             let found = TradePlan::new(payout, points, alpha, power);
             assert!(found.is_err(), "{payout} {points} {alpha} {power}");
         }
-        // From `make_figures.py` for 0.2785755 points: 197797 by the normal formula, 198466 exactly. Six wins of 358.97
-        // trades, plus 50, bring the search range to 200000.
+        // `make_figures.py` for 0.2785755 points: 197797 by the normal formula, 198466 exactly. The search adds six
+        // wins, each worth 358.97 trades, and 50 trades. Its range then ends at 200000.
         let most = TradePlan::new(0.85, 0.278_575_5, 0.05, 0.8).unwrap();
         assert_eq!(most.exact_trades(), Ok(198_466));
         let more = TradePlan::new(0.85, 0.278_574_5, 0.05, 0.8).unwrap();
@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn five_wins_are_the_minimum_for_significance() {
         // At payout 85, four wins of four have a probability of 8.5 % by chance, five of five 4.6 %. At a win rate of
-        // 94 %, five of five have 73 %, and the eight of eight required of eight trades 62 %. With nine, one may be
-        // lost.
+        // 94 %, five wins of five have a probability of 73 %. Eight trades require eight wins: 62 %. Nine trades allow
+        // one loss.
         let plan = TradePlan::new(0.85, 40.0, 0.05, 0.5).unwrap();
         assert!((plan.win_probability() - (1.0 / 1.85 + 0.4)).abs() < 1e-12);
         assert_eq!(plan.exact_trades(), Ok(5));

@@ -22,11 +22,11 @@ impl GroupMoments {
     }
 }
 
-/// Returns each group mean, shrunk towards the overall mean. `None` for an empty group.
+/// Returns each group mean after shrinkage towards the overall mean. `None` for an empty group.
 ///
 /// Let `s2` be the variance within groups (pooled, `N - k`), `w = n / s2`, `m` the overall mean and
-/// `Q = sum w (m_i - m)^2`. The variance between groups is `t2 = max(0, (Q - (k - 1)) / (sum w - sum w^2 / sum w))`,
-/// and a mean becomes `m + (m_i - m) t2 / (t2 + s2 / n)`. If chance explains all differences, every group gets the
+/// `Q = sum w (m_i - m)^2`. The variance between groups is `t2 = max(0, (Q - (k - 1)) / (sum w - sum w^2 / sum w))`. A
+/// mean `m_i` becomes `m + (m_i - m) t2 / (t2 + s2 / n)`. If chance explains all differences, every group gets the
 /// overall mean.
 ///
 /// Sources: R. DerSimonian and N. Laird, *Meta-Analysis in Clinical Trials* (1986), for `t2`; C. N. Morris,
@@ -43,7 +43,7 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
     let variance = (freedom > 0.0).then(|| (within / freedom).max(0.0));
     let kept = |count: u64| match variance {
         None => 0.0,
-        // If results within groups are equal, the means are certain.
+        // If all results within groups are equal, the group means are certain.
         Some(0.0) => 1.0,
         Some(variance) => {
             let between = variance_between_groups(&filled, whole, total, variance);
@@ -57,7 +57,7 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
 fn variance_between_groups(filled: &[GroupMoments], whole: f64, total: f64, variance: f64) -> f64 {
     let spread = |group: &GroupMoments| group.count as f64 * (group.mean() - whole).powi(2);
     let squares: f64 = filled.iter().map(|group| (group.count as f64).powi(2)).sum();
-    // `Q` and the weights are multiplied by the variance, to avoid dividing by it.
+    // `Q` and the weights are multiplied by the variance, which avoids a division by the variance.
     let excess = filled.iter().map(spread).sum::<f64>() - (filled.len() as f64 - 1.0) * variance;
     let weight = total - squares / total;
     if weight > 0.0 { (excess / weight).max(0.0) } else { 0.0 }
@@ -111,7 +111,7 @@ mod tests {
         check(&[&[1.0, -1.0], &[1.0, -1.0, -1.0, 1.0]], &[Some(0.0), Some(0.0)]);
         // One result per group: the variance within groups is unknown.
         check(&[&[1.0], &[-1.0]], &[Some(0.0), Some(0.0)]);
-        // If results within groups are equal, the means are certain.
+        // If all results within groups are equal, the group means are certain.
         check(&[&[1.0, 1.0], &[-1.0, -1.0]], &[Some(1.0), Some(-1.0)]);
         check(&[&[3.0, 1.0]], &[Some(2.0)]);
         check(&[&[3.0, 1.0], &[], &[1.0, 3.0]], &[Some(2.0), None, Some(2.0)]);

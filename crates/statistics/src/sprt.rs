@@ -10,14 +10,14 @@ pub enum SprtAnswer {
     Undecided,
 }
 
-/// Wald's sequential test of the break-even rate against the edge of a plan, for information only.
+/// Wald's sequential test of the break-even rate against the edge of a plan. For information only.
 ///
-/// After a win, the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by `ln((1 - p1) / (1 - p0))`. Here
-/// `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. The first answer is final: *edge* at `ln((1 - beta) / alpha)`,
-/// or *no edge* at `ln(beta / (1 - alpha))`. Draws are excluded.
+/// A win adds `ln(p1 / p0)` to the log-likelihood ratio, and a loss adds `ln((1 - p1) / (1 - p0))`. Here
+/// `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. The answer is *edge* at `ln((1 - beta) / alpha)`, or *no edge*
+/// at `ln(beta / (1 - alpha))`. The first answer is final. Draws are excluded.
 ///
-/// The test assumes independent trades. With three bots that take the same trade, a nominal error rate of 5 % becomes a
-/// measured 26 % (see [`crate::EdgeTest`]).
+/// The test assumes independent trades. With three bots that take the same trade, a nominal error rate of 5 % becomes
+/// 26 % in measurements (use [`crate::EdgeTest`] instead).
 ///
 /// Source: A. Wald, *Sequential Tests of Statistical Hypotheses* (1945).
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn uses_wald_bounds_and_latches_the_answer() {
-        // ln((1 - 0.2) / 0.05) = ln 16 takes 29.09 wins of ln 1.1. ln(0.2 / 0.95) takes 14.79 losses of ln 0.9.
+        // ln((1 - 0.2) / 0.05) = ln 16 needs 29.09 wins of ln 1.1, and ln(0.2 / 0.95) needs 14.79 losses of ln 0.9.
         let plan = EdgeTestPlan::new(0.05, 0.2, 0.1).unwrap();
         let (mut up, mut down) = (Sprt::new(plan), Sprt::new(plan));
         let wins: Vec<_> = (0..30).map(|_| up.on_won(1.0).unwrap()).collect();

@@ -1,4 +1,4 @@
-//! Test helpers for reference figures; their origin is documented next to the data files.
+//! Test helpers that read reference figures. The origin of the figures is documented next to the data files.
 
 pub(crate) fn rows<const N: usize>(text: &str) -> Vec<[f64; N]> {
     let row = |line: &str| {

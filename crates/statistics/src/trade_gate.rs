@@ -1,4 +1,4 @@
-//! Trade gate. While the gate is closed, trades are virtual, and the results of virtual trades can open the gate.
+//! Trade gate. While the gate is closed, trades are virtual, and results of virtual trades can open the gate.
 
 use crate::statistics_error::check_probability;
 use crate::{EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, TradeOutcome, Verdict};
@@ -11,16 +11,16 @@ const DEFAULT_WINDOW_TRADES: usize = 20;
 pub enum GateOpening {
     /// Opens after this number of consecutive virtual losses, and stays open until a closing condition applies.
     AfterVirtualLosses(u32),
-    /// Opens at this win rate of the last `over` decided trades, virtual and real. Closes below this rate.
+    /// Opens at this win rate of the last `over` decided trades, virtual and real. Closes below this win rate.
     WinRate {
         rate: f64,
-        /// Size of the window in trades. The gate stays closed until the window is full.
+        /// Number of trades over which the gate computes the win rate. The gate stays closed until there are this many.
         over: u32,
     },
-    /// Opens when all trades, virtual and real, show an edge. Stays open until a closing condition applies.
+    /// Opens when all trades together, virtual and real, show an edge. Stays open until a closing condition applies.
     VerdictShown {
         test: EdgeTestPlan,
-        /// Assumed payout of a win, as a fraction of the stake.
+        /// Assumed payout of a won trade, as a fraction of the stake.
         payout: f64,
     },
 }
@@ -30,10 +30,10 @@ pub enum GateOpening {
 pub struct GateRule {
     pub opening: GateOpening,
     pub close_after_losses: u32,
-    /// Number of real trades after which the gate closes. A trade counts when it is decided.
+    /// Number of real trades after which the gate closes. Each trade is counted when it is decided.
     pub close_after_trades: u32,
     pub close_after_wins: u32,
-    /// Whether the gate closes and starts over each day, ignoring trades of previous days.
+    /// Whether the gate closes every day and then ignores the trades of previous days.
     pub resets_daily: bool,
     /// Maximum number of times the gate opens per day. Requires `resets_daily`.
     pub max_daily_openings: u32,
@@ -64,15 +64,15 @@ pub struct GateDecision {
 
 /// Trade gate, initially closed. While the gate is closed, trades are virtual.
 ///
-/// Report the decision and the result of each trade in the order in which they become known. Only trades decided since
-/// the gate last opened or closed count towards the next change. Draws and cancelled trades do not count.
+/// Report the decision and the result of each trade in the order in which they become known. After the gate opens or
+/// closes, only trades with later decisions count towards its next change. Draws and cancelled trades do not count.
 #[derive(Clone, Debug)]
 pub struct TradeGate {
     rule: GateRule,
     is_open: bool,
     day: Option<i64>,
     opened: u32,
-    /// Number of the current period, which begins when the gate opens or closes.
+    /// Number of the current period. A new period begins whenever the gate opens or closes.
     span: u64,
     /// Consecutive losses in this period: virtual while closed, real while open.
     losses: u32,
@@ -92,7 +92,7 @@ pub struct GateState {
     pub(crate) wins: u32,
     pub(crate) known: u32,
     pub(crate) won: u32,
-    /// Value of the edge account, and the value at which the account shows an edge.
+    /// Current value of the edge account, and the value at which the account shows an edge.
     pub(crate) evidence: [f64; 2],
 }
 
@@ -105,12 +105,12 @@ impl GateState {
         self.is_open
     }
 
-    /// Returns the number of consecutive virtual losses that count towards opening, 0 while open.
+    /// Returns the number of consecutive virtual losses that count towards opening. 0 while the gate is open.
     pub const fn virtual_losses(&self) -> u32 {
         if self.is_open { 0 } else { self.losses }
     }
 
-    /// Returns the win rate of the recent decided trades (by default 20), `None` before the first result.
+    /// Returns the win rate of recent decided trades (20 unless set otherwise), `None` before the first result.
     pub fn win_rate(&self) -> Option<f64> {
         (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
     }
@@ -201,7 +201,7 @@ impl TradeGate {
         Ok(Self { rule, is_open, day, opened, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
-    /// Sets the day of later reports, as any unique number. Call it before the first decision of a day.
+    /// Sets the day of later reports, as a number that differs between days. Call it before a day's first decision.
     pub fn on_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
@@ -246,7 +246,7 @@ impl TradeGate {
         let won = match outcome {
             TradeOutcome::Won => true,
             TradeOutcome::Lost => false,
-            // The stake was returned.
+            // The stake was returned, so the trade does not count.
             TradeOutcome::Draw | TradeOutcome::Cancelled => return,
         };
         if self.rule.resets_daily && trade.day != self.day {
@@ -285,7 +285,7 @@ impl TradeGate {
         {
             self.set_open(false);
             if let GateOpening::WinRate { .. } = self.rule.opening {
-                // Otherwise, the same trades would immediately reopen the gate.
+                // Without this, the same trades would immediately reopen the gate.
                 self.recent.clear();
             }
         }
@@ -362,7 +362,7 @@ impl fmt::Display for GateState {
     }
 }
 
-/// Describes the closing conditions of a gate. A signal that passes the gate counts even if a limit rejects it.
+/// Describes the closing conditions of a gate. A signal that passes the gate counts even if a risk limit rejects it.
 fn describe_closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a passed signal" } else { "of passed signals" };
     [
@@ -385,7 +385,7 @@ mod tests {
         GateRule { close_after_losses, close_after_trades, ..GateRule::opening(opening) }
     }
 
-    /// Plays `W` won, `L` lost and `D` drawn trades. Returns `r` for each real and `v` for each virtual one.
+    /// Plays trades: `W` is won, `L` lost, `D` drawn. Returns `r` for each real trade and `v` for each virtual one.
     fn play(gate: &mut TradeGate, results: &str) -> String {
         let trade = |result: char| {
             let trade = gate.on_decided();
@@ -420,9 +420,9 @@ mod tests {
             (GateRule { close_after_losses: 2, ..ONE }, "LWLWLLWLW", "vrrrrrvvr"),
             (GateRule { close_after_losses: 2, close_after_trades: 3, ..ONE }, "LWWWWLLLW", "vrrrvvrrv"),
             (GateRule { close_after_wins: 2, ..ONE }, "LWLWWLW", "vrrrvvr"),
-            // Known before the sixth trade: 3 of 5 won. Before the eighth: W L L W L, 2 of 5.
+            // Before the sixth trade, 3 of 5 are won. Before the eighth, the last five are W L L W L: 2 of 5.
             (rate(0.6, 5), "WWLWLLWLW", "vvvvvrvvv"),
-            // W L opens the gate, and the next loss closes it. W is only one trade, but W W fills the window.
+            // W L opens the gate, and the next loss closes it. A single W does not fill the window, but W W does.
             (GateRule { close_after_losses: 1, ..rate(0.5, 2) }, "WLLWWWW", "vvrvvrr"),
         ] {
             assert_eq!(follow(rule, results), expected, "{rule}");
@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(follow_days(GateRule { max_daily_openings: 2, ..once }, &["LLWLLLLLL"]), ["vvrvvrvvv"]);
         let opening = GateOpening::WinRate { rate: 1.0, over: 1 };
         let rate = GateRule { opening, close_after_trades: 0, ..once };
-        // The loss itself closes the gate, which does not open a second time.
+        // The loss itself closes the gate. The gate does not open a second time that day.
         assert_eq!(follow_days(rate, &["WWLWW", "WW"]), ["vrrvv", "vr"]);
     }
 
@@ -491,7 +491,7 @@ mod tests {
         gate.on_ended(first, Lost);
         let real = gate.on_decided();
         assert!(real.is_real());
-        // One virtual loss, one real loss, then the second real loss.
+        // One virtual loss and one real loss came first. This is the second real loss.
         gate.on_ended(late, Lost);
         gate.on_ended(real, Lost);
         assert!(gate.is_open(), "a virtual loss was counted as a real one");
@@ -508,7 +508,7 @@ mod tests {
         let [real, late, later] = [gate.on_decided(), gate.on_decided(), gate.on_decided()];
         assert!(late.is_real() && later.is_real());
         gate.on_ended(real, Lost);
-        // The gate has closed. This trade was real and does not open it.
+        // The gate has closed. This trade was real, so its loss does not open the gate.
         gate.on_ended(late, Lost);
         assert!(!gate.is_open());
         let virtual_one = gate.on_decided();

@@ -3,14 +3,14 @@
 use crate::{StatisticsError, binomial_p_value};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Outcome of a trade. Pass [`TradeOutcome::Lost`] if draws count as losses.
+/// Outcome of a trade. If draws count as losses at your venue, pass [`TradeOutcome::Lost`] for a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeOutcome {
     Won,
     Lost,
-    /// The trade ran and its stake was returned, which is a return of 0.
+    /// The trade ran, and its stake was returned. The return is 0.
     Draw,
-    /// The stake was returned and never at risk, so the trade is not evidence.
+    /// The stake was returned and was never at risk. Such a trade is not evidence.
     Cancelled,
 }
 
@@ -79,16 +79,16 @@ pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInter
     let (k, n) = (rate.won() as f64, rate.decided() as f64);
     let spread = z * (k * (n - k) / n + z * z / 4.0).sqrt();
     let upper = (k + z * z / 2.0 + spread) / (n + z * z);
-    // The product of the roots is k^2 / (n (n + z^2)): no subtraction of near numbers, and exactly 0 for k = 0.
+    // The roots' product k^2 / (n (n + z^2)) avoids subtracting near numbers, and is exactly 0 for k = 0.
     let lower = k / (n + z * z) * (k / n) / upper;
     Ok(ConfidenceInterval { lower: lower.min(1.0), upper: upper.min(1.0) })
 }
 
 /// Returns the two-sided Clopper-Pearson interval at confidence `level` (0.95 for 95 %), for independent trades.
 ///
-/// At the lower end, the probability of at least this many wins is `(1 - level) / 2`, and at the upper end, that
-/// of at most this many wins. The coverage is at least `level`. Bisection finds the ends to full double precision.
-/// Source: C. J. Clopper and E. S. Pearson, Biometrika 26 (1934).
+/// At the lower end, the probability of at least as many wins is `(1 - level) / 2`. At the upper end, the probability
+/// of at most as many wins is `(1 - level) / 2`. The coverage is at least `level`. Bisection finds the ends to full
+/// double precision. Source: C. J. Clopper and E. S. Pearson, Biometrika 26 (1934).
 pub fn clopper_pearson_interval(rate: WinRate, level: f64) -> Result<ConfidenceInterval, StatisticsError> {
     let tail = (1.0 - level) / 2.0;
     if !(level > 0.0 && tail > 0.0) {
@@ -96,7 +96,7 @@ pub fn clopper_pearson_interval(rate: WinRate, level: f64) -> Result<ConfidenceI
     }
     let lost = rate.decided() - rate.won();
     let lower = clopper_pearson_lower_end(rate, tail)?;
-    // By symmetry between wins and losses.
+    // The upper end follows from the lower end by the symmetry between wins and losses.
     let upper = 1.0 - clopper_pearson_lower_end(WinRate::new(lost, rate.won())?, tail)?;
     Ok(ConfidenceInterval { lower, upper })
 }
@@ -106,7 +106,7 @@ fn clopper_pearson_lower_end(rate: WinRate, tail: f64) -> Result<f64, Statistics
         return Ok(0.0);
     }
     let (mut below, mut above) = (0.0_f64, rate.to_fraction());
-    // The p-value increases with the rate, and at the observed rate it exceeds any sensible tail.
+    // The p-value increases with the win rate. At the observed rate, it exceeds any sensible tail probability.
     for _ in 0..1_100 {
         let middle = below.midpoint(above);
         if middle == below || middle == above {

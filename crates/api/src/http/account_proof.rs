@@ -1,6 +1,6 @@
-//! Proof of the account behind `open_body = "short"` orders, since their requests and answers do not name one.
+//! Proof of the account that `open_body = "short"` orders use. Their requests and answers do not name an account.
 //!
-//! No second order is sent until the venue's record of the first trade shows the account.
+//! No second order is sent until the venue's record of the first trade names the account.
 
 use crate::model::TradeRecord;
 use crate::report::read_account;
@@ -15,7 +15,7 @@ pub(super) struct AccountProof(Mutex<ProofState>);
 enum ProofState {
     #[default]
     Nothing,
-    /// The first order was sent, and its trade will prove the account. `id` is `None` until the venue answers.
+    /// The first order was sent, and the record of its trade will prove the account. `id` is `None` before the answer.
     Sent {
         at: Millis,
         order: Box<OpenOrder>,
@@ -27,10 +27,10 @@ enum ProofState {
     },
 }
 
-/// Maximum time by which our clock may be ahead of the venue's request time.
+/// Maximum time by which our clock may be ahead of the request time that the venue records.
 const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 
-/// Delay after which a complete list without the sent trade proves that the trade never opened.
+/// Time after which a complete trade list that lacks the sent trade proves that the trade never opened.
 const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
@@ -86,7 +86,7 @@ impl AccountProof {
     pub(super) fn apply_record(&self, record: &TradeRecord) {
         let mut known = self.state();
         let ProofState::Sent { at, order, id } = &*known else { return };
-        // If the venue did not answer, any matching trade that an API token opened since then counts.
+        // If the venue did not answer, every matching trade that an API token opened since the request counts.
         let is_since =
             record.request_time.or(record.created_at).is_some_and(|time| time >= *at - CLOCK_TOLERANCE);
         let may_be = record.from_api_token == Some(true) && is_since && matches_order(record, order);

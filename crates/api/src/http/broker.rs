@@ -23,7 +23,7 @@ impl Broker for HttpBroker {
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
         let short = match self.fetch_trade(id).await {
             Ok(reply) => reply.map(|record| self.to_report(record)),
-            // The list may contain trades that get-by-id cannot find.
+            // The list may contain trades that a request by id cannot find.
             Err(BrokerError::NotFound { .. }) if detail != Detail::ById => {
                 return self.find_in_list(id).await;
             }
@@ -35,14 +35,14 @@ impl Broker for HttpBroker {
             Err(error) => return Err(error),
         };
         if detail != Detail::ById && self.account_proof.awaits_trade(id) {
-            // Only the full record contains the account.
+            // Only the full record names the account.
             return Ok(self.find_in_list(id).await.unwrap_or(short));
         }
         match detail {
-            // Get-by-id may return the short projection, which lacks the result (contract 4.1, endpoint 3).
-            // The list with `userId` contains the result.
+            // A request by id may return the short projection, which lacks the result (contract 4.1, endpoint 3).
+            // The list with the `userId` filter contains the result.
             Detail::Progress if lacks_result(&short.value) => match self.find_in_list(id).await {
-                // The trade exists but is not listed yet, so its result remains unknown.
+                // The trade exists, but the list does not contain it yet, so its result remains unknown.
                 Err(BrokerError::NotFound { .. }) => Ok(short),
                 found => found,
             },
@@ -66,7 +66,7 @@ impl Broker for HttpBroker {
     }
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
-        // Balances are polled even while the token is rejected.
+        // Balances are polled even while the venue rejects the token.
         self.poll_token_source().await;
         let wallets = self.fetch_wallets().await?;
         Ok(wallets.map(|wallets| Balances {
@@ -79,7 +79,7 @@ impl Broker for HttpBroker {
 
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
         let reply = self.fetch_user().await?;
-        // The id filters the trade list. A new token does not change the id.
+        // The trade list is filtered by this id. A new token belongs to the same user and does not change it.
         let _ = self.user_id.set(reply.value.id.clone());
         Ok(reply.map(|user| {
             let restrictions = [
@@ -98,7 +98,7 @@ impl Broker for HttpBroker {
 }
 
 impl HttpBroker {
-    /// Returns the id of the token's user. The trade list has complete rows only if filtered by user id.
+    /// Returns the id of the token's user. Rows of the trade list are complete only if filtered by this id.
     async fn user_id(&self) -> Result<String, BrokerError> {
         let ask = async || self.fetch_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()

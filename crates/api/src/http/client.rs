@@ -1,7 +1,7 @@
 //! HTTP clients: one for reading and one for opening trades.
 //!
-//! Neither client follows redirects, which could leak a credential to another host. Neither uses a proxy from
-//! the environment. The opening client also disables everything else that could resend a request: protocol
+//! Neither client follows redirects, because a redirect could leak a credential to another host. Neither client uses a
+//! proxy from the environment. The opening client also disables everything else that could resend a request: protocol
 //! retries, HTTP/2 and connection reuse.
 
 use crate::Settings;
@@ -28,9 +28,9 @@ pub(super) fn parse_proxy(settings: &Settings) -> Result<Option<Address>, Broker
     settings.proxy.as_deref().map(|text| Address::new("proxy", text, Payload::Nothing, None)).transpose()
 }
 
-/// Installs the process-wide TLS crypto provider. Call this before building a client.
+/// Installs the TLS crypto provider for the whole process. Call this before building a client.
 pub fn install_tls_provider() {
-    // Fails if a provider is already installed, which is fine.
+    // The call fails if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
@@ -43,7 +43,7 @@ fn client_builder(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
         .connect_timeout(settings.connect_timeout())
         .timeout(settings.timeout())
         .default_headers(parse_extra_headers(settings)?);
-    // A minimal container may lack root certificates, but plain HTTP needs none.
+    // A minimal container may have no root certificates, but unencrypted HTTP does not need any.
     let builder = if is_unencrypted(settings) { builder.tls_certs_only([]) } else { builder };
     let Some(text) = &settings.proxy else { return Ok(builder) };
     let proxy = Proxy::all(text).map_err(|error| BrokerError::settings("proxy", text, &error.to_string()))?;
@@ -92,7 +92,7 @@ pub(super) struct Address(Url);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Payload {
-    /// Requests contain a credential and must be encrypted.
+    /// Requests contain a credential, so they must be encrypted.
     Credential,
     Nothing,
 }
@@ -113,7 +113,7 @@ impl Address {
             Err(error) => return refused(&format!("{error}; use a URL such as https://host/prefix")),
         };
         if !url.username().is_empty() || url.password().is_some() {
-            // The error must not contain a password.
+            // The error message must not contain a password.
             let problem = "the URL must not contain a user name or password";
             return Err(BrokerError::settings(key, "[hidden]", problem));
         }
@@ -132,7 +132,7 @@ impl Address {
         Ok(address)
     }
 
-    /// Appends path segments. Fails for empty segments, `.` and `..`.
+    /// Appends path segments to the URL. Fails for an empty segment, `.` and `..`.
     pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
@@ -161,7 +161,7 @@ impl Address {
     }
 }
 
-/// Percent-encodes a path byte (RFC 3986, `pchar`) and appends it. A URL parser would drop whitespace.
+/// Percent-encodes a byte of a path (RFC 3986, `pchar`) and appends it. A URL parser would drop whitespace instead.
 fn push_encoded(path: &mut String, byte: u8) {
     if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
         path.push(char::from(byte));

@@ -1,6 +1,6 @@
-//! Credentials of a running client, which reloads a rejected token.
+//! Credentials of a running client. The client reloads a rejected token from its source.
 //!
-//! A new token must belong to the same user, because the client tracks that user's trades.
+//! A new token must belong to the same user as before, because the client tracks that user's trades.
 
 use super::limit::Turn;
 use super::read::POST_OPEN;
@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-/// Maximum number of former tokens that are still redacted.
+/// Maximum number of former tokens that are still redacted from texts.
 const MAX_FORMER_TOKENS: usize = 16;
-/// Timeout for reading the token file, since its disk may not respond.
+/// Timeout for reading the token file, because the disk may not respond.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Minimum length of a secret in an extra header. Shorter words would match by chance.
+/// Minimum length of a secret in an extra header. Shorter words would match other text by chance.
 const MIN_SECRET_BYTES: usize = 8;
-/// Minimum length under a header name that does not suggest a secret. The word must also contain digits.
+/// Minimum length if the header name does not suggest a secret. The word must then also contain digits.
 const MIN_UNNAMED_SECRET_BYTES: usize = 16;
 const SECRET_HEADER_WORDS: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "session", "signature"];
@@ -53,15 +53,15 @@ struct KeyState {
     generation: u64,
     refused: Option<TokenUse>,
     refused_by: Option<&'static str>,
-    /// Endpoints that reject a token which other endpoints accept. True once the rejection was reported.
+    /// Endpoints that reject a token which other endpoints accept. `true` if the rejection was already reported.
     rejecting: BTreeMap<&'static str, bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenUse {
-    /// The token cannot read. The next successful read clears this state.
+    /// The venue rejects the token for reads. The next successful read clears this state.
     Reading,
-    /// The token cannot open trades, but may still read. A new token or the operator clears this state.
+    /// The venue rejects the token for opens, but maybe not for reads. A new token or the operator clears this state.
     Opening,
 }
 
@@ -84,7 +84,7 @@ impl CredentialStore {
         self.read_state().generation
     }
 
-    /// Records that an endpoint accepted a read, which clears its rejection or that of the whole token.
+    /// Records that an endpoint accepted a read. This clears the rejection by that endpoint, or of the whole token.
     pub(super) fn record_accepted_read(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
             let held = self.read_state();
@@ -111,13 +111,13 @@ impl CredentialStore {
         self.state.clear_rejection();
     }
 
-    /// Records a rejection of the token. Returns whether the token was replaced in the meantime.
+    /// Records a rejection of the token. Returns whether the token has been replaced since the request.
     pub(super) fn reject(&self, generation: u64, what: TokenUse, endpoint: &'static str, text: &str) -> bool {
         let mut held = self.write_state();
         if held.generation != generation {
             return true;
         }
-        // Successful reads do not clear a rejection of opens, but the operator can.
+        // Successful reads do not clear a rejection of opens, but the operator can clear it.
         if held.refused != Some(TokenUse::Opening) || self.state.rejection().is_none() {
             (held.refused, held.refused_by) = (Some(what), Some(endpoint));
         }
@@ -140,14 +140,14 @@ impl CredentialStore {
         self.read_state().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Returns generation and error of a token that may not open trades, unless the operator cleared the error.
+    /// Returns generation and error of a token that cannot open trades. `None` if the operator cleared the error.
     pub(super) fn open_rejection(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.rejection().filter(|_| held.refused == Some(TokenUse::Opening))?;
         Some((held.generation, text))
     }
 
-    /// Reads the token again and redacts it from now on. Returns `None` without a new token.
+    /// Reads the token again, and redacts it from now on. Returns `None` if there is no new token.
     pub(super) async fn reload_token(&self) -> Option<Secret> {
         let source = self.token_source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());
@@ -238,7 +238,7 @@ impl HttpBroker {
         }
     }
 
-    /// Loads a new token if it belongs to our user. Returns `None` without a new token or a known owner.
+    /// Uses a new token if it belongs to our user. Returns `None` if there is no new token or its owner is unknown.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;
@@ -250,10 +250,10 @@ impl HttpBroker {
         is_ours.ok()
     }
 
-    /// Looks for a new token after a rejected open, since reads that succeed do not trigger a reload.
+    /// Checks for a new token after a rejected open, because successful reads do not trigger a reload.
     pub(super) async fn poll_token_source(&self) {
         let Some((generation, _)) = self.credentials.open_rejection() else { return };
-        // The operator may have cleared the rejection in the meantime.
+        // The operator may have cleared the rejection during the reload.
         if self.try_next_token(generation).await == Some(false)
             && let Some((generation, text)) = self.credentials.open_rejection()
             && !text.ends_with(FOREIGN_TOKEN_NOTE)
@@ -263,7 +263,7 @@ impl HttpBroker {
         }
     }
 
-    /// Returns whether a token belongs to the user whose trades are listed. True before the first list.
+    /// Returns whether a token belongs to the user whose trades are listed. `true` before the first list request.
     async fn belongs_to_user(&self, token: &Secret) -> Result<bool, BrokerError> {
         let Some(user_id) = self.user_id.get() else { return Ok(true) };
         let credentials = Credentials { api_token: Some(token.clone()), ..self.credentials.current() };
@@ -310,7 +310,7 @@ mod tests {
         check("Authorization", "Bearer s3cr3t-s3cr3t", "no: s3cr3t-s3cr3t", "no: [hidden]");
         check("Cookie", "lang=en; session=abcdefghij", "you sent abcdefghij", "you sent [hidden]");
         check("X-Session-Key", "correcthorse", "bad correcthorse!", "bad [hidden]!");
-        // The name does not suggest a secret, but the value looks random.
+        // The header name does not suggest a secret, but the value looks random.
         check("x-partner", "9f86d081884c7d659a2f", "9f86d081884c7d659a2f is unknown", "[hidden] is unknown");
         check("x-partner", "7", "7 trades of partner 7", "7 trades of partner 7");
         check("Origin", "https://venue1.example", "see https://venue1.example", "see https://venue1.example");
@@ -350,7 +350,7 @@ mod tests {
         let user = reply("200 OK", r#"{"id": "u1"}"#);
         let list = r#"{"lastPage": 1, "data": [{"id": "01JT", "result": "WON", "pnl": 8}]}"#;
         let list = reply("200 OK", list);
-        // Requests by id, the user and the user's list; later only by id and the list.
+        // Acts in order: requests by id, for the user and for the user's list; later only by id and for the list.
         let acts = vec![refused.clone(), user.clone(), user, list.clone(), refused, list];
         let script = Script::start(acts).await;
         let broker = script.broker(unlimited());

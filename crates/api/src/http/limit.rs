@@ -1,4 +1,4 @@
-//! Request limits: a rate limit with priorities and pauses per host, and a connection limit.
+//! Request limits: a rate limit with priorities, pauses for each host, and a connection limit.
 //!
 //! All limits use real time, even with a virtual clock.
 
@@ -11,8 +11,7 @@ use tokio::time::{Instant, timeout};
 
 /// Rate limit that allows bursts of up to one second's quota.
 ///
-/// Opening a trade waits only for earlier opens, and delays later reads. Reads are ordered by priority, then
-/// by arrival.
+/// An open waits only for earlier opens, and delays later reads. Reads are ordered by priority, then by arrival.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     spacing: Duration,
@@ -51,7 +50,7 @@ pub(super) enum TurnTimeout {
 }
 
 impl RateLimit {
-    /// Creates a rate limit. `per_second` must be 0 (unlimited) or between 0.001 and 10,000.
+    /// Creates a rate limit. `per_second` must be 0 (unlimited) or from 0.001 to 10,000.
     pub(super) fn new(per_second: f64) -> Self {
         let spacing =
             if per_second > 0.0 { Duration::from_secs_f64(1.0 / per_second) } else { Duration::ZERO };
@@ -60,7 +59,7 @@ impl RateLimit {
         Self { spacing, tolerance, state: Mutex::default(), moved_up: Notify::new() }
     }
 
-    /// Pauses all requests to a host. Never shortens an earlier pause.
+    /// Pauses all requests to a host. An earlier pause is never shortened.
     pub(super) fn pause_host(&self, host: Host, pause: Duration) {
         let until = Instant::now() + pause;
         let mut state = self.state();
@@ -89,7 +88,7 @@ impl RateLimit {
         let mut at = self.reserve(host, now, deadline)?;
         loop {
             tokio::time::sleep_until(at).await;
-            // The host may have requested a pause in the meantime.
+            // The host may have requested a pause during the wait.
             match self.state().paused_until(host, Instant::now()) {
                 None => return Ok(()),
                 Some(until) if is_late(until, deadline) => {
@@ -143,14 +142,14 @@ impl RateLimit {
         if let Some(until) = state.paused_until(host, now) {
             return ReadTurn::Quiet(until);
         }
-        // Requests to a paused host do not block others.
+        // Requests to a paused host do not block requests to other hosts.
         let is_ahead = |host: &Host| state.paused_until(*host, now).is_none();
         let ahead = state.waiting.range(..place).filter(|(_, host)| is_ahead(host)).count();
         let due = state.any.map_or(now, |due| due.max(now));
         let behind = self.spacing * u32::try_from(ahead).unwrap_or(u32::MAX);
         let at = (due + behind).checked_sub(self.tolerance).unwrap_or(now);
         if at > now || (ahead > 0 && !self.spacing.is_zero()) {
-            // Earlier reads will start soon.
+            // Reads that are ahead will start soon.
             return ReadTurn::At(at.max(now + self.spacing.min(RECHECK_DELAY)));
         }
         state.any = Some(due + self.spacing);
@@ -163,7 +162,7 @@ impl RateLimit {
     }
 }
 
-/// Interval at which a read that is due checks whether earlier reads have started.
+/// Interval at which a due read checks whether the reads ahead of it have started.
 const RECHECK_DELAY: Duration = Duration::from_millis(1);
 
 enum ReadTurn {
@@ -279,7 +278,7 @@ impl Drop for Permit {
             next
         };
         if let Some((_, sender)) = next {
-            // If the waiter has just timed out, dropping the permit passes it on.
+            // If the waiter has just timed out, dropping the unsent permit passes it to the next waiter.
             drop(sender.send(Self { permits: Arc::clone(&self.permits) }));
         }
     }
@@ -330,7 +329,7 @@ mod tests {
         let limit = Arc::new(RateLimit::new(2.0));
         assert_eq!(turns(&limit, READ, 2).await, [0, 0]);
         assert_eq!(turns(&limit, Turn::Open, 3).await, [0, 0, 500]);
-        // Five requests were sent in the first half second. The sixth and seventh are due after 2.0 and 2.5 s.
+        // Five requests were sent in the first half second. The sixth is due after 2.0 s and the seventh after 2.5 s.
         assert_eq!(turns(&limit, READ, 2).await, [1_500, 2_000]);
     }
 
@@ -441,7 +440,7 @@ mod tests {
         for open in opens {
             open.await.unwrap();
         }
-        // 143 rounds of seven, with fewer in the last one.
+        // There are 143 rounds of seven requests, with fewer requests in the last round.
         assert_eq!((most.load(Ordering::SeqCst), start.elapsed().as_millis()), (7, 1_430));
     }
 
@@ -479,7 +478,7 @@ mod tests {
         let start = Instant::now();
         assert!(connections.acquire_open(Duration::from_millis(300)).await.is_none());
         assert_eq!(start.elapsed().as_millis(), 300);
-        // One waiter is given the permit but is dropped before it takes it.
+        // One waiter gets the permit, but is dropped before it takes the permit.
         let gone = {
             let connections = Arc::clone(&connections);
             tokio::spawn(async move { connections.acquire_open(Duration::MAX).await })

@@ -12,7 +12,7 @@ use candlewick_broker::{
 };
 use candlewick_sdk::{Millis, Symbol};
 
-/// Maximum number of candles per request: the API's default for `limit` (contract 8).
+/// Maximum number of candles per request, which is the API's default for `limit` (contract 8).
 pub(super) const MAX_CANDLES_PER_REQUEST: u64 = 1_000;
 
 #[async_trait]
@@ -46,7 +46,7 @@ impl MarketData for HttpBroker {
 
     #[cfg(feature = "stream")]
     async fn subscribe(&self, symbol: &Symbol) -> Result<Option<PriceFeed>, BrokerError> {
-        // In lock-step, streamed prices would arrive at arbitrary virtual times.
+        // In lock-step, streamed prices would arrive at arbitrary times of the virtual clock.
         if !self.settings.stream || self.clock.is_lock_step() {
             return Ok(None);
         }
@@ -88,7 +88,7 @@ fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
     Ok(candles)
 }
 
-/// Returns the ends of the window whose closed candles may be missing because of the request limit.
+/// Returns the parts at both ends of the window whose closed candles the request limit may have cut off.
 fn uncovered_ends(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };
@@ -127,7 +127,7 @@ mod tests {
         assert!(line.contains(window), "{line}");
         let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get()).collect();
         assert_eq!((times, found.unusable_rows, found.outside.len()), (vec![60_000, 120_000], 1, 1));
-        // If the window ends within a candle, the request ends there too.
+        // The window ends within a candle, so the request ends there too.
         let (script, _) = ask("[]", query(60_000, 200_000)).await;
         assert!(script.requests()[0].line.contains("limit=1000&startTime=59999&endTime=200000"));
     }

@@ -1,4 +1,4 @@
-//! HTTP client for the venue.
+//! HTTP client for the venue's APIs.
 
 mod account_proof;
 mod broker;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use transport::{Answer, Network, exchange};
 
-/// Client for the two HTTP APIs of the venue.
+/// Client for both HTTP APIs of the venue.
 pub struct HttpBroker {
     settings: Settings,
     credentials: CredentialStore,
@@ -64,7 +64,7 @@ enum Api {
 }
 
 impl HttpBroker {
-    /// Creates a client without sending a request. `clock` provides venue time.
+    /// Creates a client. Does not send a request. `clock` provides venue time.
     pub fn new(
         settings: Settings,
         credentials: Credentials,
@@ -74,7 +74,7 @@ impl HttpBroker {
         Self::with_transport(Arc::new(Network::new(&settings)?), settings, credentials, clock)
     }
 
-    /// Validates settings like [`HttpBroker::new`], but needs no root certificates on this machine.
+    /// Validates settings like [`HttpBroker::new`], but does not need root certificates on this machine.
     pub fn check(
         settings: Settings,
         credentials: Credentials,
@@ -151,7 +151,7 @@ impl HttpBroker {
         self
     }
 
-    /// Sends a request and reads the answer. A failure with `Retry-After` pauses all requests to the host.
+    /// Sends a request and reads the answer. A failed request with `Retry-After` pauses all requests to the host.
     async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, TransportError> {
         let answer = self.exchange_with_observer(api, request).await?;
         if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
@@ -223,7 +223,7 @@ impl HttpBroker {
         }
     }
 
-    /// Builds the headers for an API (contract 5), with a new timestamp for each trading request.
+    /// Builds the headers for an API (contract 5). Each trading request gets a new timestamp.
     fn api_headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
         self.api_headers_with(api, self.credentials.current())
     }
@@ -248,7 +248,7 @@ impl HttpBroker {
 
 impl fmt::Debug for HttpBroker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Extra headers may contain secrets.
+        // Extra headers are not printed, because they may contain secrets.
         let Settings { base_url, price_url, .. } = &self.settings;
         f.debug_struct("HttpBroker")
             .field("base_url", base_url)

@@ -1,4 +1,4 @@
-//! Opens trades with at most one request per trade. The outcome may stay unknown (`domain 5`).
+//! Opens trades. At most one request is sent per trade, and its outcome may remain unknown (`domain 5`).
 
 use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
@@ -67,7 +67,7 @@ impl HttpBroker {
                 if let Err(OpenOutcome::Rejected(rejection)) = &outcome
                     && rejection.reason == RejectionReason::Credentials
                 {
-                    // Affects later opens, since this order was already sent.
+                    // The rejection affects only later opens, since this order was already sent.
                     self.handle_rejected_token(generation, (TokenUse::Opening, POST_OPEN), &rejection.text)
                         .await;
                 }
@@ -80,7 +80,7 @@ impl HttpBroker {
         }
     }
 
-    /// Waits for the rate limit and a free connection, then builds the request without sending it.
+    /// Waits for the rate limit and a free connection. Then builds the request, but does not send it.
     async fn build_open_request(
         &self,
         order: &OpenOrder,
@@ -110,12 +110,12 @@ impl HttpBroker {
         if let Some(text) = self.credentials.token_state().rejection() {
             return Err(not_sent(format!("the venue rejects the token: {text}")));
         }
-        // The wait may have been too long, or the clock may have been adjusted.
+        // The wait may have taken too long, or the clock may have been adjusted.
         let late = self.clock.now() - leave_by;
         if late > Millis::ZERO {
             return Err(not_sent(format!("the order was {late} ms too late for its signal")));
         }
-        // The other clocks stop while the machine is suspended. Another process may take over in that time.
+        // The other clocks stop while the machine is suspended. Meanwhile, another process may have taken over.
         if awake.elapsed() > longest.saturating_add(SUSPEND_TOLERANCE) {
             return Err(not_sent("the machine was suspended before the order was sent".to_owned()));
         }
@@ -128,7 +128,7 @@ impl HttpBroker {
         Ok((request, permit))
     }
 
-    /// Returns the time until `leave_by`; unlimited on a virtual clock, since the rate limit uses real time.
+    /// Returns the time until `leave_by`. It is unlimited with a virtual clock, since the rate limit uses real time.
     fn time_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;
@@ -136,7 +136,7 @@ impl HttpBroker {
         Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
-    /// Classifies an answer as opened or rejected. Any other status leaves the outcome unknown (`domain 5.2`).
+    /// Classifies an answer as opened or rejected. For any other status, the outcome is unknown (`domain 5.2`).
     fn classify_answer(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
@@ -175,7 +175,7 @@ impl HttpBroker {
     }
 }
 
-/// Request body of shape A (contract 4.1, endpoint 4).
+/// Request body that opens a trade, in shape A (contract 4.1, endpoint 4).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FullBody<'a> {
@@ -189,7 +189,7 @@ struct FullBody<'a> {
     expiration_type: Option<&'static str>,
 }
 
-/// Request body of shape B (contract 4.1, endpoint 4).
+/// Request body that opens a trade, in shape B (contract 4.1, endpoint 4).
 #[derive(Serialize)]
 struct ShortBody<'a> {
     symbol: &'a str,
@@ -198,7 +198,7 @@ struct ShortBody<'a> {
     direction: Direction,
 }
 
-/// Returns why the configured body would open a different trade; `None` if it can express the order.
+/// Returns why the configured request body would open a different trade; `None` if the body fits the order.
 fn unsupported_order_reason(order: &OpenOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
@@ -239,7 +239,7 @@ fn build_body(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>>
     }
 }
 
-/// Serializes a decimal as a JSON integer or the shortest float, which is exact up to 15 digits.
+/// Serializes a decimal as a JSON integer or as the shortest float, which is exact for up to 15 digits.
 fn serialize_number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match amount.to_i64().filter(|_| amount.fract().is_zero()) {
         Some(whole) => serializer.serialize_i64(whole),
@@ -298,14 +298,14 @@ pub(super) mod tests {
     }
 
     async fn check(act: Act, expected: &str) {
-        // If there is no answer, the request must arrive before the timeout.
+        // If the venue does not answer, the request must arrive before the timeout.
         let timeout_ms = if matches!(act, Act::Hang) { 3_000 } else { patient().timeout_ms };
         let settings = Settings { timeout_ms, ..patient() };
         let script = Script::start(vec![act, reply("200 OK", REPLY)]).await;
         let shown = format!("{:?}", script.broker(settings).open(&order(), Millis::MAX).await);
         assert!(shown.contains(expected), "{shown} should contain {expected}");
         assert!(!shown.contains("tok-123"), "{shown}");
-        // A retry would have arrived by now, because the second act answers immediately.
+        // A retry would have arrived by now, because the script's second act answers immediately.
         assert_eq!(script.requests().len(), 1, "{expected}");
     }
 
@@ -352,7 +352,7 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn opens_never_reuse_a_connection() {
-        // The venue closes connections that it promised to keep alive. A client that reuses one might resend a request.
+        // The venue closes connections that should stay alive. A client that reuses one might resend a request.
         let closing = Act::ReplyThenClose(answer("200 OK", REPLY));
         for (act, count) in [(closing, 50), (reply("200 OK", REPLY), 5)] {
             let script = Script::start(vec![act]).await;
@@ -371,7 +371,7 @@ pub(super) mod tests {
         let got = script.broker(unreachable).open(&order(), Millis::MAX).await;
         assert!(matches!(&got, OpenOutcome::NotSent { .. }), "{got:?}");
 
-        // The TLS handshake gets no answer. The request timeout is much longer.
+        // The TLS handshake gets no answer. The request timeout would be much longer.
         let base_url = script.address().replace("http", "https");
         let silent = Settings { base_url, connect_timeout_ms: 100, ..patient() };
         let got = script.broker(silent).open(&order(), Millis::MAX).await;
@@ -388,7 +388,7 @@ pub(super) mod tests {
         let got = broker.open(&order(), now - Millis::SECOND).await;
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("too late")), "{got:?}");
         assert_eq!(script.requests().len(), 0);
-        // The next turn is in about 15 min: within the request timeout, but after the signal's deadline.
+        // The next turn is in about 15 min. This is within the request timeout, but after the signal's deadline.
         let slow = Settings { requests_per_second: 0.001, timeout_ms: 2_000_000, ..patient() };
         let broker = script.broker(slow);
         broker.open(&order(), now + Millis::HOUR).await;

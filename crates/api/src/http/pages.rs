@@ -1,9 +1,9 @@
-//! Merges the pages of the trade list, which may shuffle, repeat and shift rows (`observed: results`).
+//! Merges the pages of the trade list. The venue may shuffle, repeat and shift rows (`observed: results`).
 //!
-//! A listing is complete if it was read to the end, every row was readable, and one of these is true:
-//! - The list has one page, and that page does not announce more rows.
-//! - The announced length (`total` or `count`, whichever exceeds page one) is constant, and equals the trades read.
-//! - No length is announced, and no row was repeated. A shift between pages repeats one row and hides another.
+//! A listing is complete if it was read to the end, every row was readable, and one of these conditions is true:
+//! - The list has a single page, and this page does not announce more rows.
+//! - The announced length (`total` or `count`, whichever exceeds page one) is constant and equals the trades read.
+//! - No length is announced, and no row was repeated. A shift between pages would repeat a row and hide another row.
 
 use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Number of trades requested per page (`observed: results`).
 pub(super) const PAGE_SIZE: u64 = 100;
-/// Maximum number of pages, enough for half a million trades. A longer list is never complete.
+/// Maximum number of pages, which is enough for half a million trades. A longer list is never complete.
 pub(super) const MAX_PAGES: u64 = 5_000;
 const MAX_PAGES_WITHOUT_NEW_TRADE: u64 = 20;
 
@@ -22,7 +22,7 @@ pub(super) struct MergedList {
     pub(super) trades: Vec<TradeReport>,
 }
 
-/// Reads a page field that may contain the list length (contract 2.5 does not say which field does).
+/// Function that reads a page field which may contain the list length (contract 2.5 does not say which field does).
 type LengthField = fn(&TradePage) -> Option<u64>;
 const LENGTH_FIELDS: [LengthField; 2] = [|page| page.total, |page| page.count];
 
@@ -39,7 +39,7 @@ pub(super) struct PageMerger {
     without_new: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
-    /// Distinct trades in order of arrival. `places` maps trade ids to indices.
+    /// Distinct trades in order of arrival. `places` maps trade ids to indices in this list.
     trades: Vec<TradeReport>,
     places: BTreeMap<String, usize>,
 }
@@ -74,7 +74,7 @@ impl PageMerger {
         if let (1, Some((_, length))) = (self.read, self.length) {
             self.trades.reserve_exact(usize::try_from(length).unwrap_or(usize::MAX).min(self.limits.rows));
         }
-        // The venue may cap the page size, so that a full page is shorter than requested.
+        // The venue may cap the page size. A full page is then shorter than requested.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
         let following = page.next_query(&TradeQuery { page_size, ..query.clone() });
         self.reached_end = following.is_none();
@@ -279,7 +279,7 @@ mod tests {
         let mut pages = user_pages();
         for page in 1..=3 {
             assert_eq!(pages.query().map(|query| query.page), Some(page));
-            // Every page claims 300 trades and a next page.
+            // Every page claims 300 trades and claims that a next page exists.
             take(&mut pages, TradePage { total: Some(300), ..numbered(page, 1_000_000) });
         }
         assert_eq!((pages.query(), pages.limit_error()), (None, None));

@@ -1,4 +1,4 @@
-//! Read requests to both APIs (contract 4.1 and 4.2). Retries are limited in number and time.
+//! Read requests to both APIs (contract 4.1 and 4.2). Number and total time of retries are limited.
 
 use super::keys::TokenUse;
 use super::limit::{Turn, TurnTimeout};
@@ -33,14 +33,14 @@ impl HttpBroker {
         Ok(url)
     }
 
-    /// Sends a GET request. Retries with a new token if the venue rejects the current token.
+    /// Sends a GET request. If the venue rejects the token, retries with a new token.
     async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let generation = self.credentials.generation();
         let read = self.read_with_retries(api, url.clone()).await;
         let endpoint = endpoint_name(url.path());
         match &read {
             Ok(_) if api == Api::Trading => self.credentials.record_accepted_read(generation, endpoint),
-            // Trading continues, because the trade list has the same information.
+            // Trading continues, because the trade list contains the same information.
             Err(BrokerError::Credentials { text })
                 if endpoint == GET_TRADE && self.is_accepted_elsewhere(endpoint).await =>
             {
@@ -218,7 +218,7 @@ pub(super) fn endpoint_name(path: &str) -> &'static str {
 impl HttpBroker {
     pub(super) async fn fetch_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;
-        // All wallets must be readable, because a partial sum would be a wrong balance.
+        // Every wallet must be readable, because a sum over some wallets would be a wrong balance.
         self.parse(&answer, |json| {
             let wallets: Vec<Wallet> = read_all(json, &self.unrecognised)?;
             let mut ids = BTreeSet::new();
@@ -243,7 +243,7 @@ impl HttpBroker {
         self.parse(&answer, |json| read_record(json, &self.unrecognised))
     }
 
-    /// Requests the token's user. The user id is not redacted, because requests for the trade list contain it.
+    /// Requests the token's user. Logs show the user id, because URLs of trade list requests contain it anyway.
     pub(super) async fn fetch_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         self.parse_user(self.read(Api::Trading, url).await?)
@@ -258,7 +258,7 @@ impl HttpBroker {
         Ok(user)
     }
 
-    /// Requests a price record; `None` if the time is in the venue's future.
+    /// Requests a price record. `None` if the requested time is in the venue's future.
     pub(super) async fn fetch_price(
         &self,
         symbol: &Symbol,
@@ -269,14 +269,14 @@ impl HttpBroker {
             pairs.push(("limitTime", moment.to_string()));
         }
         let answer = self.read(Api::Prices, self.url(Api::Prices, ["symbol-price", "last"], &pairs)?).await?;
-        // The venue answers `OK` for a time in its future (contract 4.2), as plain text or as a JSON string.
+        // For a time in its future, the venue answers `OK` (contract 4.2), as plain text or as a JSON string.
         if matches!(answer.body.bytes().trim_ascii(), b"OK" | b"\"OK\"") {
             return Ok(answer.to_reply(None));
         }
         self.parse(&answer, |json| read_record(json, &self.unrecognised).map(Some))
     }
 
-    /// Requests candles with a window that works for inclusive and exclusive bounds alike.
+    /// Requests candles. The window works with inclusive bounds and with exclusive bounds.
     pub(super) async fn fetch_candles(
         &self,
         query: &CandleQuery,
@@ -333,7 +333,7 @@ mod tests {
             Act::Reset,
             Act::Hang,
         ] {
-            // If there is no answer, requests must arrive before the timeout, and the second is answered.
+            // If the venue does not answer, requests must arrive before the timeout. The second request is answered.
             let timeout_ms = if matches!(trouble, Act::Hang) { 3_000 } else { patient().timeout_ms };
             let good = reply("200 OK", WALLETS);
             check(vec![trouble, good], Settings { timeout_ms, ..patient() }, Ok(()), 2).await;

@@ -1,4 +1,4 @@
-//! Sends one HTTP request with limits on time and size, over the network or a test double.
+//! Sends one HTTP request, with limits on time and size, over the network or through a test double.
 
 use super::client;
 use super::keys::CredentialStore;
@@ -50,16 +50,16 @@ pub enum Body {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TransportError {
-    /// No connection was made, so nothing was sent.
+    /// No connection was established, so nothing was sent.
     NotConnected(String),
-    /// An established connection failed. The venue may have received the request.
+    /// An established connection failed. The venue may have received the request anyway.
     Lost(String),
 }
 
 pub(super) struct Network {
     read_client: Client,
     open_client: Client,
-    /// Whether no proxy is used, so that a probe can reach the server's port.
+    /// Whether requests bypass proxies, so that a probe can reach the server's port.
     is_direct: bool,
 }
 
@@ -104,7 +104,7 @@ impl Transport for Network {
 }
 
 async fn append_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
-    // This is the rustls error for an answer that is not TLS.
+    // Rustls reports this error if the answer is not TLS.
     let is_plain_answer = text.contains("InvalidContentType");
     let accepts_connections = is_timeout && url.scheme() == "https" && accepts_connections(url).await;
     let hint = "; the server did not answer with TLS, so its URL may start with http://";
@@ -150,7 +150,7 @@ pub(super) struct Answer {
     pub(super) date: Option<Millis>,
     pub(super) retry_after: Option<Duration>,
     pub(super) body: Body,
-    /// Unredacted body of an answer that contained a credential. Only for values sent back to the venue.
+    /// Body before redaction, if the answer contained a credential. Only for values that are sent back to the venue.
     pub(super) raw_body: Option<Vec<u8>>,
     pub(super) sent: Millis,
     pub(super) received: Millis,
@@ -218,20 +218,20 @@ fn parse_retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
     Some(Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)))
 }
 
-/// A request to the trading API and its answer, without credentials.
+/// A request to the trading API and its answer. Neither contains credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
     pub intent: Option<u64>,
     pub sent: Millis,
     pub received: Option<Millis>,
-    /// Method, path and query, such as `GET /token/trades?page=1`.
+    /// Method, path and query, for example `GET /token/trades?page=1`.
     pub what: String,
     pub request: String,
     pub status: Option<u16>,
     pub response: String,
 }
 
-/// Observer of all exchanges with the trading API. Must return quickly.
+/// Observer of all requests to the trading API and their answers. Its methods must return quickly.
 pub trait HttpObserver: Send + Sync {
     fn observe(&self, exchange: Exchange);
 }

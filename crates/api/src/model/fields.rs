@@ -1,4 +1,4 @@
-//! Parsers for JSON without duplicate keys, for the fields of records, and for error bodies.
+//! Parsers for JSON without duplicate keys, for fields of records, and for bodies of errors.
 
 use candlewick_broker::UnrecognisedData;
 use candlewick_sdk::Millis;
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::ops::Range;
 
-/// Parses JSON and rejects duplicate keys. Other parsers silently keep the last value.
+/// Parses JSON and rejects duplicate keys. Other parsers silently keep the last of several values.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|UniqueKeys(value)| value)
 }
@@ -166,7 +166,7 @@ impl<'a> Fields<'a> {
         Some(read)
     }
 
-    /// Checks the types of contract fields that are otherwise unused. All remaining fields count as unknown.
+    /// Checks the types of contract fields that are otherwise unused. All other remaining fields count as unknown.
     pub(crate) fn ignore<T: Field>(&mut self, fields: &[&'static str]) {
         for &field in fields {
             let _: Option<T> = self.take_optional(field);
@@ -185,7 +185,7 @@ impl<'a> Fields<'a> {
         Err(RecordError::Field { record: self.record, field })
     }
 
-    /// Takes a time field; `None` for 0, which means unknown, and for a time outside [`PLAUSIBLE_TIMES`].
+    /// Takes a time field. `None` for 0, which means unknown, and for a time outside [`PLAUSIBLE_TIMES`].
     pub(crate) fn take_time(&mut self, field: &'static str) -> Option<Millis> {
         let moment: Millis = self.take_optional(field).filter(|moment| *moment != Millis::ZERO)?;
         if !PLAUSIBLE_TIMES.contains(&moment) {
@@ -195,7 +195,7 @@ impl<'a> Fields<'a> {
         Some(moment)
     }
 
-    /// Takes a price field; `None` for 0, which means unknown (contract 2.3), and for a negative price.
+    /// Takes a price field. `None` for 0, which means unknown (contract 2.3), and for a negative price.
     pub(crate) fn take_nonzero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         let value: T = self.take_optional(field)?;
         if value < T::default() {
@@ -204,7 +204,7 @@ impl<'a> Fields<'a> {
         (value > T::default()).then_some(value)
     }
 
-    /// Checks the field types of a nested object that is otherwise unused.
+    /// Checks the types of the fields of a nested object that is otherwise unused.
     pub(crate) fn nested(&mut self, field: &'static str, record: &'static str, check: fn(&mut Fields<'a>)) {
         let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else { return };
         let Value::Object(object) = value else { return self.drift.count_unreadable(self.record, field) };
@@ -233,7 +233,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the text of a number field: a JSON number or a string (`observed: prices and candles`).
+/// Returns the text of a number field, which is a JSON number or a string (`observed: prices and candles`).
 fn read_number_text(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),
@@ -296,12 +296,12 @@ impl Field for Millis {
     }
 }
 
-/// Body of an answer with a status other than 200 (contract 5, `observed: opening a trade`).
+/// Body of an answer whose status is not 200 (contract 5, `observed: opening a trade`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FailureBody {
-    /// The venue's message on one line; `HTTP <status>` if there is none.
+    /// The venue's message on one line; `HTTP <status>` if there is no message.
     pub(crate) text: String,
-    /// Status name or error code: the value of `error` in `data` or in the body.
+    /// Status name or error code, from the field `error` in `data` or in the body.
     pub(crate) code: Option<String>,
     pub(crate) venue_time: Option<Millis>,
 }

@@ -1,7 +1,7 @@
 //! Requests and answers of the trading and price APIs (contract 2 and 5).
 //!
-//! Parsing is tolerant. A field of the wrong type is counted and treated as absent, unless the record is
-//! meaningless without it. Unused fields of the contract are checked too; all other fields count as unknown.
+//! Parsing is tolerant. A field of the wrong type is counted and treated as absent, unless the record is meaningless
+//! without this field. Unused fields of the contract are checked too. All other fields count as unknown.
 
 mod fields;
 
@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// A trade record in any projection of the API. Fields that the projection lacks are `None`.
+/// A trade record in any projection (set of fields) of the API. Fields that the projection lacks are `None`.
 ///
-/// A time or price of 0 is not known yet (contract 2.3) and becomes `None`.
+/// A time or price of 0 means that it is not known yet (contract 2.3). It becomes `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradeRecord {
     /// Trade id (`id`, or `tradeId` in the acknowledgement).
@@ -33,7 +33,7 @@ pub(crate) struct TradeRecord {
     pub(crate) amount: Option<Decimal>,
     /// Profit of a won trade in percent of the stake.
     pub(crate) payout: Option<Decimal>,
-    /// Net profit; 0 while the trade is open.
+    /// Net profit. It is 0 while the trade is open.
     pub(crate) pnl: Option<Decimal>,
     pub(crate) request_time: Option<Millis>,
     pub(crate) open_time: Option<Millis>,
@@ -54,7 +54,7 @@ pub(crate) struct TradeRecord {
 }
 
 impl TradeRecord {
-    /// Returns the outcome; `None` without a final result or the status `CANCELLED`.
+    /// Returns the outcome of the result; without one, `Cancelled` for the status `CANCELLED`, otherwise `None`.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
@@ -115,7 +115,7 @@ pub(crate) struct TradeQuery {
     /// 1-based page number.
     pub(crate) page: u64,
     pub(crate) page_size: u64,
-    /// User whose trades are listed. Without a user, the rows lack fields.
+    /// User whose trades are listed. If no user is given, the rows lack fields.
     pub(crate) user_id: Option<String>,
 }
 
@@ -131,18 +131,18 @@ pub(crate) struct TradePage {
     pub(crate) per_page: Option<u64>,
     pub(crate) last_page: Option<u64>,
     pub(crate) next_page: Option<u64>,
-    /// Number of rows in the list or on this page (contract 2.5 does not say which).
+    /// Total number of rows in the list, or number of rows on this page (contract 2.5 does not say which).
     pub(crate) total: Option<u64>,
     pub(crate) count: Option<u64>,
-    /// Rows in no particular order (`observed: results`).
+    /// Rows of the page, in no particular order (`observed: results`).
     pub(crate) data: Vec<TradeRecord>,
-    /// Number of unreadable rows. Any such row makes the list incomplete.
+    /// Number of unreadable rows. If there is any such row, the list is incomplete.
     pub(crate) unreadable: usize,
     pub(crate) bytes: usize,
 }
 
 impl TradePage {
-    /// Returns the query for the next page; `None` after the last page or a short page (`observed: results`).
+    /// Returns the query for the next page; `None` after the last page or after a short page (`observed: results`).
     pub(crate) fn next_query(&self, query: &TradeQuery) -> Option<TradeQuery> {
         let rows = (self.data.len() + self.unreadable) as u64;
         let promised = match (self.next_page, self.last_page) {
@@ -175,7 +175,7 @@ impl Record for TradePage {
     }
 }
 
-/// Maximum amount in a wallet, so that sums cannot overflow.
+/// Maximum amount in a wallet. It is low enough that sums cannot overflow.
 const MAX_AMOUNT: Decimal = Decimal::from_parts(2_808_348_672, 232_830_643, 0, false, 0);
 
 /// A wallet (contract 2.1).
@@ -186,7 +186,7 @@ pub(crate) struct Wallet {
     pub(crate) user_id: Option<String>,
     pub(crate) wallet_type: WalletType,
     pub(crate) balance: Decimal,
-    /// Currency. The contract does not mention this field.
+    /// Currency of the wallet. The contract does not mention this field.
     pub(crate) currency: Option<String>,
 }
 
@@ -206,16 +206,16 @@ impl Record for Wallet {
     }
 }
 
-/// A wallet's share in a trade (contract 2.2).
+/// A wallet's share in the stake of a trade (contract 2.2).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WalletEntry {
     pub(crate) wallet_type: WalletType,
     pub(crate) amount: Decimal,
-    /// Part of the stake that this wallet paid, in percent.
+    /// Part of the stake that this wallet paid, in percent of the stake.
     pub(crate) trade_percent: Decimal,
     /// Part of the wallet's balance that paid for the trade, in percent.
     pub(crate) balance_percent: Decimal,
-    /// Wallet balance before the stake was deducted (`observed: money`).
+    /// Balance of the wallet before the stake was deducted (`observed: money`).
     pub(crate) balance: Decimal,
 }
 
@@ -239,7 +239,7 @@ fn take_amount(fields: &mut Fields<'_>, field: &'static str) -> Result<Decimal, 
     if amount.abs() <= MAX_AMOUNT { Ok(amount) } else { fields.unreadable_field(field) }
 }
 
-/// The authenticated user (contract 2.6).
+/// The user to whom the token belongs (contract 2.6).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct User {
     pub(crate) id: String,
@@ -281,7 +281,7 @@ impl Record for User {
 pub(crate) struct PriceRecord {
     pub(crate) slot: Option<String>,
     pub(crate) pair: Option<String>,
-    /// Start of the bar.
+    /// Start time of the bar.
     pub(crate) time: Millis,
     pub(crate) prices: Ohlcv,
     pub(crate) created_at: Option<Millis>,
@@ -324,13 +324,13 @@ fn take_prices(fields: &mut Fields<'_>) -> Result<Ohlcv, RecordError> {
     })
 }
 
-/// Defines an enum of values that the venue may extend (`observed: values`). Parses `$normalize`d text.
+/// Defines an enum of values to which the venue may add others (`observed: values`). Parses `$normalize`d text.
 macro_rules! venue_enum {
     ($name:ident, $normalize:expr, { $($variant:ident = $text:literal,)+ }) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($variant,)+
-            /// Any other value, as received. Such values are counted and never mean an outcome.
+            /// Any other value, as received. Unknown values are counted and never mean an outcome.
             Unknown(String),
         }
 
@@ -384,7 +384,7 @@ venue_enum! {
     }
 }
 
-// The case of wallet types varies.
+// The venue varies the case of wallet types.
 venue_enum! {
     WalletType, str::to_ascii_uppercase, {
         Real = "REAL",
@@ -434,7 +434,7 @@ mod tests {
         noted(json).0
     }
 
-    /// A list item with the `userId` filter, copied from the contract.
+    /// Returns a list item as in a request with the `userId` filter, copied from the contract.
     fn full_json() -> Value {
         json!({
             "id": "01JTRADE", "affiliateId": "01JAFF", "isDemo": true, "isInfluencer": false, "fromBot": false,
@@ -542,7 +542,7 @@ mod tests {
         let fault = "Trade.closeTime is not a time from 2000 to 2100";
         for (close_time, fault) in [
             (json!(-5), fault),
-            // Seconds, microseconds, the last millisecond of 1999 and the first of 2100.
+            // Times in seconds and in microseconds, the last millisecond of 1999, and the first millisecond of 2100.
             (json!(1_795_176_060), fault),
             (json!(1_795_176_060_999_000_i64), fault),
             (json!(946_684_799_999_i64), fault),

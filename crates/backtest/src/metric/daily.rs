@@ -9,7 +9,7 @@ use std::ops::Range;
 pub const DAYS_PER_YEAR: f64 = 365.0;
 
 /// Risk ratios of daily profits. A trade counts on the UTC day on which its settlement became known.
-/// Days without a trade count as 0. A ratio is `None` if it is undefined, for example with fewer than two days.
+/// A day without trades has a profit of 0. A ratio is `None` if it is undefined, such as with fewer than two days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct DailyRatios {
     pub days: u64,
@@ -17,11 +17,11 @@ pub struct DailyRatios {
     pub sharpe: Option<f64>,
     /// Annualized Sortino ratio: mean divided by downside deviation.
     pub sortino: Option<f64>,
-    /// Calmar ratio: annual growth of the compounded daily returns, divided by the max drawdown.
+    /// Calmar ratio: annual growth of the compounded daily returns, divided by the maximum drawdown.
     pub calmar: Option<f64>,
-    /// Probability that the true Sharpe ratio is above 0, assuming independent days.
+    /// Probability that the true Sharpe ratio is above 0, for independent days.
     pub probabilistic_sharpe: Option<f64>,
-    /// Probability like `probabilistic_sharpe`, adjusted for the number of variants tried. One variant changes nothing.
+    /// Like `probabilistic_sharpe`, but lowered for the number of variants tried. With one variant, both are equal.
     /// `None` if the Sharpe ratios of the variants are unknown.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]
@@ -68,7 +68,7 @@ impl DailyProfits {
         &self.days
     }
 
-    /// Returns the annualized Sharpe ratio, `None` with fewer than two days or if all days have the same profit.
+    /// Returns the annualized Sharpe ratio. `None` with fewer than two days, or if all days have the same profit.
     pub fn sharpe(&self) -> Option<f64> {
         sharpe(&self.days, DAYS_PER_YEAR).ok().flatten()
     }
@@ -97,7 +97,7 @@ impl DailyRatios {
         }
     }
 
-    /// Adjusts `deflated_sharpe` for all tried variants, given the variance of their daily Sharpe ratios if known.
+    /// Adjusts `deflated_sharpe` for all tried variants. `variance` is that of their daily Sharpe ratios, if known.
     pub fn deflate(&mut self, variants: u64, variance: Option<f64>) {
         let deflated = |sample| match variants {
             0 | 1 => deflated_sharpe(sample, 1, 0.0).ok(),
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn sharpe_ratio_includes_days_without_trades() {
-        // 3, 0 and 0: mean 1, sample variance (4 + 1 + 1) / 2 = 3.
+        // Profits of 3, 0 and 0 have mean 1 and sample variance (4 + 1 + 1) / 2 = 3.
         check(&[(1, 1), (5, 2)], 3, Some(1.0 / 3_f64.sqrt() * 365_f64.sqrt()));
-        // 2 and -1: mean 0.5, sample variance 2 * 2.25 = 4.5.
+        // Profits of 2 and -1 have mean 0.5 and sample variance 2 * 2.25 = 4.5.
         check(&[(3, 2), (26, -1)], 2, Some(0.5 / 4.5_f64.sqrt() * 365_f64.sqrt()));
         check(&[(3, 2), (48, -1)], 2, Some(1.0 / 3.0 / (7.0 / 3.0_f64).sqrt() * 365_f64.sqrt()));
         check(&[], 5, None);
@@ -157,10 +157,10 @@ mod tests {
 
     #[test]
     fn growth_is_compounded() {
-        // 100, 150, 75, 300: returns of 1/2, -1/2 and 3 over three days, with a drawdown of one half.
+        // The balance is 100, 150, 75, 300: returns of 1/2, -1/2 and 3 in three days, with a drawdown of one half.
         let daily = DailyRatios::new(&[50.0, -75.0, 225.0], Money::from_minor(100));
         near(daily.calmar, Some((3_f64.powf(365.0 / 3.0) - 1.0) / 0.5));
-        // One loss of 75 in three days: mean 200 / 3 over sqrt(75 75 / 3).
+        // There is one loss of 75 in three days: the ratio is 200 / 3 divided by sqrt(75 75 / 3), annualized.
         near(daily.sortino, Some(200.0 / 3.0 / (75.0 * 75.0 / 3_f64).sqrt() * 365_f64.sqrt()));
     }
 

@@ -5,17 +5,17 @@ use candlewick_sdk::{Millis, Money};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drawdown {
     pub amount: Money,
-    /// Drawdown in percent of the peak, 0 if the peak is not positive.
+    /// Drawdown in percent of the peak, 0 if the peak is zero or negative.
     pub percent: f64,
-    /// Time of the peak, `None` if it is the initial balance.
+    /// Time of the peak, `None` if the peak is the initial balance.
     pub peak_at: Option<Millis>,
     pub trough_at: Option<Millis>,
     /// Time of the recovery, `None` if the balance never returned to the peak.
     pub recovered_at: Option<Millis>,
 }
 
-/// Tracker of the largest drawdowns of a balance, by amount and in percent of the peak.
-/// These drawdowns often differ, because a larger amount can be a smaller percentage of a higher peak.
+/// Tracker of a balance's largest drawdown by amount and its largest drawdown in percent of the peak.
+/// These two often differ, because a larger amount can be a smaller percentage of a higher peak.
 #[derive(Clone, Debug)]
 pub struct DrawdownTracker {
     balance: Money,
@@ -53,7 +53,7 @@ impl DrawdownTracker {
             return;
         }
         let amount = self.peak - self.balance;
-        // The peak never falls, so a smaller amount is not a larger part of it.
+        // The peak never falls, so a smaller amount cannot be a larger fraction of the peak.
         if amount > self.by_percent.amount {
             let Self { peak, peak_at, .. } = *self;
             let fall = PeakFall { amount, peak, peak_at, trough_at: at, recovered_at: None };
@@ -93,7 +93,7 @@ impl DrawdownTracker {
 }
 
 impl PeakFall {
-    /// Returns whether this drawdown is a larger fraction of its peak. Exact, because it cross-multiplies integers.
+    /// Returns whether this drawdown is a larger fraction of its peak. Exact, because it compares integer products.
     #[inline]
     fn is_larger_fraction_than(&self, other: &Self) -> bool {
         if self.peak == other.peak {
@@ -109,9 +109,9 @@ impl PeakFall {
     }
 }
 
-/// Returns a drawdown in percent of its peak, 0 if the peak is not positive.
+/// Returns a fall in percent of its peak, 0 if the peak is zero or negative.
 pub fn percent_of_peak(fall: Money, peak: Money) -> f64 {
-    // Multiply by 100 first, which is exact: 0.7 % becomes 0.7, not 0.7000000000000001.
+    // Multiplying by 100 first is exact: 0.7 % becomes 0.7, not 0.7000000000000001.
     if peak.is_positive() { fall.minor() as f64 * 100.0 / peak.minor() as f64 } else { 0.0 }
 }
 
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn deepest_drawdown_in_percent_may_differ_from_the_deepest_by_amount() {
-        // From 1,000 to 500, then from 2,000 to 1,400.
+        // The balance falls from 1,000 to 500, and later from 2,000 to 1,400.
         let fold = fold(&[-500, 1_500, -600]);
         assert_eq!(fold.by_amount(), drawdown(600, 30.0, (Some(2), Some(3), None)));
         assert_eq!(fold.by_percent(), drawdown(500, 50.0, (None, Some(1), Some(2))));

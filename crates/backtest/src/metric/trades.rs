@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::ops::Range;
 
 /// Returns the result of a settled trade per unit of stake: the payout for a win, -1 for a loss, 0 for a draw.
-/// `None` if the trade is cancelled or not settled. A missing payout is computed from the profit.
+/// `None` if the trade is cancelled or not settled. If the payout is missing, it is computed from the profit.
 pub fn unit_return(row: &IntentRow) -> Option<f64> {
     let outcome = row.outcome.filter(|outcome| *outcome != Outcome::Cancelled)?;
     let by_profit = || row.profit.minor() as f64 / row.approved.stake().minor() as f64;
@@ -20,20 +20,20 @@ pub fn unit_return(row: &IntentRow) -> Option<f64> {
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Win rate, its confidence intervals and its break-even. The intervals assume independent trades and one check.
+/// Win rate, confidence intervals and break-even rate. The intervals assume independent trades and a single look.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WinRates {
     /// Win rate: `won / (won + lost)`.
     pub rate: f64,
     pub assumes: &'static str,
     pub wilson: [f64; 2],
-    /// 95 % Clopper-Pearson interval. It is conservative: its coverage is at least 95 %.
+    /// 95 % Clopper-Pearson interval. It is conservative: it covers the true rate with at least 95 % probability.
     pub clopper_pearson: [f64; 2],
-    /// Win rate at which the trades break even with equal stakes; `None` if a payout is unknown.
+    /// Win rate at which the trades would break even with equal stakes; `None` if a payout is unknown.
     pub break_even: Option<f64>,
     /// Win rate minus break-even rate, as a fraction: 0.01 is one percentage point.
     pub above_break_even: Option<f64>,
-    /// Win rate at which the trades break even with their actual stakes. Do not compare this rate with `rate`.
+    /// Win rate at which the trades would break even with their actual stakes. Do not compare it with `rate`.
     pub break_even_by_money: Option<f64>,
 }
 
@@ -63,11 +63,11 @@ impl WinRates {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Expectancy {
-    /// Mean return per unit of stake, with every trade weighted equally. Edges are judged by this figure.
+    /// Mean return per unit of stake. Every trade has the same weight. Edges are judged by this figure.
     pub return_per_unit: f64,
-    /// Standard error assuming independent trades, `None` for a single trade.
+    /// Standard error for independent trades, `None` for a single trade.
     pub standard_error: Option<f64>,
-    /// Mean profit in money, weighted by the actual stakes.
+    /// Mean profit in money, with the actual stakes.
     pub profit_per_trade: f64,
 }
 
@@ -88,12 +88,12 @@ impl Expectancy {
     }
 }
 
-/// Profit factors: total profit divided by total loss. 1 is break-even. A factor is `None` without a loss.
+/// Profit factors: total profit divided by total loss. 1 is break-even. A factor is `None` if there is no loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProfitFactor {
-    /// Profit factor of returns per unit of stake, with every trade weighted equally.
+    /// Profit factor of the returns per unit of stake. Every trade has the same weight.
     pub of_returns: Option<f64>,
-    /// Profit factor of money, weighted by the actual stakes.
+    /// Profit factor of the profits in money, with the actual stakes.
     pub of_money: Option<f64>,
 }
 
@@ -110,8 +110,8 @@ impl ProfitFactor {
 pub struct Streak {
     /// Number of consecutive trades. Draws and cancelled trades neither extend nor end a streak.
     pub length: u64,
-    /// Probability of a streak this long or longer at the run's win rate, assuming independent trades.
-    /// A small value means that wins or losses cluster. `None` without a won or lost trade.
+    /// Probability of a streak at least this long at the run's win rate, for independent trades.
+    /// A small value means that wins or losses cluster. `None` if no trade is won or lost.
     pub probability: Option<f64>,
 }
 
@@ -137,7 +137,7 @@ impl Streaks {
     }
 }
 
-/// Returns the share of `span` during which any settled trade was open, `None` for an empty span.
+/// Returns the share of `span` during which at least one settled trade was open, `None` for an empty span.
 pub fn exposure_of(settled: &[&IntentRow], span: &Range<Millis>) -> Option<f64> {
     let time = |from: Millis, until: Millis| OpenTime { from_ms: from.get(), until_ms: until.get() };
     let times: Vec<OpenTime> =

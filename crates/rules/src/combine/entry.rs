@@ -1,4 +1,4 @@
-//! Registry entry of the strategy `combine`, which combines the strategies in the bot's parameters.
+//! Registry entry of the strategy `combine`. The bot's parameters contain the strategies that it combines.
 
 use super::explained::describe_plan;
 use super::gate::Gate;
@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 pub const NAME: &str = "combine";
-/// Version of the `combine` semantics. A bot's version also contains a hash of the combination's parts.
+/// Version of the semantics of `combine`. A bot's version also contains a hash of the combination's parts.
 pub const VERSION: &str = "1.0.0";
-/// Version of combinations that mention votes or an inverted direction in their signal reasons.
+/// Version for combinations whose signal reasons mention votes or an inverted direction.
 const REWORDED_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
@@ -23,12 +23,12 @@ const MAX_PARTS: usize = 32;
 const MAX_DEPTH: usize = 4;
 const HASH_LENGTH: usize = 16;
 
-/// Builds the registry entry of `combine`. Parts are strategies from `registry` or nested combinations.
-/// The combination exposes a part's parameters as `PART.PARAMETER`.
+/// Builds the registry entry of `combine`. Its parts are strategies from `registry` or nested combinations.
+/// The parameters of a part are available as `PART.PARAMETER`.
 pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
-    // Not called in practice, because `specify_entry` builds an entry for the bot's parameters first.
+    // This closure is normally not called, because `specify_entry` first builds an entry for the bot's parameters.
     let build = move |params: &Value, bot: &BotContext| specify_entry(params, &of, 0)?.build(params, bot);
     let entry = StrategyEntry::new(NAME, VERSION, build)
         .specified_by(move |params| specify_entry(params, &registry, 0));
@@ -93,7 +93,7 @@ pub(crate) fn nested_rules(
 
 fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     let weights = || parts.iter().map(|part| part.weight.unwrap_or(1.0));
-    // Invalid weights are reported elsewhere.
+    // Other code reports invalid weights.
     if weights().any(|weight| !weight.is_finite() || weight <= 0.0) {
         return Ok(());
     }
@@ -107,7 +107,7 @@ fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     )))
 }
 
-/// Returns the smallest weight and the sum of all weights. The sum is rounded, so that 0.7 + 0.1 is 0.8.
+/// Returns the smallest weight and the rounded sum of all weights. Rounding makes 0.7 + 0.1 equal to 0.8.
 fn quorum_bounds(weights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let sum = (weights.clone().sum::<f64>() * 1e9).round() / 1e9;
     (weights.reduce(f64::min).unwrap_or(sum).min(sum), sum)

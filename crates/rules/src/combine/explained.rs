@@ -1,4 +1,4 @@
-//! Text description of a combination, and the states of its conditions at each candle.
+//! Description of a combination as text, and the states of its conditions at each candle.
 
 use super::entry::CombinationPlan;
 use super::strategy::{Agreement, Choice, Combination, Part, vote_weights};
@@ -15,7 +15,7 @@ pub(super) struct ConditionTexts {
 const LETS_PASS: &str = "lets the signal pass";
 
 impl ConditionTexts {
-    /// Builds the texts of the deciding parts. The last `filters` elements of `parts` are filters.
+    /// Builds the texts for the parts that decide. The last `filters` elements of `parts` are filters.
     pub(super) fn new(parts: &[Part], filters: usize, choice: &Choice) -> Self {
         let choice_text = match choice {
             Choice::FirstOf => "a part signals".to_owned(),
@@ -103,7 +103,7 @@ fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// Nests a filter's condition below the filter if a signal in either direction lets trades pass.
+/// Nests a filter's condition below the filter if the filter passes trades after a signal in either direction.
 fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) -> Condition<'a> {
     if need != Agreement::Any || one.part != filter.name {
         return one;
@@ -158,7 +158,7 @@ pub(super) fn describe_plan(plan: &CombinationPlan, params: &Value) -> String {
     };
     let is_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
     let turned = is_turned.then(|| "inverted: every trade goes in the opposite direction".to_owned());
-    // For example, a trend filter passes buys above its average, which the inverted bot turns into sells.
+    // Filters judge the direction before inversion: a trend filter passes buys above its average, which become sells.
     let judged =
         (is_turned && filters.is_some()).then(|| "filters apply before the direction is inverted".to_owned());
     [decides].into_iter().chain(filters).chain(turned).chain(judged).collect::<Vec<_>>().join("; ")
@@ -183,7 +183,7 @@ fn describe_vote(plan: &CombinationPlan, parts: &[String], params: &Value) -> St
 fn describe_part(part: &PlannedPart, is_vote: bool) -> String {
     let has_weight = is_vote && (part.weight - 1.0).abs() > f64::EPSILON;
     let weight = has_weight.then(|| format!("weight {}", part.weight));
-    // The default of a filter is the current candle only.
+    // By default, a filter considers only the current candle.
     let within = part.within.filter(|within| is_vote || *within > 1).map(|within| match within {
         1 => "only on its own candle".to_owned(),
         _ => format!("for {within} candles from its signal"),

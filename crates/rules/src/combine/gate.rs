@@ -18,7 +18,7 @@ pub(super) struct Gate {
     interval: Millis,
     day_ends: Millis,
     pending: VecDeque<PendingTrade>,
-    /// Gate state before the signal on the last candle. `None` if that candle had no signal.
+    /// Gate state before the last candle's signal. `None` if the last candle had no signal.
     before: Option<GateState>,
     moved: Option<GateTransition>,
 }
@@ -41,7 +41,7 @@ impl Gate {
         self.plan.warmup(self.interval)
     }
 
-    /// Settles virtual trades that end on this candle. Must be called before the strategy gets the candle.
+    /// Settles virtual trades that end on this candle. Call it before the strategy gets the candle.
     pub(super) fn on_candle(&mut self, candle: &Candle) {
         let close = candle.time() + self.interval;
         if let Some(day) = self.plan.daily_reset.filter(|_| close >= self.day_ends) {
@@ -122,7 +122,7 @@ impl Gate {
     }
 }
 
-/// Maximum time to a close that a `CANDLE_CLOSE` trade of 60 s or more skips (`domain 3`).
+/// Maximum time to a candle's close at which `CANDLE_CLOSE` trades of 60 s or more use the next close (`domain 3`).
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
@@ -168,7 +168,7 @@ impl VirtualTrade {
     }
 }
 
-/// Interpolates the price at a time from a candle's open to its close (`domain 3`, path `linear`).
+/// Interpolates the price at a time linearly from a candle's open to its close (`domain 3`, path `linear`).
 fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     let inside = at - candle.time();
     if inside == Millis::ZERO {
@@ -180,7 +180,7 @@ fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     }
 }
 
-/// Returns the open and close times of a trade without latency whose signal is at `at` (`domain 3`).
+/// Returns the open and close times of a trade, without latency, for a signal at `at` (`domain 3`).
 fn trade_times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
     let duration = expiry.close_type.duration();
     let next = at.floor_to(duration) + duration;
@@ -200,12 +200,12 @@ pub struct GateReplay {
     pub signals: Vec<ReplayedSignal>,
 }
 
-/// Signal with the outcome of its virtual trade. Latency, money and risk limits are ignored.
+/// Signal with the outcome of its virtual trade. The trade ignores latency, money and risk limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayedSignal {
     pub decided_at: Millis,
     pub settled_at: Millis,
-    /// Start of the signal's day in Unix ms if the gate resets daily, else 0.
+    /// Start of the signal's day in Unix ms, or 0 if the gate does not reset daily.
     pub day: i64,
     /// Outcome of the virtual trade. `Cancelled` if candles are missing.
     pub outcome: TradeOutcome,
@@ -213,7 +213,7 @@ pub struct ReplayedSignal {
 }
 
 /// Replays candles to a combination with a gate and returns its signals. `None` for other strategies, and for
-/// combinations whose parts need settlements.
+/// combinations with parts that need settlements.
 pub fn replay_gate(
     entry: &StrategyEntry,
     params: &Value,

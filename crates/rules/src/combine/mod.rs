@@ -26,7 +26,7 @@
 //! - `vote`: a direction needs the quorum, more weight than the opposite direction, and a part that signals it on
 //!   the current candle. The first such part provides reason and expiry.
 //!
-//! Then every filter must pass the direction, `invert` reverses it, and a gate makes the trade real or virtual.
+//! Then every filter must pass the direction, and `invert` reverses it. A gate makes the trade real or virtual.
 
 mod entry;
 mod explained;

@@ -1,9 +1,9 @@
-//! Rewording of a part's signal reason, to mention the votes and an inverted direction.
+//! Changes a part's signal reason so that it mentions the votes and an inverted direction.
 
 use candlewick_sdk::{Reason, ReasonTemplate};
 
 const INVERTED_PREFIX: &str = "turned round: ";
-/// Maximum number of cached reasons. Strategies have far fewer reasons.
+/// Maximum number of cached reasons. Strategies have far fewer different reasons.
 const MAX_CACHED_REASONS: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct ReasonChange {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Votes {
-    /// Weight of the votes for the direction, in billionths, so that decimal weights add up exactly.
+    /// Total weight of the votes for the direction, in billionths. Decimal weights thus add up exactly.
     direction_weight: i64,
     total_weight: i64,
 }
@@ -66,7 +66,7 @@ fn reword(own: &str, change: ReasonChange) -> String {
     if change.is_inverted { invert(&voted) } else { voted }
 }
 
-/// Adds the prefix of inverted reasons, or removes the prefix from an inverted reason.
+/// Adds the prefix for inverted reasons. If the reason already has the prefix, removes the prefix.
 fn invert(reason: &str) -> String {
     reason.strip_prefix(INVERTED_PREFIX).map_or_else(|| format!("{INVERTED_PREFIX}{reason}"), str::to_owned)
 }

@@ -11,7 +11,7 @@ use candlewick_sdk::{
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
-/// Tolerance for sums of weights, so that 0.7 + 0.1 equals 0.8.
+/// Tolerance for sums of weights. It makes 0.7 + 0.1 equal to 0.8.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
 pub(super) enum Choice {
@@ -50,7 +50,7 @@ pub(super) fn vote_weights(parts: &[Part], weights: &[f64]) -> (f64, f64) {
 }
 
 pub(super) struct Combination {
-    /// Parts that decide the direction, followed by the filters.
+    /// Parts that decide the direction, then the filters.
     pub(super) parts: Vec<Part>,
     needs: Vec<Agreement>,
     pub(super) choice: Choice,
@@ -161,7 +161,7 @@ impl Strategy for Combination {
         let is_vote = matches!(self.choice, Choice::Vote { .. });
         let deciding = self.deciding();
         let warmup = |(place, part): (usize, &Part)| {
-            // `first_of` ignores views and uses only the current candle.
+            // `first_of` has no views and uses only the current candle.
             if is_vote || place >= deciding { part.warmup() } else { part.strategy.warmup() }
         };
         let parts = self.parts.iter().enumerate().map(warmup).max().unwrap_or_default();
@@ -222,7 +222,7 @@ impl Strategy for Combination {
         explained::conditions(self)
     }
 
-    /// Returns each part's indicators and view (1 for BUY, -1 for SELL) as `PART.NAME`, and the gate state.
+    /// Returns each part's indicators and view (1: BUY, -1: SELL) as `PART.NAME`, and the state of the gate.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();
         for (place, part) in self.parts.iter().enumerate() {
@@ -242,7 +242,7 @@ impl Strategy for Combination {
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) strategy: Box<dyn Strategy>,
-    /// Number of candles for which a signal stays valid, including the candle of the signal.
+    /// Number of candles for which a signal stays valid. The candle of the signal is included.
     pub(super) within: usize,
     pub(super) invert: bool,
     pub(super) signal: Option<Signal>,
@@ -255,7 +255,7 @@ impl Part {
         Self { name, strategy, within, invert, signal: None, view: None, age: 0 }
     }
 
-    /// Returns the warm-up in candles, including all candles whose signals are still valid.
+    /// Returns the warm-up in candles. It includes all candles whose signals may still be valid.
     pub(super) fn warmup(&self) -> usize {
         let own = self.strategy.warmup();
         if self.within <= 1 { own } else { own.max(1) + self.within - 1 }
@@ -283,7 +283,7 @@ impl Part {
         self.view
     }
 
-    /// Returns the direction of the current candle's signal, even after `signal` was taken.
+    /// Returns the direction of the current candle's signal, even if `signal` was already taken.
     #[inline]
     pub(super) fn current_signal(&self) -> Option<Direction> {
         self.view.filter(|_| self.age == 0)
@@ -302,7 +302,7 @@ impl Part {
     }
 }
 
-/// Append-only list of names. Borrowed names stay valid while new names are added.
+/// List of names that only grows. Borrowed names stay valid while new names are added.
 #[derive(Default)]
 pub(super) struct NameCache {
     first: OnceCell<Box<CachedName>>,

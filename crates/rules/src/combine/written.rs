@@ -25,7 +25,7 @@ pub(super) struct WrittenPart {
     pub(super) invert: bool,
 }
 
-/// Parses a number, not null. TOML's `nan` and `inf` arrive as null and must not count as a missing key.
+/// Parses a number and rejects null. TOML's `nan` and `inf` arrive as null and must not look like a missing key.
 fn non_null_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     f64::deserialize(deserializer).map(Some)
 }
@@ -51,7 +51,7 @@ pub(super) struct WrittenFilter {
     parameters: Map<String, Value>,
 }
 
-/// Filter with bounds for the average true range, as fractions of the close.
+/// Filter that bounds the average true range. The bounds are fractions of the close.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Volatility {
@@ -88,7 +88,7 @@ pub(super) fn parse_list<T: DeserializeOwned>(params: &Value, key: &str) -> Resu
 
 pub(super) fn error_text(error: &serde_json::Error, table: &Value) -> String {
     let text = error.to_string();
-    // In "unknown field `a`, expected one of `b`, `c`", names are in backticks.
+    // Names are in backticks, as in "unknown field `a`, expected one of `b`, `c`".
     let mut names = text.split('`').skip(1).step_by(2);
     if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
         return format!("unknown key `{given}`; {}", suggest(given, names));
@@ -191,7 +191,7 @@ fn read_hours(hours: &Value) -> Option<(&str, &str)> {
 
 impl Volatility {
     fn to_rule(&self) -> Option<Value> {
-        // The texts are part of the hash in the bot's version, so they never change.
+        // These texts are part of the hash in the bot's version, so they must never change.
         let mut parameters = json!({ "period": spec(self.period, 1, "Candles in the average true range.") });
         let mut conditions = Vec::new();
         for (name, bound, sign, about) in [
@@ -291,13 +291,13 @@ impl PlannedPart {
         &self.parameters
     }
 
-    /// Returns the part's data for the version hash: everything except parameter values.
+    /// Returns the part's data for the version hash: all data except parameter values.
     pub(super) fn identity(&self) -> Value {
         let Self { name, entry, weight, within, invert, .. } = self;
         json!([name, entry.name, entry.version, weight, within, invert])
     }
 
-    /// Builds the part with a bot's parameter values. `within` is the default validity of signals in candles.
+    /// Builds the part with a bot's parameter values. By default, signals stay valid for `within` candles.
     pub(super) fn build(
         &self,
         values: &Value,
@@ -319,7 +319,7 @@ impl PlannedPart {
     }
 }
 
-/// Returns a unique name for each part: its given name, or its strategy's name with a number if necessary.
+/// Returns a unique name for each part: the given name, or the strategy's name, with a number if necessary.
 pub(super) fn assign_names(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError> {
     let mut taken = BTreeSet::new();
     for part in parts.iter().filter(|part| !part.name.is_empty()) {

@@ -12,9 +12,9 @@ pub(super) const KEY: &str = "gate";
 const MAX_COUNT: u32 = 10_000;
 const MAX_HISTORY: u32 = 100_000;
 const DEFAULT_HISTORY: usize = 500;
-/// Length of a day on which clocks are set back.
+/// Length of a day on which clocks are set back by an hour.
 const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
-/// Default error rate of the verdict, the same as for a run (`domain 6`).
+/// Default error rate of the gate's verdict. It equals the error rate of a run's verdict (`domain 6`).
 const DEFAULT_ERROR_RATE: f64 = 0.05;
 const DEFAULT_EDGE: f64 = 0.04;
 
@@ -26,7 +26,7 @@ pub(super) struct GatePlan {
 }
 
 impl GatePlan {
-    /// Returns the number of past candles that restore the gate at startup. A daily reset needs one day.
+    /// Returns the number of past candles that restore the gate at startup. With a daily reset, one day suffices.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
         let usual = || if self.daily_reset.is_some() { of_a_day() } else { DEFAULT_HISTORY };
@@ -68,7 +68,7 @@ const PARAMETERS: [GateParameter; 9] = [
 ];
 
 impl WrittenGate {
-    /// Parses the gate, `None` if no gate is set. `gate.NAME` overrides the key `NAME` in the gate's table.
+    /// Parses the gate. `None` if no gate is set. A parameter `gate.NAME` overrides the key `NAME` in the gate's table.
     pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {

@@ -1,4 +1,4 @@
-//! Lints checked by hand and against random candles.
+//! Tests of lints with hand-checked conditions and with random candles.
 
 use super::lint_conditions;
 use crate::{NAME, Rule, condition_counts, entry};
@@ -18,7 +18,7 @@ fn findings(buy: &str) -> Vec<String> {
     lint_conditions(&Registry::default(), (NAME, &params(buy)), Interval::MINUTE).unwrap()
 }
 
-/// Counts the candles, out of `count` random ones, on which a condition was true and was evaluated.
+/// Returns on how many of `count` random candles a condition was true, and on how many it was evaluated.
 fn held_count(buy: &str, count: usize) -> (u64, u64) {
     let registry = Registry::default().with_entry(entry()).unwrap();
     let params = params(buy);
@@ -100,7 +100,7 @@ fn accepts_conditions_that_can_hold_and_fail() {
         "since(close > open, 5) <= 5 or (since(close > open) >= 0 and since(close > open, 5)[1] < 6)",
         "count(since(close > open, 5) < 3, 4) >= 0 and rsi(14, close / volume) >= 0",
         "(rsi(14) < 30 and close > open) or (rsi(14) > 70 and close < open)",
-        // Five 1m candles are one 5m candle, and a parameter may be 5.
+        // No lint applies here: five 1m candles are one 5m candle, and a parameter may be 5.
         "change(close@5m, 5) > 0 and falling(ema(50), 2)@15m and falling(close@1m, 2)",
         "change(close@5m, n) > 0",
         "crosses_above(close, ema(50)@15m) and close@15m > close@15m[1]",
@@ -129,7 +129,7 @@ fn suggested_channels_hold_on_random_candles_and_reported_ones_do_not() {
     let (held, candles) = held_count("typical <= donchian(20).upper", 4_000);
     assert_eq!(held, candles);
     assert!(held_count("close > donchian(20).upper[1]", 4_000).0 > 20);
-    // Each candle opens at the previous close, so a close is part of two candles.
+    // Each candle opens at the previous close, so every close is part of two candles.
     assert!(held_count("close[4] > donchian(3).upper", 4_000).0 > 20);
 }
 

@@ -15,8 +15,8 @@ fn symbol() -> Symbol {
     Symbol::new("BTCUSDT").unwrap()
 }
 
-/// Minutes 0 to 3, a gap at 4, then minutes 5 and 6. Each rises by 6 from 100 x (minute + 1), except
-/// that minute 2 falls by 6 and minute 3 stays at minute 2's close. The data ends at 420,000.
+/// Candles for minutes 0 to 3, a gap at 4, then 5 and 6. Each opens at 100 x (minute + 1) and rises by 6, except that
+/// minute 2 falls by 6 and minute 3 stays at minute 2's close. The data ends at 420,000.
 fn market() -> Market {
     market_of(symbol())
 }
@@ -66,7 +66,7 @@ fn drain(venue: &mut Simulator) -> Vec<VenueEvent> {
     std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect()
 }
 
-/// Figures of a settlement, with times relative to the start.
+/// Values of a settlement. Times are relative to the start.
 type TradeFigures = (Outcome, i64, Option<f64>, Option<f64>, i64, i64, i64);
 
 fn figures(trade: &SettledTrade) -> TradeFigures {
@@ -120,7 +120,7 @@ fn missing_price_cancels_and_refunds_the_stake() {
     check(stand_in, NextCandle, 180_000, draw);
 }
 
-/// Returns the settlement of an order at a balance of 5,000.
+/// Returns the settlement of an order at an initial balance of 5,000.
 fn ended(settings: SimulationSettings, order: &Order) -> TradeFigures {
     let mut venue = venue(settings, 5_000);
     venue.submit(order);
@@ -131,7 +131,7 @@ fn ended(settings: SimulationSettings, order: &Order) -> TradeFigures {
 
 #[test]
 fn stress_moves_both_prices_against_the_trade() {
-    // Each range is 8; 0.5 x 8 x sqrt(15 / 60) = 2 on either side.
+    // The range of each candle is 8. The shift is 0.5 x 8 x sqrt(15 / 60) = 2 on either side.
     let settings = SimulationSettings { stress: 0.5, ..exact(15_000) };
     let bought = (Outcome::Won, 800, Some(103.5), Some(199.5), 15_000, 75_000, 79_000);
     check(settings.clone(), TimeFixed, 0, bought);
@@ -178,7 +178,7 @@ fn trade_that_closes_with_the_data_settles_but_a_later_one_never_does() {
     stays(1_500, CandleClose, "01:00", 419_000, None);
     stays(0, NextCandle, "01:00", 360_000, None);
     stays(0, NextCandle, "01:00", 420_000, None);
-    // Opens in the gap at 240,000. A trade whose exit is after the end is never cancelled.
+    // The trade opens in the gap at 240,000. A trade that exits after the end of the data is never cancelled.
     stays(0, NextCandle, "04:00", 230_000, None);
 }
 
@@ -200,7 +200,7 @@ fn stakes_leave_at_the_answer_and_return_when_the_settlement_is_known() {
 
 #[test]
 fn balance_is_checked_at_the_arrival() {
-    // The first order takes the whole balance. It returns with 800 at 64,000 and covers an order arriving then.
+    // The first order takes the whole balance. The stake and 800 return at 64,000 and cover an order that arrives then.
     for (latency, offset, opened) in [(0, 63_999, false), (0, 64_000, true), (4_000, 60_000, true)] {
         let mut venue = venue(exact(latency), 1_000);
         venue.submit(&order(1, TimeFixed, "01:00", -latency));
@@ -208,7 +208,7 @@ fn balance_is_checked_at_the_arrival() {
         let answer = venue.submit(&order(2, TimeFixed, "01:00", offset));
         assert_eq!(matches!(answer.kind, AnswerKind::Opened(_)), opened, "{latency} from {offset}");
     }
-    // Two orders in flight cannot use the same money.
+    // Two orders in flight cannot use the same money twice.
     let mut venue = venue(exact(2_000), 1_999);
     assert!(matches!(venue.submit(&order(1, TimeFixed, "01:00", 0)).kind, AnswerKind::Opened(_)));
     let second = venue.submit(&order(2, TimeFixed, "01:00", 1_000));
@@ -221,7 +221,7 @@ fn settlements_precede_replies_at_the_same_time_and_both_are_sorted_by_number() 
     venue.submit(&order(5, TimeFixed, "01:00", 4_000));
     venue.submit(&order(4, CandleClose, "02:00", 4_000));
     while venue.pop_due(millis(4_000)).is_some() {}
-    // The settlement of order 5 and these two replies are due at 68,000.
+    // At 68,000, the settlement of order 5 and the answers to these two orders are due.
     venue.submit(&order(9, TimeFixed, "01:00", 68_000));
     venue.submit(&order(8, TimeFixed, "01:00", 68_000));
     let order_of = |venue: &mut Simulator| {

@@ -1,17 +1,17 @@
-//! Detection of the end of an edge, with a guaranteed mean number of trades to a false alarm.
+//! Detection of the end of an edge. The mean number of trades to a false alarm is guaranteed.
 
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// Bets as fractions of an account, for a mean return that is 4, 8 or 16 % of the stake below the edge.
+/// Bets as fractions of an account. They are best if the mean return is 4, 8 or 16 % of the stake below the edge.
 const BET_FRACTIONS: [f64; 3] = [0.04, 0.08, 0.16];
 
 type PerBet = [f64; BET_FRACTIONS.len()];
 
 /// Detects the end of an edge of `delta` or more per unit of stake.
 ///
-/// Report opens and settlements in the order in which they became known. Each open has a mark, such as its time. The
-/// alarm returns the mark at which the edge seems to have ended.
+/// Report opens and settlements in the order in which they became known. Each open has a mark, such as its time. An
+/// alarm returns the mark at which the edge probably ended.
 ///
 /// ```
 /// use candlewick_statistics::{ChangeDetector, TradeOutcome};
@@ -28,19 +28,19 @@ type PerBet = [f64; BET_FRACTIONS.len()];
 /// ```
 ///
 /// # Guarantee
-/// While each trade's mean return is at least `delta`, given its payout and everything known at its open, the mean
-/// number of trades to a false alarm is at least `mean_trades`, however trades overlap. Won, lost and drawn trades
-/// count; cancelled and open trades do not.
+/// Suppose that each trade's mean return, given its payout and everything known at its open, is at least `delta`. The
+/// mean number of trades to a false alarm is then at least `mean_trades`, however trades overlap. Won, lost and drawn
+/// trades count. Cancelled and open trades do not count.
 ///
 /// # Method
-/// An account starts at 0. Each open bets the fraction `lambda` of the account against the edge, which gains
-/// `lambda (delta - r)`. Until the trade settles, `lambda (1 - delta)` counts as lost. A payout above 100 % reduces the
-/// bet. Each counted settlement adds 1. The detector averages three accounts with constant `lambda`, divided by the
-/// variance inflation of overlap. It raises the alarm when the mean reaches `mean_trades`.
+/// An account starts at 0. Each open bets a fraction `lambda` of the account against the edge, which gains
+/// `lambda (delta - r)` on a return of `r`. Until the trade settles, `lambda (1 - delta)` counts as lost. Payouts above
+/// 100 % reduce the bet. Each counted settlement adds 1. The detector averages three accounts with constant `lambda`,
+/// divided by the variance inflation of overlap. It raises the alarm when the mean reaches `mean_trades`.
 ///
 /// While the edge holds, no bet gains on average. Let `N` be the number of trades counted until the alarm. With all
-/// open trades settled, the account's mean is at most the mean of `N`. It holds at least `mean_trades`, since an open
-/// bet returns 0 or more. So the mean of `N` is at least `mean_trades`.
+/// open trades settled, the account's mean is at most the mean of `N`. At the alarm, the account is worth at least
+/// `mean_trades`, since an open bet returns 0 or more. Therefore the mean of `N` is at least `mean_trades`.
 ///
 /// The end of the edge is estimated, without a guarantee, by an account that restarts at the next open whenever it
 /// falls below 1 (CUSUM).
@@ -53,12 +53,12 @@ pub struct ChangeDetector {
     mean_trades: f64,
     accounts: PerBet,
     restarts: [RestartedAccount; BET_FRACTIONS.len()],
-    /// Initial value of a restarted account: 0 before the first counted trade, then 1.
+    /// Value at which a restarted account begins: 0 before the first counted trade, then 1.
     beginning: f64,
     alarm: Option<i64>,
 }
 
-/// Account that restarts when its value falls below 1 (CUSUM), to estimate when the edge ended.
+/// Account that restarts whenever its value falls below 1 (CUSUM). Its last restart estimates when the edge ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct RestartedAccount {
     account: f64,
@@ -117,7 +117,7 @@ impl ChangeDetector {
     }
 
     /// Records the end of a trade that pays the fraction `payout` on a win.
-    /// The first time that the alarm is raised, returns the mark at which the edge seems to have ended.
+    /// When the alarm is first raised, returns the mark at which the edge probably ended.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn on_settled(&mut self, stake: WatchStake, outcome: TradeOutcome, payout: f64) -> Option<i64> {
         let smaller = (1.0 - self.delta) / (payout.max(1.0) - self.delta).max(f64::MIN_POSITIVE);
@@ -140,7 +140,7 @@ impl ChangeDetector {
         None
     }
 
-    /// Returns the mean of the accounts. The detector raises the alarm when the mean reaches `mean_trades`.
+    /// Returns the mean of the three accounts. The detector raises the alarm when the mean reaches `mean_trades`.
     pub fn account(&self) -> f64 {
         self.accounts.iter().sum::<f64>() / BET_FRACTIONS.len() as f64
     }

@@ -1,4 +1,4 @@
-//! Planted changes and where they are detected.
+//! Tests that end an edge at a known trade and check where the detector finds the end.
 
 use super::*;
 use crate::simulation::Dice;
@@ -21,7 +21,7 @@ fn account_is_the_sum_of_accounts_per_settlement() {
     for size in [1_i64, 4] {
         let mut dice = Dice::new(31, size.unsigned_abs());
         let mut detector = ChangeDetector::new(0.04, 1_000_000).unwrap();
-        // Accounts that each start at the end of their own trade, with the mark of the next open.
+        // Accounts that each start when their own trade settles, with the mark of the next open.
         let mut begun: Vec<([f64; 3], i64)> = Vec::new();
         for group in 0..60_i64 {
             let inflation = 1.0 + dice.uniform();
@@ -54,7 +54,7 @@ fn account_is_the_sum_of_accounts_per_settlement() {
             let Some(j) = (0..3).max_by(|a, b| total(*a).total_cmp(&total(*b))) else { continue };
             let Some((largest, since)) = by_share(j).max_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
             if size == 1 && largest > 1.0 {
-                // The edge seems to have ended at the first trade on which the largest account bet.
+                // The estimated end of the edge is the first trade on which the largest account bet.
                 assert_eq!(detector.estimated_end(), Some(since));
             }
         }
@@ -66,7 +66,7 @@ fn account_continues_while_it_has_not_fallen() {
     let mut detector = ChangeDetector::new(0.04, 100).unwrap();
     let first = detector.on_open(0, 1.0);
     detector.on_settled(first, Lost, 0.85);
-    // The account restarts with 1 at the second trade, and stays there while none of these has settled.
+    // The account restarts at 1 with the second trade, and stays at 1 until one of these trades settles.
     let _open = [1, 2, 3].map(|mark| detector.on_open(mark, 3.0));
     assert_eq!(detector.estimated_end(), Some(1));
 }

@@ -1,4 +1,4 @@
-//! Anytime-valid confidence intervals for edge and win rate.
+//! Confidence intervals for edge and win rate that may be checked after every trade (anytime-valid).
 
 mod running;
 
@@ -8,10 +8,10 @@ use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{ConfidenceInterval, Overlap, StatisticsError, TradeOutcome};
 
-/// Resolution of the interval ends: number of steps between -1 and 1. Ends are rounded outward.
+/// Resolution of the interval ends: number of steps between -1 and 1. The ends are rounded outward.
 const INTERVAL_STEPS: u32 = 1 << 16;
 
-/// Anytime-valid intervals for the edge (mean return per unit of stake) and for the win rate.
+/// Intervals for the edge (mean return per unit of stake) and the win rate that are valid at any time.
 ///
 /// Report opens and settlements in the order in which they became known. Intervals are computed on demand.
 ///
@@ -30,22 +30,22 @@ const INTERVAL_STEPS: u32 = 1 << 16;
 /// ```
 ///
 /// # Guarantee
-/// Suppose that each trade has the same mean return, given its payout and everything known at its open. The interval
-/// then contains this mean after all trades simultaneously with a probability of at least `confidence`, however often
-/// it is checked and however trades overlap. The same holds for the win rate of decided trades. If the mean varies,
-/// some trade has a mean above the lower end and some trade has a mean below the upper end, each at half the error. The
-/// ends may then cross.
+/// Suppose that all trades have the same mean return, given the payout and everything known at the open. With a
+/// probability of at least `confidence`, the intervals after all trades then contain this mean simultaneously, however
+/// often they are checked and however trades overlap. The same holds for the win rate of decided trades. If the mean
+/// varies, some trade has a mean above the lower end and some trade has a mean below the upper end. Each of these two
+/// statements has half the error rate. The ends may then cross.
 ///
 /// # Method
-/// For each candidate `m`, one capital of 1 bets that returns are above `m`, and another that they are below. A bet of
-/// `lambda` gains `lambda (r - m)` in the first case and `lambda (m - r)` in the second. Until the trade settles,
-/// `2 lambda` counts as lost, which is the most that any candidate can cost. A payout above 100 % reduces the bet on
-/// lower returns. Each capital is the mean of eight with constant `lambda`, divided by the variance inflation of
-/// [`Overlap`] at the open. A capital that reaches `2 / (1 - confidence)` refutes its candidate for good, as in
-/// [`EdgeTest`](crate::EdgeTest). Returns are never below 0 and monotone in `m`, and so are the capitals. The
-/// candidates not refuted therefore form an interval, whose ends are found by bisection.
+/// For each candidate mean `m`, one capital of 1 bets that returns are above `m`, and another that they are below. A
+/// bet of `lambda` gains `lambda (r - m)` in the first case and `lambda (m - r)` in the second. Until the trade
+/// settles, `2 lambda` counts as lost, which is the largest possible loss for any candidate. A payout above 100 %
+/// reduces the bet on lower returns. Each capital is the mean of eight capitals with constant `lambda`, divided by the
+/// variance inflation of [`Overlap`] at the open. A capital that reaches `2 / (1 - confidence)` refutes its candidate
+/// permanently, as in [`EdgeTest`](crate::EdgeTest). A bet returns at least 0 and is monotone in `m`, so capitals are
+/// monotone too. Hence the candidates not refuted form an interval. Bisection finds its ends.
 ///
-/// The interval is not a verdict: *edge shown* usually comes before a lower end above 0, and neither implies the other.
+/// The interval is not a verdict. *Edge shown* usually comes before a lower end above 0, but neither implies the other.
 ///
 /// Source: I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting* (2024).
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub struct OpenTrade {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     Edge,
-    /// Mean of 1 for each win and -1 for each loss. Draws are excluded.
+    /// Mean of the results of decided trades, with 1 for a win and -1 for a loss. Draws are excluded.
     WinRate,
 }
 
@@ -125,21 +125,21 @@ impl ConfidenceSequence {
     }
 
     /// Returns the interval of the mean return per unit of stake.
-    /// The initial interval is -1 to the largest payout. If all means are refuted, `lower` exceeds `upper`.
+    /// The initial interval is -1 to the largest payout. If every mean is refuted, `lower` exceeds `upper`.
     pub fn edge(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.compute_ends(Measure::Edge, confidence)?;
         Ok(ConfidenceInterval { lower, upper: upper.unwrap_or(self.largest_payout) })
     }
 
-    /// Returns the interval of the win probability of a decided trade.
-    /// The initial interval is 0 to 1. If all win rates are refuted, `lower` exceeds `upper`.
+    /// Returns the interval of the probability that a decided trade wins.
+    /// The initial interval is 0 to 1. If every win rate is refuted, `lower` exceeds `upper`.
     pub fn win_rate(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.compute_ends(Measure::WinRate, confidence)?;
         let rate = |mean: f64| f64::midpoint(1.0, mean);
         Ok(ConfidenceInterval { lower: rate(lower), upper: rate(upper.unwrap_or(1.0)) })
     }
 
-    /// Returns whether [`edge`](Self::edge) excludes this mean, without computing the interval.
+    /// Returns whether the interval of [`edge`](Self::edge) excludes this mean. Faster than computing the interval.
     pub fn excludes_edge(&self, mean: f64, confidence: f64) -> Result<bool, StatisticsError> {
         let goal = 2.0 / (1.0 - check_confidence(confidence)?);
         let is_refuted = |side| self.refutes(side, Measure::Edge, mean, goal);
@@ -184,7 +184,7 @@ impl Measure {
     }
 }
 
-/// Returns the first step for which the monotone `holds` is false, `INTERVAL_STEPS + 1` if `holds` is always true.
+/// Returns the first step at which `holds` is false; `INTERVAL_STEPS + 1` if none. `holds` never becomes true again.
 fn first_false_step(holds: impl Fn(u32) -> bool) -> u32 {
     let (mut first, mut end) = (0, INTERVAL_STEPS + 1);
     while first < end {
@@ -194,12 +194,12 @@ fn first_false_step(holds: impl Fn(u32) -> bool) -> u32 {
     first
 }
 
-/// Bets as fractions of a capital: Kelly fractions for edges from 0.25 to 32 % of the stake.
-/// Twice the largest fraction is below 1, so that no bet can lose more than the capital.
+/// Sizes of bets as fractions of a capital: Kelly fractions for edges from 0.25 to 32 % of the stake.
+/// Twice the largest size is below 1, so a bet cannot lose more than the capital.
 const BET_SIZES: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// Amount per unit bet that counts as lost while a trade is open: the largest possible loss.
-/// The amount is the same for all candidates, so that open stakes do not change the order of their capitals.
+/// Part of a bet that counts as lost while a trade is open, relative to its size: the largest possible loss. The part
+/// is the same for all candidates, so that open stakes do not change the order of their capitals.
 const BET_RISK: f64 = 2.0;
 
 type CapitalPerBet = [f64; BET_SIZES.len()];
@@ -210,7 +210,7 @@ enum BetSide {
     Below,
 }
 
-/// Capitals that bet against one candidate. Each starts at 1 and counts open stakes as lost.
+/// Capitals that bet against one candidate mean. Each capital starts at 1 and counts open stakes as lost.
 #[derive(Clone, Debug)]
 struct CandidateCapital {
     side: BetSide,

@@ -12,10 +12,10 @@ const RATE_STEP: f64 = 0.004;
 
 type BetGrid = [CapitalPerBet; GRID_SIZE];
 
-/// Lower bound of the win rate that may be checked and used for stakes after every trade.
+/// Lower bound of the win rate. It may be checked, and used for stakes, after every trade.
 ///
-/// The bound is the one-sided bound of [`ConfidenceSequence`](super::ConfidenceSequence) on a grid of win rates from 50
-/// to 75.2 %, 0.4 points apart. It is 0 until 50 % is refuted. Each open trade takes 4 KB of memory.
+/// The bound is the one-sided bound of [`ConfidenceSequence`](super::ConfidenceSequence) for win rates of 50 to 75.2 %
+/// in steps of 0.4 points. It is 0 until a win rate of 50 % is refuted. Each open trade needs 4 KB of memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunningWinRate {
     goal: f64,
@@ -75,7 +75,7 @@ impl RunningWinRate {
         }
     }
 
-    /// Returns the lower bound: the largest refuted win rate of the grid, 0 if none is refuted.
+    /// Returns the lower bound: the largest win rate of the grid that is refuted, 0 if none is refuted.
     pub fn lower_end(&self) -> f64 {
         self.refuted.checked_sub(1).map_or(0.0, candidate_rate)
     }

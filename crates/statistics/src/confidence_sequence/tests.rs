@@ -21,7 +21,7 @@ fn build_sequence(known: &[Known]) -> ConfidenceSequence {
     sequence
 }
 
-/// Batches of simultaneous trades, wins known before losses. Some are drawn or cancelled.
+/// Builds batches of simultaneous trades, whose wins become known before losses. Some are drawn or cancelled.
 fn batches(dice: &mut Dice, size: usize, count: usize, win_rate: f64) -> Vec<Known> {
     let mut known = Vec::new();
     for batch in 0..count {
@@ -66,7 +66,7 @@ fn inflations(known: &[Known]) -> BTreeMap<usize, f64> {
     inflations
 }
 
-/// Computes from the definition, bet by bet, the largest capital ever reached against this candidate.
+/// Computes by definition, bet by bet, the largest capital that was ever reached against this candidate.
 fn largest_capital(
     (known, inflations): (&[Known], &BTreeMap<usize, f64>),
     side: BetSide,
@@ -217,7 +217,7 @@ fn running_bound_equals_sequence_on_its_grid() {
                 }
             }
             if place % 199 == 0 {
-                // Too low by at most one bisection step.
+                // The lower end is too low by at most one bisection step.
                 let lower = sequence.win_rate(0.9).unwrap().lower;
                 let on_grid = |end: f64| match ((end - 0.5) / 0.004).floor().min(63.0) {
                     steps if steps < 0.0 => 0.0,

@@ -1,4 +1,4 @@
-//! Gate values compared with hand-computed rows, random gates and the theory of two-state chains.
+//! Gate values compared with hand-computed trades, random gates and the theory of two-state Markov chains.
 
 use super::*;
 use crate::GateOpening;
@@ -14,7 +14,7 @@ fn after_a_win() -> GateRule {
     GateRule::opening(GateOpening::WinRate { rate: 1.0, over: 1 })
 }
 
-/// Gate that allows one real trade per day after virtual losses, with ten trades per day.
+/// Gate that allows one real trade per day, after virtual losses. Used with ten trades per day.
 fn daily(losses: u32) -> GateRule {
     GateRule { resets_daily: true, max_daily_openings: 1, ..hook(losses) }
 }
@@ -35,7 +35,7 @@ fn unit_return(won: bool) -> f64 {
 
 #[test]
 fn real_trades_of_a_hook_follow_two_losses() {
-    // v v r v v r: the third (won) and the sixth (lost) trade are real.
+    // The third trade (won) and the sixth trade (lost) are real: v v r v v r.
     let worth = gate_worth(&one_by_one([-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]), hook(2), 99, SEED).unwrap();
     assert_eq!((worth.trades, worth.real), (6, 2));
     assert!((worth.mean_of_real.unwrap() + 0.1).abs() < 1e-12);
@@ -77,7 +77,7 @@ fn rejects_empty_trades() {
     assert!(gate_worth(&one_by_one([f64::NAN]), hook(1), 9, SEED).is_err());
 }
 
-/// Returns the total return of the real trades minus `expected` per trade, and their number.
+/// Returns the total return of the real trades minus `expected` for each real trade, and the number of real trades.
 fn beyond(rule: GateRule, trades: &[GatedTrade], expected: f64) -> (f64, f64) {
     let returns: Vec<f64> = trades.iter().map(|trade| trade.unit_return).collect();
     let real = mean_of_real_trades(&TradeGate::new(rule).unwrap(), (trades, &order_steps(trades)), &returns);
@@ -96,7 +96,7 @@ fn p_values_hold_their_error_rate_on_independent_trades() {
         shuffled += u32::from(worth.p_shuffled.is_some_and(|p| p <= 0.05));
     }
     let share = |hits: u32| f64::from(hits) / PATHS as f64;
-    // 5 % plus three and a half standard errors over 2,000 paths.
+    // The bound is 5 % plus three and a half standard errors over 2,000 paths.
     assert!(share(shuffled) < 0.05 + 3.5 * (0.05_f64 * 0.95 / PATHS as f64).sqrt());
     assert!(share(random) > 0.02 && share(random) < 0.12);
 }
@@ -118,7 +118,7 @@ impl Clusters {
         shares[0] * self.win[0] + shares[1] * self.win[1]
     }
 
-    /// Covariance of consecutive wins: the remaining variance of the state after one step.
+    /// Covariance of consecutive wins: the variance of the state that remains after one step.
     fn covariance(self) -> f64 {
         let shares = self.shares();
         let spread = self.win[0] - self.win[1];
@@ -149,7 +149,7 @@ impl Clusters {
         (good * self.win[0] + bad * self.win[1]) / (good + bad)
     }
 
-    /// Win rate of the daily gate's real trades: stationary at day start, virtual after its real trade.
+    /// Win rate of the daily gate's real trades. The state is stationary at day start, and virtual after a trade.
     fn win_rate_of_day_after(self, losses: usize) -> f64 {
         let mut at = vec![[0.0; 2]; losses + 1];
         at[0] = self.shares();
@@ -182,7 +182,7 @@ impl Clusters {
                 state = if dice.happens(self.leave[state]) { 1 - state } else { state };
                 unit_return(won)
             });
-            // For `expected` = -1, the sum of excess returns gives the number of wins.
+            // With `expected` = -1, the sum of returns above expectation gives the number of wins.
             let (sum, count) = beyond(rule, &one_by_one(results), -1.0);
             rates.push((sum / (1.0 + PAYOUT), count));
             real += count;

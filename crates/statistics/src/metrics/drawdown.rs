@@ -6,7 +6,7 @@ use crate::statistics_error::check_numbers;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawdown {
     pub depth: f64,
-    /// Depth as a fraction of the peak, infinite for a peak at or below 0.
+    /// Depth as a fraction of the peak, infinite if the peak is 0 or negative.
     pub share: f64,
     pub peak_at: usize,
     pub trough_at: usize,
@@ -23,7 +23,7 @@ impl Drawdown {
     }
 }
 
-/// Returns the drawdown with the largest fraction of its peak, or the first of several equal ones.
+/// Returns the drawdown that is the largest fraction of its peak, or the first of several equal drawdowns.
 /// The fraction is `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`. `None` if the curve never falls.
 pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError> {
     check_numbers("equity", equity, 1)?;
@@ -50,7 +50,7 @@ pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError>
 
 /// Returns the Calmar ratio of compounded daily returns, `None` if the curve never falls.
 ///
-/// The ratio is `((end / start)^(days / n) - 1) / max drawdown`, with the drawdown as a fraction of the peak.
+/// The ratio is `((end / start)^(days_per_year / n) - 1) / max drawdown`, with the drawdown as a fraction of its peak.
 ///
 /// Source: T. W. Young, *Calmar Ratio: A Smoother Tool*, Futures 20 (1991).
 pub fn calmar(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
@@ -83,10 +83,10 @@ mod tests {
         check(&[100.0, 50.0, 100.0, 80.0], Some((0.5, 0, 1, Some(2))));
         check(&[100.0, 80.0, 100.0, 120.0, 110.0, 60.0, 90.0], Some((0.5, 3, 5, None)));
         check(&[10.0, 5.0, 100.0, 60.0], Some((0.5, 0, 1, Some(2))));
-        // Equal highs: the later one is the peak. Equal falls: the first one counts.
+        // Of equal highs, the later one is the peak. Of equal falls, the first one counts.
         check(&[10.0, 10.0, 5.0, 10.0], Some((0.5, 1, 2, Some(3))));
         check(&[100.0, 50.0, 100.0, 50.0], Some((0.5, 0, 1, Some(2))));
-        // Every fall from a peak below 0 is infinite as a fraction: depths of 1, 3 and 2, then a depth of 1 twice.
+        // As a fraction, every fall from a negative peak is infinite. The depths are 1, 3 and 2, then twice 1.
         check(&[-1.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
         check(&[-1.0, -2.0, -4.0, -3.0], Some((f64::INFINITY, 0, 2, None)));
         check(&[-1.0, -2.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn calmar_divides_annual_growth_by_max_drawdown() {
-        // 1, 2, 1, 4: a fall of one half. Growth is fourfold in a year of three days, twofold in one of 1.5 days.
+        // 1, 2, 1, 4: a fall of one half. A year of three days has fourfold growth, a year of 1.5 days twofold growth.
         assert!((calmar(&[1.0, -0.5, 3.0], 3.0).unwrap().unwrap() - 6.0).abs() < 1e-12);
         assert!((calmar(&[1.0, -0.5, 3.0], 1.5).unwrap().unwrap() - 2.0).abs() < 1e-12);
         assert_eq!(calmar(&[0.1, 0.0], 252.0), Ok(None));

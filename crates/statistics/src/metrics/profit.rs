@@ -12,7 +12,7 @@ pub struct Expectancy {
 }
 
 /// Returns the mean trade result and its standard error, computed with the sample deviation (`n - 1`).
-/// Pass returns per unit of stake to draw conclusions about an edge.
+/// To draw conclusions about an edge, pass returns per unit of stake.
 pub fn expectancy(results: &[f64]) -> Result<Expectancy, StatisticsError> {
     check_numbers("results", results, 2)?;
     let (mean, deviation) = mean_and_deviation(results);

@@ -6,7 +6,7 @@ use statrs::consts::EULER_MASCHERONI;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Returns the annualized Sharpe ratio `mean / s sqrt(days_per_year)`, `None` if all returns are equal.
-/// `s` is the sample deviation (`n - 1`). Include days without a trade as 0, because omitting them inflates the ratio.
+/// `s` is the sample deviation (`n - 1`). Include days without trades as 0: without them, the ratio would be too high.
 pub fn sharpe(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let (mean, deviation) = mean_and_deviation(daily_returns);
@@ -24,8 +24,8 @@ pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0)).sqrt())
 }
 
-/// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day.
-/// The ratio is `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`. Squared losses are averaged over *all* days.
+/// Returns the annualized Sortino ratio for a target return of 0, `None` without a losing day.
+/// The ratio is `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`. `n` counts all days, not only losing days.
 pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let count = daily_returns.len() as f64;
@@ -65,7 +65,7 @@ impl SharpeSample {
         }))
     }
 
-    /// Returns the deviation of the Sharpe ratio times `sqrt(n - 1)`: `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`.
+    /// Returns the standard deviation of the Sharpe ratio, times `sqrt(n - 1)`: `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`.
     fn deviation_factor(self) -> f64 {
         let square =
             (self.kurtosis - 1.0) / 4.0 * self.sharpe * self.sharpe - self.skewness * self.sharpe + 1.0;
@@ -75,7 +75,7 @@ impl SharpeSample {
 
 /// Returns the probability that the true Sharpe ratio is above `benchmark`. Both ratios are per period.
 ///
-/// Formula, asymptotic for independent periods: `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`.
+/// The formula is asymptotic, for independent periods: `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier* (2012).
 pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64, StatisticsError> {
@@ -89,11 +89,11 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
     Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
 }
 
-/// Returns the probability that the true Sharpe ratio of the *best of `trials` variants* is above 0.
+/// Returns the probability that the *best of `trials` variants* has a true Sharpe ratio above 0.
 ///
-/// The result is [`probabilistic_sharpe`] with the expected best ratio of equally many worthless variants as benchmark:
-/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`, with Euler's `g = 0.5772` and the variance `V` of
-/// all ratios, per period. `trials` counts *independent* variants, so similar variants count for less.
+/// The result is [`probabilistic_sharpe`], with the best ratio expected from equally many variants without an edge as
+/// benchmark: `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`. `g` is Euler's 0.5772, `N` is `trials`
+/// and `V` is the variance of all ratios per period. Count similar variants as fewer *independent* trials.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio* (2014).
 pub fn deflated_sharpe(sample: SharpeSample, trials: u64, variance: f64) -> Result<f64, StatisticsError> {
@@ -137,14 +137,14 @@ mod tests {
         assert!(probabilistic_sharpe(least, f64::NAN).is_err());
     }
 
-    /// The example of the paper: 2.5 per year over 1250 days of 250 per year, skewness -3, kurtosis 10.
+    /// The paper's example: ratio 2.5 per year, 1250 days at 250 days per year, skewness -3, kurtosis 10.
     fn published() -> SharpeSample {
         SharpeSample { sharpe: 2.5 / 250.0_f64.sqrt(), periods: 1_250.0, skewness: -3.0, kurtosis: 10.0 }
     }
 
     #[test]
     fn deflated_sharpe_matches_published_example() {
-        // Bailey and Lopez de Prado (2014): 100 trials, variance 1/2 per year. 46, or 88 of normal returns: 0.9505.
+        // Bailey and Lopez de Prado (2014): variance 1/2 per year. 46 trials, or 88 if returns are normal, give 0.9505.
         let normal = SharpeSample { skewness: 0.0, kurtosis: 3.0, ..published() };
         for (sample, trials, expected) in
             [(published(), 100, 0.9004), (published(), 46, 0.9505), (normal, 88, 0.9505)]
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn rejects_infinite_variance() {
-        // Also for a single trial, which needs no deflation.
+        // The variance is also checked for a single trial, which needs no deflation.
         for (trials, variance) in
             [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, -0.1].map(|one| [(9, one), (1, one)]).concat()
         {

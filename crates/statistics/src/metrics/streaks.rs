@@ -4,7 +4,7 @@ use crate::statistics_error::check_probability;
 use crate::{StatisticsError, TradeOutcome};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Numbers of consecutive wins and losses. Draws and cancelled trades neither end nor extend a streak.
+/// Numbers of consecutive wins and losses. Draws and cancelled trades neither extend nor end a streak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streaks {
     pub won: u32,
@@ -51,10 +51,10 @@ pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Stre
     fold.longest()
 }
 
-/// Returns the probability of a streak of at least `length` within `trades` independent trades.
+/// Returns the probability that `trades` independent trades contain a streak of at least `length`.
 ///
-/// `probability` is that of the streak's outcome in a single trade, such as a loss. The recursion over trades is
-/// `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, with `r(length) = p^length`.
+/// `probability` is the probability that a single trade has the streak's outcome, such as a loss. The recursion over
+/// trades is `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, with `r(length) = p^length`.
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), XIII.7.
 pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
@@ -82,19 +82,19 @@ pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<
     Ok(complete[trades])
 }
 
-/// Minimum number of wins and of losses for the normal approximation (Siegel, *Nonparametric Statistics*, ch. 4).
+/// Minimum number of wins and of losses for a normal approximation (Siegel, *Nonparametric Statistics*, ch. 4).
 const MIN_WINS_AND_LOSSES: u64 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunsTest {
     pub runs: u64,
     pub expected: f64,
-    /// Two-sided p-value: probability that a random order has a run count at least this far from `expected`.
+    /// Two-sided p-value: probability that the run count of a random order differs at least this much from `expected`.
     pub p_value: f64,
 }
 
-/// Performs the Wald-Wolfowitz runs test on several sequences together, where `true` is a win. `None` with fewer than
-/// 20 wins or 20 losses in total. Valid for any win rate if the trades of a sequence do not overlap.
+/// Performs one Wald-Wolfowitz runs test on several sequences together, where `true` is a win. Returns `None` with
+/// fewer than 20 wins or 20 losses in total. Valid for any win rate if the trades of a sequence do not overlap.
 pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
     let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
     let [mut all_won, mut all_lost] = [0, 0];
@@ -112,7 +112,7 @@ pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<
     if all_won.min(all_lost) < MIN_WINS_AND_LOSSES || variance <= 0.0 {
         return None;
     }
-    // Continuity correction.
+    // Continuity correction of one half.
     let distance = ((runs as f64 - expected).abs() - 0.5).max(0.0) / variance.sqrt();
     let p_value = 2.0 * (1.0 - Normal::standard().cdf(distance));
     Some(RunsTest { runs, expected, p_value: p_value.min(1.0) })
@@ -163,7 +163,7 @@ mod tests {
                 .unwrap()
         };
         // Ten sequences have 34 runs on average, with a variance of 10 x (12.4 - 3.4^2) = 8.4. `of_two` sequences have
-        // two runs, the others four: (|20 - 34| - 1/2) / sqrt(8.4) and (|32 - 34| - 1/2) / sqrt(8.4).
+        // two runs each, the others four: (|20 - 34| - 1/2) / sqrt(8.4) and (|32 - 34| - 1/2) / sqrt(8.4).
         for (of_two, runs, p_value) in [(10, 20, 3.193_85e-6), (4, 32, 0.604_77)] {
             let orders: Vec<_> = (0..10).map(|place| of_runs(if place < of_two { 2 } else { 4 })).collect();
             // A single trade always has exactly one run.
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(runs_test([&trades(30, 19)[..]]), None);
         assert_eq!(runs_test([&trades(19, 30)[..]]), None);
         assert!(runs_test([&trades(20, 20)[..]]).is_some());
-        // Forty sequences of one trade each, and two sequences with only wins and only losses.
+        // Forty sequences of one trade each, then one sequence with only wins and one with only losses.
         assert_eq!(runs_test(trades(20, 20).chunks(1)), None);
         assert_eq!(runs_test(trades(20, 20).chunks(20)), None);
     }

@@ -1,4 +1,4 @@
-//! Significance test of the best of many variants.
+//! Test of whether the best of many variants is significant.
 
 use super::{VariantGroup, VariantSource};
 use crate::StatisticsError;
@@ -6,7 +6,7 @@ use crate::simulation::Dice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// Block length in periods. Use at least the length of the longest trade, to preserve dependence between results.
+    /// Length of a resampled block, in periods. To preserve dependence, use at least the length of the longest trade.
     pub block_periods: usize,
     pub runs: u32,
     pub seed: u64,
@@ -15,23 +15,23 @@ pub struct Bootstrap {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestOfMany {
     pub best: usize,
-    /// Mean return of the best variant, divided by the standard error of this mean.
+    /// Mean return of the best variant, divided by the standard error of the mean.
     pub statistic: f64,
-    /// Probability that the best variant is at least this good if all variants are worthless.
+    /// Probability that the best variant is at least this good if no variant has an edge.
     pub p_value: f64,
-    /// p-value of each variant, corrected for all variants tried. `None` if the variant's results never vary.
+    /// p-value of each variant, corrected for the number of variants. `None` if the variant's results never vary.
     pub p_values: Vec<Option<f64>>,
 }
 
-/// Tests the best of many variants by a block bootstrap of the maximum statistic.
+/// Tests whether the best of many variants is better than chance, by a block bootstrap of the maximum statistic.
 ///
-/// The statistic of a variant is its sum divided by the standard error of that sum. The error is computed from `k`
-/// blocks of periods with sums `B`: `sqrt(k / (k - 1) sum((B - mean of as many periods)^2))`. Resampling the history in
-/// blocks, all variants together, preserves dependence over time and between variants. Each mean is shifted to 0, so
-/// the largest statistic of a draw is that of a worthless family: `p = (1 + draws at least as good) / (1 + draws)`.
-/// Variants whose results never vary are excluded.
+/// A variant's statistic is the sum of its returns, divided by the standard error of that sum. With `k` blocks, the
+/// error is `sqrt(k / (k - 1) sum((B - E)^2))`: `B` is the sum over a block, `E` the mean sum over a block of that
+/// length. A draw resamples blocks of the history for all variants together, which preserves dependence over time and
+/// between variants. All means are shifted to 0, so a draw is a family of variants without an edge. The p-value is
+/// `(1 + draws with at least the largest statistic) / (1 + draws)`. Variants whose results never vary are excluded.
 ///
-/// The result is approximate, and less accurate with few blocks; `docs/statistics.md` has measurements.
+/// The result is approximate, and less accurate with few blocks. `docs/statistics.md` has measurements of its accuracy.
 ///
 /// Sources: H. White, *A Reality Check for Data Snooping* (2000); P. R. Hansen, *A Test for Superior Predictive
 /// Ability* (2005); D. N. Politis and J. P. Romano (1992); F. Goetze and H. R. Kuensch (1996).
@@ -44,7 +44,7 @@ pub fn best_of_many(source: &dyn VariantSource, bootstrap: Bootstrap) -> Result<
     needs("blocks", source.periods().div_ceil(bootstrap.block_periods), 2)?;
     let draws = BootstrapDraws::new(source.periods(), bootstrap);
     let mut statistics: Vec<Option<f64>> = Vec::with_capacity(source.variants());
-    // The largest statistic of each draw among the variants so far.
+    // Largest statistic of each draw among the variants processed so far.
     let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
     for group in VariantGroup::build_all(source) {
         draws.add_group(&group, &mut statistics, &mut largest);
@@ -175,11 +175,11 @@ impl BlockSums {
 
     fn statistic(&self, variant: usize, expected: f64) -> Option<f64> {
         let mean = self.sums[variant] / self.periods;
-        // sum((B - mean length)^2), multiplied out.
+        // Expanded form of sum((B - mean length)^2).
         let squares =
             self.squares[variant] - 2.0 * mean * self.by_length[variant] + mean * mean * self.squared_lengths;
         let variance = squares * self.count / (self.count - 1.0);
-        // Treats a deviation within rounding error as 0.
+        // Treats the deviation as 0 if it is within rounding error.
         (squares > 1e-12 * self.squares[variant]).then(|| (self.sums[variant] - expected) / variance.sqrt())
     }
 }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn blocks_preserve_dependence() {
-        // Shares of 250 worthless families that are called significant at 10 %. The standard error is 1.9 points.
+        // Of 250 families without an edge, the share that is significant at 10 %. The standard error is 1.9 points.
         let called_significant = |block_periods| {
             let bootstrap = |seed| Bootstrap { block_periods, runs: 59, seed };
             let called = |path: &u64| p_value(&noise(5, 80, 4, *path), bootstrap(*path)) <= 0.1;
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn two_periods_agree_with_hand_computation() {
-        // If both blocks are drawn, in either order, the actual minus expected sum is 0. The same block drawn twice has
-        // no statistic and is never as good. A draw of 0 is as good as a variant that earns 0 or less, but never as
-        // good as one that earns more.
+        // If a draw contains both blocks, in either order, the actual minus the expected sum is 0. A draw with the same
+        // block twice has no statistic and never counts as good. A statistic of 0 is as good as a variant that earns 0
+        // or less, but never as good as a variant that earns more.
         let of_both = (0..BOOTSTRAP.runs).filter(|run| {
             let mut dice = Dice::new(BOOTSTRAP.seed, u64::from(*run));
             dice.index_below(2) != dice.index_below(2)
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn truncates_the_last_block() {
-        // Blocks of three periods with sums 4 and 2, and one period with 1, at mean 1: (1 + 1 + 0) x 3 / 2.
+        // Blocks of three periods with sums 4 and 2, and of one period with sum 1. At mean 1: (1 + 1 + 0) x 3 / 2.
         let variant = vec![2.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0];
         let bootstrap = Bootstrap { block_periods: 3, ..BOOTSTRAP };
         let found = best_of_many(&VariantReturns::new(&[variant]).unwrap(), bootstrap).unwrap();

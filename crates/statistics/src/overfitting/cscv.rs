@@ -7,26 +7,26 @@ pub const MAX_BLOCKS: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Number of blocks: an even number from 2 to [`MAX_BLOCKS`].
+    /// Number of blocks into which the history is divided: an even number from 2 to [`MAX_BLOCKS`].
     pub blocks: usize,
-    /// Number of periods excluded from the selection half at each border with the other half.
+    /// Number of periods that the selection half excludes at each border with the other half.
     /// Use at least the length of a trade, so that no trade is in both halves.
     pub purged_periods: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overfitting {
-    /// Share of splits in which the selected variant ranks in the lower half out of sample: 0.5 without skill.
+    /// Share of splits in which the selected variant ranks in the lower half out of sample. Without skill, it is 0.5.
     pub probability: f64,
     /// Share of splits in which the selected variant loses money out of sample.
     pub loss_probability: f64,
 }
 
-/// Returns the probability of backtest overfitting.
+/// Returns the probability that selecting the best variant of a backtest overfits.
 ///
 /// The history is divided into blocks. For each choice of half of the blocks, the variant with the best ratio of mean
-/// to deviation is selected and ranked in the other half. With rank `r` of `N` (1 is the worst, ties share their mean
-/// rank), the selection is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
+/// to deviation is selected, and then ranked in the other half. Let its rank be `r` of `N` variants, where 1 is the
+/// worst and ties share their mean rank. The selection is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
 ///
 /// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of Backtest
 /// Overfitting* (2017); purging by M. Lopez de Prado, *Advances in Financial Machine Learning* (2018), chapter 7.
@@ -67,14 +67,14 @@ pub fn probability_of_overfitting(
         divisions.iter().filter(|division| is(division)).count() as f64 / divisions.len() as f64
     };
     Ok(Overfitting {
-        // The relative rank is at most one half if at most as many variants are below as above. Ties are shared.
+        // The relative rank is at most one half if no more variants are below than above. Ties count half on each side.
         probability: share(|division| division.below <= division.above),
         loss_probability: share(|division| division.chosen_variant.sum < 0.0),
     })
 }
 
 struct BlockDivision {
-    /// Blocks of the selection half, each with its index into `Block::trimmed`.
+    /// Blocks of the selection half, each with the index of its purged version in `Block::trimmed`.
     chosen: Vec<(usize, usize)>,
     other: Vec<(usize, usize)>,
     best: f64,
@@ -89,7 +89,7 @@ struct ChosenVariant {
     ratio: f64,
 }
 
-/// Moments of a block in four versions: whole, and purged at its start, at its end, or at both ends.
+/// Sums over a block in four versions: whole, purged at its start, purged at its end, and purged at both ends.
 struct Block {
     trimmed: [Moments; 4],
 }
@@ -199,7 +199,7 @@ impl Moments {
         let count = self.count as f64;
         let mean = self.sums[variant] / count;
         let variance = self.squares[variant] / count - mean * mean;
-        // Treats a deviation within rounding error as 0.
+        // Treats the deviation as 0 if it is within rounding error.
         if variance <= 1e-14 * self.squares[variant] / count { 0.0 } else { mean / variance.sqrt() }
     }
 }

@@ -9,7 +9,7 @@ pub use cscv::{MAX_BLOCKS, Overfitting, Split, probability_of_overfitting};
 use crate::StatisticsError;
 use crate::statistics_error::{check_numbers, check_probability};
 
-/// Number of variants processed together, so that their data stays in the CPU cache.
+/// Number of variants that are processed together. Their data fits into the CPU cache.
 const GROUP_SIZE: usize = 32;
 
 /// Source of the returns of many variants. Only some variants are in memory at any time.
@@ -22,7 +22,7 @@ pub trait VariantSource {
     fn put(&self, variant: usize, returns: &mut [f64]);
 }
 
-/// Returns of every variant tried, by period. Omitting discarded variants biases all results.
+/// Returns of all tried variants in each period. If discarded variants are missing, all results are biased.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,
@@ -98,9 +98,9 @@ impl VariantGroup {
 
 /// Returns the adjusted p-values of Benjamini and Hochberg, in the given order.
 ///
-/// Selecting adjusted p-values of at most `q` keeps the mean share of false discoveries at or below `q`. The `i`-th
-/// smallest of `m` becomes `min(1, p_(j) m / j for all j >= i)`. The guarantee holds for independent p-values and for
-/// positively dependent p-values, such as those of variants of one strategy.
+/// If adjusted p-values of at most `q` are selected, the mean share of false discoveries is at most `q`. The adjusted
+/// value of the `i`-th smallest of `m` is the minimum of 1 and `p_(j) m / j` for all `j >= i`. The guarantee holds for
+/// independent p-values, and for positively dependent ones, such as those of variants of one strategy.
 ///
 /// Sources: Y. Benjamini and Y. Hochberg (1995); Y. Benjamini and D. Yekutieli (2001), for dependence.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {

@@ -5,13 +5,13 @@ use crate::StatisticsError;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockLength {
-    /// Geometrically distributed lengths with this mean, at least 1 (stationary bootstrap, Politis and Romano 1994).
+    /// Random lengths: geometric with this mean, at least 1 (stationary bootstrap, Politis and Romano 1994).
     Mean(f64),
     /// Constant length, at least 1 (circular block bootstrap, Politis and Romano 1992).
     Fixed(u32),
 }
 
-/// Generator of block bootstrap paths. The same seed and path number always give the same path.
+/// Generator of block bootstrap paths. Equal seeds and path numbers always give equal paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockBootstrap {
     seed: u64,
@@ -30,7 +30,7 @@ impl BlockBootstrap {
         Ok(Self { seed, length })
     }
 
-    /// Returns a resampled path of length `count`, as 0-based indices of the source numbers.
+    /// Returns a resampled path of length `count`. Its elements are 0-based indices of the source numbers.
     pub fn places(&self, path: u64, count: usize) -> Vec<usize> {
         let mut dice = Dice::new(self.seed, path);
         let mut places = Vec::with_capacity(count);
@@ -54,9 +54,9 @@ impl BlockBootstrap {
     }
 }
 
-/// Returns the best mean block length of a stationary bootstrap for the variance of the mean.
+/// Returns the mean block length of a stationary bootstrap that best estimates the variance of the mean.
 ///
-/// The result is at least 1, and at most the smaller of a third of the count and three times the root of the count.
+/// With `n` numbers, the result is at least 1, and at most the smaller of `n / 3` and `3 sqrt(n)`.
 ///
 /// Source: Politis and White (2004), corrected by Patton, Politis and White (2009).
 pub fn best_block_length(numbers: &[f64]) -> f64 {
@@ -73,7 +73,7 @@ pub fn best_block_length(numbers: &[f64]) -> f64 {
     if variance.is_nan() || variance <= 0.0 {
         return 1.0;
     }
-    // Ignores lags from the first of several consecutive lags that do not differ significantly from 0.
+    // Finds several consecutive lags that do not differ significantly from 0, and ignores all lags from there on.
     let in_a_row = 5.max(n.log10().sqrt().ceil() as usize);
     let most = ((n.sqrt().ceil() as usize) + in_a_row).min(numbers.len() - 1);
     let noise = 2.0 * (n.log10() / n).sqrt();

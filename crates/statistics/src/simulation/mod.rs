@@ -16,7 +16,7 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 
-/// Random number generator with the same results on every machine.
+/// Random number generator that gives the same results on every machine.
 pub(crate) struct Dice {
     source: ChaCha8Rng,
     second_normal: Option<f64>,
@@ -36,7 +36,7 @@ impl Dice {
         (self.source.next_u64() >> 11) as f64 / STEPS
     }
 
-    /// Returns a uniform index below `count`, which must not be 0.
+    /// Returns a uniformly distributed index below `count`. `count` must not be 0.
     pub(crate) fn index_below(&mut self, count: usize) -> usize {
         ((u128::from(self.source.next_u64()) * count as u128) >> 64) as usize
     }
@@ -45,7 +45,7 @@ impl Dice {
         self.uniform() < probability
     }
 
-    /// Returns a standard normal number, by the method of Box and Muller (1958).
+    /// Returns a standard normal random number, by the method of Box and Muller (1958).
     pub(crate) fn normal(&mut self) -> f64 {
         if let Some(second) = self.second_normal.take() {
             return second;

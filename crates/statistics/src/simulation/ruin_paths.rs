@@ -10,9 +10,9 @@ pub struct RuinTrials {
     pub ruined: u64,
     /// Number of paths that a limit stopped permanently before ruin.
     pub stopped: u64,
-    /// Number of paths that reached the profit target of the run before ruin or a permanent stop.
+    /// Number of paths that reached the run's profit target before ruin or a permanent stop.
     pub reached: u64,
-    /// Number of paths whose balance ever fell to half of the initial balance or less, whatever happened later.
+    /// Number of paths whose balance fell to half of the initial balance or less, even if it recovered later.
     pub halved: u64,
 }
 
@@ -27,20 +27,20 @@ pub struct MoneyStop {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stops {
-    /// Loss limits. A trade that could exceed a limit is not placed.
+    /// Loss limits. A trade is not placed if its loss could exceed a limit.
     pub loss: Vec<MoneyStop>,
-    /// Profit targets. No further trade is placed after a target is reached.
+    /// Profit targets. After a target is reached, no further trade is placed.
     pub profit: Vec<MoneyStop>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WalletLimits {
-    /// Limits per day or session. After a stop, trading resumes in the next day or session.
+    /// Limits per day or session. After such a stop, trading resumes in the next day or session.
     pub rests: Stops,
     pub ends: Stops,
-    /// Maximum drawdown that a trade may cause, as a fraction of the peak. 0 means no limit.
+    /// Maximum drawdown that the loss of a trade may cause, as a fraction of the peak. 0 means no limit.
     pub drawdown_fraction: f64,
-    /// Number of consecutive losses after which no trade is placed. 0 means no limit.
+    /// Number of consecutive losses after which no more trades are placed. 0 means no limit.
     pub loss_streak: u32,
     /// Maximum stake as a fraction of the balance. 0 means no limit.
     pub stake_fraction: f64,
@@ -104,7 +104,7 @@ impl WalletLimits {
         [share, amount].into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
-    /// Returns whether the stake can be placed now or in the next period. If not, the path stops permanently.
+    /// Returns whether the stake can be placed now or in the next period. If it cannot, the path stops permanently.
     fn allow(&self, wallet: &mut Wallet, stake: u64) -> bool {
         let Wallet { first, balance, peak, .. } = *wallet;
         let is_beyond =
@@ -154,7 +154,7 @@ impl RuinTrials {
     }
 }
 
-/// Simulates ruin trade by trade, in whole units of money, as an independent check of [`crate::ruin()`].
+/// Simulates ruin trade by trade, in whole units of money. Independent check of the exact [`crate::ruin()`].
 pub fn simulate_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -166,9 +166,9 @@ pub fn simulate_ruin(
 
 /// Simulates ruin under wallet limits. A path ends at the horizon, or when a stake cannot be placed.
 ///
-/// Reaching a profit target of the run ends a path successfully. After a daily or session stop, trading resumes in the
-/// next day or session with the rejected stake. If this stake is rejected again, or if a limit of the whole run rejects
-/// a stake, the path stops permanently without ruin. The number of trades per day does not matter.
+/// A path that reaches a profit target of the run ends successfully. After a daily or session stop, trading resumes in
+/// the next day or session with the rejected stake. If this stake is rejected again, or if a limit of the whole run
+/// rejects a stake, the path stops permanently without ruin. The number of trades per day has no effect.
 pub fn simulate_limited_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -220,11 +220,11 @@ pub fn simulate_limited_ruin(
         if limits.has_reached_run_target(&wallet) {
             return (PathEnd::Reached, lowest);
         }
-        // The last trade may have left too little for another trade.
+        // The last trade may have left too little money for another trade.
         let next = next_stake(plan, &stakes, level, share, wallet.balance);
         (if is_placed(next, wallet.balance) { PathEnd::Alive } else { PathEnd::Ruined }, lowest)
     };
-    // A plan without stakes cannot be ruined.
+    // A plan that never stakes anything cannot be ruined.
     let never_stakes = share == 0.0 && stakes.is_empty() && !matches!(plan, StakePlan::Flat { .. });
     let paths_to_play = if never_stakes { 0 } else { paths };
     let mut trials = RuinTrials { paths, ruined: 0, stopped: 0, reached: 0, halved: 0 };
@@ -332,7 +332,7 @@ mod tests {
             (ladder(2.0, 7, 6_000), question(40_000, 0.54, 0.0, 300)),
             (ladder(2.176, 4, 100_000), question(50_000, 0.5, 0.0, 200)),
             (soros(6_000, 3), question(60_000, 0.5, 0.0, 100)),
-            // On lattices of many cents, some of them over many trades.
+            // The balance spans many cents of the lattice, and some questions span many trades.
             (soros(1_000, 10), question(200_000, 0.5, 0.0, 1_000)),
             (soros(1_000, 10), question(200_000, 0.54, 0.0, 1_000)),
             (soros(1_000, 3), question(150_000, 0.54, 0.0, 3_000)),
@@ -344,7 +344,7 @@ mod tests {
             let trials = simulate_ruin(&question, &plan, 5, 4_000).unwrap();
             let (probability, share) = (chain.probability(), trials.share());
             assert!((0.02..0.98).contains(&probability), "{plan:?}: {probability} proves nothing");
-            // Includes the chain's own error: rounded fractions of the balance, and coarse lattices.
+            // The chain has its own error, from rounded fractions of the balance and coarse lattices.
             let allowed = chain.error() + 3.0 * (probability * (1.0 - probability) / 4_000.0).sqrt();
             assert!((probability - share).abs() <= allowed, "{plan:?}: {probability}, not {share}");
         }
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn rounds_shares_down_to_the_step() {
-        // A tenth of 123.45 is 12.34, or 12.00 in steps of one. Below ten, it is nothing.
+        // A tenth of 123.45 is 12.34, or 12.00 in steps of one. A tenth of less than 10 is rounded to 0.
         let plan = StakePlan::Share { fraction: 0.1, step: 100 };
         for (balance, expected) in [(12_345, 1_200), (12_999, 1_200), (13_000, 1_300), (999, 0)] {
             assert_eq!(next_stake(&plan, &[], 0, 0.1, balance), expected, "{balance}");
@@ -389,8 +389,8 @@ mod tests {
 
     #[test]
     fn target_probability_agrees_with_gamblers_ruin() {
-        // From 4 stakes, with ruin at 0 and a stop at 10: in an even game, the probability of ruin is 1 - 4 / 10. For p
-        // = 0.45, it is ((q/p)^10 - (q/p)^4) / ((q/p)^10 - 1) (Feller I, XIV.2).
+        // The balance is 4 stakes, with ruin at 0 and a stop at 10. In an even game, the probability of ruin is 1 - 4 /
+        // 10. For p = 0.45, it is ((q/p)^10 - (q/p)^4) / ((q/p)^10 - 1) (Feller I, XIV.2).
         let flat = StakePlan::Flat { stake: 10 };
         let question = RuinQuestion { balance: 40, minimum_stake: 10, horizon_trades: 10_000, ..EVEN };
         let limits = WalletLimits {
@@ -423,22 +423,22 @@ mod tests {
         let fraction = |fraction| MoneyStop { amount: None, fraction };
         let off = WalletLimits::default();
         for (limits, expected) in [
-            // A second loss would bring the total to 20, which 19 does not allow.
+            // A second loss would bring the total loss to 20, above the limit of 19.
             (ends(&[stop(19)], &[]), 0.5),
             (ends(&[stop(20)], &[]), 0.0),
             (ends(&[fraction(0.19)], &[]), 0.5),
-            // The tightest of several limits, and of amount and fraction.
+            // The tightest limit applies: of several limits, and of amount and fraction.
             (ends(&[stop(50), stop(19)], &[]), 0.5),
             (ends(&[MoneyStop { amount: Some(50), fraction: 0.19 }], &[]), 0.5),
             (ends(&[stop(9)], &[]), 1.0),
             // Reaching a target is a success and is counted separately.
             (ends(&[], &[stop(10)]), 0.0),
-            // 100 to 80 is 20 %. After a win to 110, a loss to 100 is only 9.1 %.
+            // A fall from 100 to 80 is 20 %. A fall from 110 to 100, after a win, is only 9.1 %.
             (WalletLimits { drawdown_fraction: 0.19, ..off.clone() }, 0.5),
             (WalletLimits { drawdown_fraction: 0.20, ..off.clone() }, 0.0),
             (WalletLimits { loss_streak: 1, ..off.clone() }, 0.5),
             (WalletLimits { loss_streak: 2, ..off.clone() }, 0.0),
-            // 10 of 90 is more than 11 %. 10 of 100 and 10 of 110 are less.
+            // A stake of 10 is more than 11 % of 90, but less than 11 % of 100 and of 110.
             (WalletLimits { stake_fraction: 0.11, ..off.clone() }, 0.5),
             (WalletLimits { stake_fraction: 0.12, ..off }, 0.0),
         ] {
@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     fn soros_above_maximum_stake_stops_caps_or_restarts() {
-        // At even odds: 10, 20, 40. A limit of 25 rejects the third stake, which only the path WW reaches.
+        // At even odds, the stakes are 10, 20 and 40. A limit of 25 rejects the third, which only the path WW reaches.
         let plan = StakePlan::Soros { base: 10, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { horizon_trades: 3, balance: 1_000, ..EVEN };
         let with = |oversized| {
@@ -462,7 +462,7 @@ mod tests {
         assert!((stopped - 0.25).abs() < 3.0 * 0.0069, "{stopped}");
         assert_eq!(with(OversizedStake::Capped), [0.0, 0.0]);
         assert_eq!(with(OversizedStake::Restarts), [0.0, 0.0]);
-        // The stake x replaces 40. From a balance of 10, three wins (10 + 10 + 20 + x) show it in the final balance.
+        // The stake x replaces 40. After three wins from 10, the final balance of 10 + 10 + 20 + x shows x.
         let poor = RuinQuestion { balance: 10, horizon_trades: 3, win_probability: 1.0, ..EVEN };
         let reached = |oversized, target: u64| {
             let ends = Stops { loss: Vec::new(), profit: vec![stop(target)] };
@@ -475,7 +475,7 @@ mod tests {
 
     #[test]
     fn halved_share_agrees_with_hand_computation() {
-        // L: one half. WLL: 1.5, 0.75, 0.375. In three even trades, the probability is 1/2 + 1/8.
+        // L has a probability of 1/2. WLL passes 1.5, 0.75 and 0.375. In three even trades, the total is 1/2 + 1/8.
         let plan = StakePlan::Share { fraction: 0.5, step: 1 };
         let question = RuinQuestion { horizon_trades: 3, balance: 100_000, ..EVEN };
         let halved = |limits: &WalletLimits| {
@@ -495,11 +495,11 @@ mod tests {
             rests: Stops { loss: vec![loss], profit: vec![profit] },
             ..WalletLimits::default()
         };
-        // For stakes in amounts: the same paths with the same ruin.
+        // With fixed stakes, the same paths are ruined.
         let free = shares(&question, &flat, &WalletLimits::default());
         assert_eq!(shares(&question, &flat, &rests(stop(20), stop(10))), free);
         assert!(free[0] > 0.5 && free[1] == 0.0, "{free:?}");
-        // A daily loss limit of 20 %: below 50, no stake of 10 fits, so paths are stopped there instead of ruined.
+        // With a daily loss limit of 20 %, no stake of 10 fits below 50, so paths are stopped there instead of ruined.
         let share = MoneyStop { amount: None, fraction: 0.2 };
         let [ruined, stopped] = shares(&question, &flat, &rests(share, stop(10)));
         assert!(ruined == 0.0 && stopped > free[0], "{ruined} {stopped}");

@@ -9,13 +9,13 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeDependence {
     Independent,
-    /// This number of bots take the same trades, so that all bots win or all bots lose.
+    /// This number of bots take the same trades, so all bots win or all bots lose.
     SameTrade(usize),
-    /// Each trade lasts this number of random-walk steps. One trade opens at each step.
+    /// Each trade lasts this number of steps of a random walk. One trade opens at each step.
     Overlapping(usize),
 }
 
-/// Generator of trades with a known win rate, in percentage points above the break-even rate of each payout.
+/// Generator of trades whose true edge is set in percentage points of win rate above each payout's break-even rate.
 /// All payouts are equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
@@ -28,7 +28,7 @@ pub struct TradeStream {
 struct PayoutOdds {
     payout_fraction: f64,
     win_probability: f64,
-    /// Threshold that a standard normal number exceeds with the win probability.
+    /// Threshold that a standard normal variable exceeds with a probability equal to the win rate.
     threshold: f64,
 }
 
@@ -39,8 +39,8 @@ pub enum StreamEvent {
 }
 
 impl TradeStream {
-    /// Creates a generator of trades. At a payout fraction of `b`, each trade that is not drawn wins with probability
-    /// `1 / (1 + b) + points / 100`.
+    /// Creates a generator of trades. For a payout fraction of `b`, a trade that is not drawn wins with a probability
+    /// of `1 / (1 + b) + points / 100`.
     pub fn new(
         dependence: TradeDependence,
         payout_fractions: &[f64],
@@ -67,7 +67,7 @@ impl TradeStream {
 
     pub fn play(&self, seed: u64, path: u64, trades: u64, visit: impl FnMut(StreamEvent) -> ControlFlow<()>) {
         let mut dice = Dice::new(seed, path);
-        // The listener stopped the stream.
+        // A break means only that the listener stopped the stream.
         let _ = match self.dependence {
             TradeDependence::Independent => self.play_groups(&mut dice, 1, trades, visit),
             TradeDependence::SameTrade(size) => self.play_groups(&mut dice, size, trades, visit),
@@ -98,7 +98,7 @@ impl TradeStream {
     }
 
     /// Plays overlapping trades on one random walk. A trade wins if the sum of its `steps` normal numbers exceeds its
-    /// threshold. All its steps follow the open, so its win probability is exact given everything known at the open.
+    /// threshold. All these numbers are drawn after the open, so nothing known at the open changes its win probability.
     fn play_overlapping(
         &self,
         dice: &mut Dice,

@@ -1,4 +1,4 @@
-//! Simulated error rates of verdicts, and numbers of trades until a verdict.
+//! Simulation of verdicts: their error rates, and the number of trades until a verdict.
 
 use super::trade_stream::{StreamEvent, TradeStream};
 use crate::{EdgeTest, EdgeTestPlan, NotionalStake, Verdict};
@@ -51,7 +51,7 @@ impl VerdictRates {
         self.trades_at_share(&self.shown_after, share)
     }
 
-    /// Returns [`Self::trades_to_show`] at one standard error below `share`, and at one above.
+    /// Returns [`Self::trades_to_show`] for `share` minus one standard error, and for `share` plus one.
     pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_to_show(share - error), self.trades_to_show(share + error))
@@ -114,7 +114,7 @@ mod tests {
         let after: Vec<u64> = (1..=40).map(|path| 10 * path).collect();
         let shown = VerdictRates { paths: 50, shown_after: after.clone(), rejected_after: Vec::new() };
         let rejected = VerdictRates { paths: 50, shown_after: Vec::new(), rejected_after: after };
-        // Shares of 50 paths: none, 12.5, 25, 40 and 41. The first 13 paths are the first to reach a quarter.
+        // Shares of 50 paths: none, 12.5, 25, 40 and 41 paths. The 13th path to show an edge completes a quarter.
         for (share, expected) in
             [(0.0, Some(10)), (0.25, Some(130)), (0.5, Some(250)), (0.8, Some(400)), (0.82, None)]
         {
@@ -124,7 +124,7 @@ mod tests {
         let shares =
             [shown.shown_share(), shown.rejected_share(), rejected.shown_share(), rejected.rejected_share()];
         assert_eq!(shares, [0.8, 0.0, 0.0, 0.8]);
-        // sqrt(0.8 x 0.2 / 50) = 0.0566, which is 2.83 of 50 paths: those at 37.2 and at 42.8.
+        // sqrt(0.8 x 0.2 / 50) = 0.0566, which is 2.83 of 50 paths. One error from 80 % is thus path 37.2 or 42.8.
         assert_eq!(shown.trades_to_show_range(0.8), (Some(380), None));
         let whole = VerdictRates { shown_after: (1..=50).collect(), ..shown };
         assert_eq!(whole.trades_to_show_range(0.8), (Some(38), Some(43)));

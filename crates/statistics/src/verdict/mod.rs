@@ -1,4 +1,4 @@
-//! Verdict on an edge (shown, ruled out or undecided), which may be checked after every trade.
+//! Verdict on an edge (shown, ruled out or undecided). The verdict may be checked after every trade.
 
 mod overlap;
 mod stake_rule;
@@ -12,7 +12,7 @@ use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Deserializer, Serialize};
 use stake_rule::{EdgeParts, MirrorParts, max_mirror_payout};
 
-/// Error rates and tested edge of a verdict. Choose them before the first trade.
+/// Error rates of a verdict, and the edge that it tests. Choose them before the first trade.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTestPlan {
     alpha: f64,
@@ -24,8 +24,8 @@ pub struct EdgeTestPlan {
 impl EdgeTestPlan {
     const DEFAULT_WATCH_TRADES: u64 = 10_000;
 
-    /// Creates a plan. `alpha` and `beta` are the maximum probabilities of a wrong *edge shown* and a wrong *no edge*.
-    /// `delta` is the smallest edge worth finding, as a return per unit of stake: 0.04 means four cents per unit.
+    /// Creates a plan. `alpha` is the maximum probability of a wrong *edge shown*, `beta` that of a wrong *no edge*.
+    /// `delta` is the smallest edge worth finding, as a return per unit of stake: 0.04 is four cents per unit.
     pub fn new(alpha: f64, beta: f64, delta: f64) -> Result<Self, StatisticsError> {
         if !(delta > 0.0 && delta <= 1.0) {
             return Err(StatisticsError::NotAnEdge { value: delta });
@@ -46,7 +46,7 @@ impl EdgeTestPlan {
         self.delta
     }
 
-    /// Returns the mean number of trades to a false [`ChangeDetector`](crate::ChangeDetector) alarm, 0 if disabled.
+    /// Returns the mean number of trades to a false alarm of the [`ChangeDetector`](crate::ChangeDetector), 0 if off.
     pub const fn watch_trades(self) -> u64 {
         self.watch_trades
     }
@@ -64,15 +64,15 @@ impl Default for EdgeTestPlan {
     }
 }
 
-/// Verdict on an edge. *Shown* and *rejected* are final.
+/// Verdict on an edge. [`Self::EdgeShown`] and [`Self::EdgeRejected`] are final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The trades would be too improbable without an edge.
+    /// Without an edge, results this good would be too improbable.
     EdgeShown,
-    /// The trades would be too improbable with an edge of `delta` or more.
+    /// With an edge of `delta` or more, results this bad would be too improbable.
     EdgeRejected,
     NotEnoughTrades {
-        /// Mean number of further trades that show an edge of `delta`, `None` before the first trade.
+        /// Mean number of further trades that a true edge of `delta` needs to be shown, `None` before the first trade.
         expected_more_trades: Option<u64>,
     },
 }
@@ -88,7 +88,7 @@ pub struct NotionalStake {
 
 /// Sequential test for an edge. Computes a [`Verdict`] from opens and settlements, without allocating memory.
 ///
-/// Report events in the order in which they became known. Of simultaneous events, report settlements first.
+/// Report events in the order in which they became known. Report a settlement before a simultaneous open.
 ///
 /// ```
 /// use candlewick_statistics::{EdgeTest, TradeOutcome, Verdict, EdgeTestPlan};
@@ -103,33 +103,33 @@ pub struct NotionalStake {
 /// ```
 ///
 /// # The accounts
-/// A notional account starts at 1. Each open stakes a fraction of it, and the settlement returns the stake plus the
-/// trade's return per unit: `+b`, `-1` or 0. The verdict is *edge shown* when the account reaches `1 / alpha`, with
-/// open stakes counted as lost.
+/// A notional account starts at 1. Each open stakes a fraction of the account. The settlement returns the stake plus
+/// the trade's return per unit of stake: `+b` for a win, `-1` for a loss, or 0. The verdict is *edge shown* when the
+/// account reaches `1 / alpha`. Open stakes count as lost.
 ///
-/// The probability of a wrong *edge shown* is at most `alpha`, however often the verdict is checked. Let each trade's
-/// mean return, given everything known at its open, be at most 0, and stop when the account first reaches `1 / alpha`.
-/// Trades never increase the account's mean, so with all trades settled the mean is at most 1. At the stop, the account
-/// is worth at least its value with every open stake lost (Ville's inequality). Trades may overlap, copy each other,
-/// have different payouts, or be chosen by what happened before.
+/// The probability of a wrong *edge shown* is at most `alpha`, however often the verdict is checked. Proof: let each
+/// trade's mean return, given everything known at its open, be at most 0. Trades then never increase the account's
+/// mean, so with all trades settled the mean is at most 1. Stop when the account first reaches `1 / alpha`; the account
+/// is then worth at least its value with every open stake lost (Ville's inequality). The proof allows trades that
+/// overlap, copy each other, have different payouts, or are chosen by what happened before.
 ///
-/// The mirror account bets that the edge is *below* `delta`. Per unit, it receives `(delta - r) / (B - delta)`, where
-/// `B` is the largest of 1, the payout at the open and the payout in the answer, so it loses at most its stake. At
-/// `1 / beta` the verdict is *no edge*: an edge of `delta` or more is ruled out. For payouts above 100 %, the mean
-/// return must also be conditional on the payout in the answer. Both accounts exclude cancelled trades.
+/// The mirror account bets that the edge is *below* `delta`. For a return `r`, it receives `(delta - r) / (B - delta)`
+/// per unit of stake. `B` is the largest of 1, the payout at the open and the payout in the answer, so a trade loses at
+/// most its stake. At `1 / beta`, the verdict is *no edge*: an edge of `delta` or more is ruled out. If payouts exceed
+/// 100 %, the mean return must also be conditional on the payout in the answer. Both accounts exclude cancelled trades.
 ///
-/// A strategy that breaks even on average, but in recognizable regimes, has an edge while a good regime lasts, and the
-/// account may show it. *Shown* does not guarantee anything about future trades.
+/// A strategy that breaks even on average may have recognizable good and bad regimes. It has an edge during a good
+/// regime, and the account may show it. *Shown* does not guarantee anything about future trades.
 ///
 /// # Stakes
-/// Any fraction known at the open keeps the guarantee; this one is chosen for speed. The edge account has four parts,
-/// which stake the Kelly fractions `e / b` for edges `e` of 1.1, 1.99, 3.59 and 6.5 `delta`, at most 0.35. The mirror
-/// account has two parts, for shortfalls of 1.1 and 3 `delta`. Fractions are divided by
+/// Any fraction known at the open keeps the guarantee; these fractions are chosen for speed. The edge account has four
+/// parts. They stake the Kelly fractions `e / b`, at most 0.35, for edges `e` of 1.1, 1.99, 3.59 and 6.5 `delta`. The
+/// mirror account has two parts, for edges 1.1 and 3 `delta` below `delta`. Fractions are divided by
 /// `1 + (2 pairs + 10 open) / (squares + 10)`, with the sums of [`Overlap`] and the number of open trades. If a win
-/// would exceed the goal, all parts stake less, so that the win just reaches it.
+/// would exceed the goal, all parts stake less, so that the win just reaches the goal.
 ///
-/// At payout 85, the median numbers of trades to *shown* are 3,491, 1,605, 560, 213 and 102 at +2, +3, +5, +8, +12
-/// points. A bettor who knows the edge needs 2,853, 1,296, 449, 180, 81. `docs/statistics.md` has the tables.
+/// At payout 85, edges of +2, +3, +5, +8, +12 points need a median of 3,491, 1,605, 560, 213, 102 trades to *shown*.
+/// A bettor who knows the edge needs 2,853, 1,296, 449, 180 and 81. `docs/statistics.md` has the tables.
 ///
 /// Sources: J. Ville (1939); G. Shafer, *Testing by Betting* (2021); I. Waudby-Smith and A. Ramdas, *Estimating
 /// Means of Bounded Random Variables by Betting* (2024); T. Cover, *Universal Portfolios* (1991), for the parts.
@@ -137,12 +137,12 @@ pub struct NotionalStake {
 pub struct EdgeTest {
     plan: EdgeTestPlan,
     weight: f64,
-    /// Account value that shows an edge. Infinite (null in JSON) for a weight of 0.
+    /// Account value at which the edge is shown. Infinite (null in JSON) for a weight of 0.
     #[serde(deserialize_with = "null_as_infinite")]
     goal: f64,
     edge: EdgeParts,
     mirror: MirrorParts,
-    /// Minimum value of the edge account at any open so far, at most 1.
+    /// Minimum value of the edge account so far, measured at opens. At most 1.
     edge_minimum: f64,
     settled: u64,
     draws: u64,
@@ -179,7 +179,7 @@ impl EdgeTest {
     }
 
     /// Records an open at `payout_fraction` (0.85 for 85 %) and places the stakes of both accounts.
-    /// An invalid payout changes nothing. After a final verdict, nothing is staked.
+    /// An invalid payout has no effect. After a final verdict, nothing is staked.
     #[inline]
     pub fn on_open(&mut self, payout_fraction: f64) -> Result<NotionalStake, StatisticsError> {
         let b = check_payout(payout_fraction)?;
@@ -203,7 +203,7 @@ impl EdgeTest {
         self.on_settled_with_payout(stake, outcome, payout_fraction)
     }
 
-    /// Like [`on_settled`](Self::on_settled), for a payout that became known only with the venue's answer.
+    /// Like [`on_settled`](Self::on_settled), but with a payout that became known only with the venue's answer.
     pub fn on_settled_with_payout(
         &mut self,
         stake: NotionalStake,
@@ -214,7 +214,7 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// Like [`on_settled_paying`](Self::on_settled_with_payout), but skips the slow computation of a [`Verdict`].
+    /// Like [`on_settled_with_payout`](Self::on_settled_with_payout), but skips the slow [`Verdict`].
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;
@@ -255,13 +255,13 @@ impl EdgeTest {
         }
     }
 
-    /// Returns the value at which the edge account shows an edge: `1 / (alpha x weight)`.
+    /// Returns the value of the edge account at which the edge is shown: `1 / (alpha x weight)`.
     pub const fn goal(&self) -> f64 {
         self.goal
     }
 
-    /// Sets this test's share of alpha ([`AlphaBudget`](crate::AlphaBudget)), initially 1.
-    /// A final verdict keeps its weight and goal.
+    /// Sets the share of alpha that this test gets from the [`AlphaBudget`](crate::AlphaBudget), initially 1.
+    /// After a final verdict, weight and goal do not change.
     pub fn set_weight(&mut self, weight: f64) {
         if !self.is_final() {
             self.weight = weight;
@@ -318,7 +318,7 @@ impl EdgeTest {
     }
 
     /// Returns the expected number of trades until the edge account reaches its goal, by Wald's identity.
-    /// Assumes a true edge of `delta`, and the mean payout, overlap and share of draws so far.
+    /// Assumes that the true edge is `delta`, and that payout, overlap and share of draws keep their means so far.
     fn expected_trades_to_goal(&self) -> Option<u64> {
         if self.opened == 0 {
             return None;
@@ -379,7 +379,7 @@ mod tests {
             assert_eq!(test.goal(), 20.0 / weight);
             let trades = settle_all(&mut test, 0.85, std::iter::repeat_n(TradeOutcome::Won, 200));
             assert_eq!((test.verdict(), test.edge_account_minimum()), (Verdict::EdgeShown, 1.0));
-            // The last win just reaches the goal.
+            // The last win brings the account exactly to the goal.
             let reached = test.edge_account() * weight / 20.0;
             assert!((1.0..1.000_001).contains(&reached), "{reached}");
             test.set_weight(1e-9);
@@ -400,10 +400,10 @@ mod tests {
             let stake = test.on_open(payout).unwrap();
             test.on_settled(stake, TradeOutcome::Cancelled);
         }
-        // At 0.85, an edge of 0.04 wins 0.562162 and stakes 0.047059: 0.562162 ln 1.04 + 0.437838 ln 0.952941 is
-        // 0.000943697 per trade, and ln 20 is 2.995732.
+        // At 0.85, an edge of 0.04 wins 0.562162 of trades and stakes 0.047059. The mean growth 0.562162 ln 1.04 +
+        // 0.437838 ln 0.952941 is 0.000943697 per trade, and ln 20 is 2.995732.
         assert_eq!(test.verdict(), Verdict::NotEnoughTrades { expected_more_trades: Some(3175) });
-        // The account so far counts, and overlapping trades add less: two wins of 0.85 are 1 + 1.445 / 11.445.
+        // The account's value so far counts, and overlapping trades add less: two wins of 0.85 give 1 + 1.445 / 11.445.
         for stake in [0; 2].map(|_| test.on_open(0.85).unwrap()) {
             test.on_settled(stake, TradeOutcome::Won);
         }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// Overlap statistics: clusters of trades, and the variance inflation of the sum of returns.
 ///
 /// The inflation is `1 + 2 sum(r_i r_j over pairs open at the same time) / sum(r_i^2)`: the variance of the sum of
-/// returns relative to independent trades. It is 3 for three bots with identical trades, which provide a third of the
-/// evidence of independent trades. Ten trades are added to `sum(r_i^2)`, so that the first pairs do not dominate.
+/// returns `r`, relative to independent trades. For three bots with identical trades, it is 3: their trades provide a
+/// third of the evidence of independent trades. 10 is added to `sum(r_i^2)`, so that the first pairs do not dominate.
 ///
 /// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs instead of clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,10 +18,10 @@ pub struct Overlap {
     sum_of_pairs: f64,
 }
 
-/// Weight of the prior assumption that overlapping trades are independent, in trades.
+/// Weight of the initial assumption that overlapping trades are independent, in trades.
 const PRIOR_TRADES: f64 = 10.0;
 
-/// Running sum of returns when a trade opened. Returns added since then are those of overlapping trades.
+/// Sum of all returns when a trade opened. Any later increase comes from trades that overlap this trade.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OverlapMark(f64);
 
@@ -37,7 +37,7 @@ impl Overlap {
     }
 
     /// Returns the number of clusters, an upper bound for the number of independent observations.
-    /// Clusters are separated by times without open trades.
+    /// A new cluster begins when a trade opens while no other trade is open.
     pub const fn clusters(&self) -> u64 {
         self.clusters
     }
@@ -51,8 +51,8 @@ impl Overlap {
         1.0 + 2.0 * self.sum_of_pairs.max(0.0) / (self.sum_of_squares + PRIOR_TRADES)
     }
 
-    /// Returns the factor by which the stake of the next trade is multiplied: one divided by the variance inflation.
-    /// After few trades, the factor is smaller, because each open trade is assumed to be a copy of the next trade.
+    /// Returns the factor by which the next stake is multiplied to account for overlap: 1 / variance inflation. The
+    /// factor is smaller after few trades, because each open trade is assumed to be a copy of the next trade.
     #[inline]
     pub(super) fn stake_factor(&self) -> f64 {
         let alone = self.sum_of_squares + PRIOR_TRADES;

@@ -1,19 +1,19 @@
-//! Stake rules of the two accounts of a verdict, with stake fractions that are fixed in advance.
+//! Rules for the stakes of a verdict's two accounts. Their stake fractions are fixed in advance.
 
 use serde::{Deserialize, Serialize};
 
-/// Edges on which the parts of the edge account bet, as multiples of `delta`. Chosen together with the initial values
-/// to come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
+/// Edges on which the parts of the edge account bet, as multiples of `delta`. Multiples and initial values are chosen
+/// so that the median number of trades is close to that of a bettor who knows an edge of 1 to 6 `delta`.
 const EDGE_MULTIPLES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const INITIAL_EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// Shortfalls on which the parts of the mirror account bet, as multiples of `delta`.
+/// Distances below `delta` of the edges on which the mirror account's parts bet, as multiples of `delta`.
 const SHORTFALL_MULTIPLES: [f64; 2] = [1.1, 3.0];
 const INITIAL_MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
 const MAX_STAKE_FRACTION: f64 = 0.35;
 
-/// Values of the parts of an account, which have separate stake fractions, or the stakes of these parts.
+/// Values of the parts of an account, or the stakes of these parts. Each part has its own stake fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Vec<f64>", try_from = "Vec<f64>")]
 pub(super) struct AccountParts<const N: usize>([f64; N]);
@@ -59,15 +59,15 @@ impl<const N: usize> AccountParts<N> {
 impl EdgeParts {
     pub(super) const INITIAL: Self = Self(INITIAL_EDGE_PARTS);
 
-    /// Returns the sum of the parts. This order of additions suits vector registers; other orders are slower.
+    /// Returns the sum of the parts. This order of additions uses vector registers well; other orders are slower.
     #[inline]
     pub(super) fn total(&self) -> f64 {
         let [a, b, c, d] = self.0;
         (a + c) + (b + d)
     }
 
-    /// Stakes the Kelly fraction `e / b` of each part, for its edge `e`, multiplied by `part` for overlap.
-    /// The total is capped at the stake with which a win raises the account from `held` to `goal`.
+    /// Stakes the Kelly fraction `e / b` of each part, for the part's edge `e`. `part` reduces stakes for overlap.
+    /// If a win would raise the account, worth `held`, above `goal`, stakes are reduced so that it just reaches `goal`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (held, goal): (f64, f64)) -> Self {
         let unit = delta / b * part;
@@ -86,7 +86,7 @@ impl EdgeParts {
         if win <= missing {
             return staked;
         }
-        // Slightly more than needed, because rounding could otherwise leave it slightly below.
+        // Slightly more than needed, because rounding could otherwise leave the account slightly below the goal.
         let needed = (missing / win * (1.0 + 1e-9)).clamp(0.0, 1.0);
         self.return_stake(&staked, 1.0 - needed);
         Self(staked.0.map(|stake| stake * needed))
@@ -102,8 +102,8 @@ impl MirrorParts {
         a + b
     }
 
-    /// Stakes the Kelly fraction `s / (1 + delta)` of each part, for its shortfall `s`, and nothing for payouts up to
-    /// `delta`. The stake is increased by the possible cost of a payout above `b`.
+    /// Stakes the Kelly fraction `s / (1 + delta)` of each part, where `delta - s` is the edge that the part expects.
+    /// `part` reduces stakes for overlap. A possible payout above `b` increases them. No stake if `b <= delta`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64) -> Self {
         if b <= delta {
@@ -114,7 +114,7 @@ impl MirrorParts {
     }
 }
 
-/// Returns the maximum payout that the mirror account assumes. A win at this payout costs its whole stake.
+/// Returns the maximum payout that the mirror account assumes. A win at this payout costs the account its whole stake.
 pub(super) const fn max_mirror_payout(payout_fraction: f64) -> f64 {
     payout_fraction.max(1.0)
 }

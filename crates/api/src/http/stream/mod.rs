@@ -1,6 +1,6 @@
-//! Price stream of the venue. All pairs share one connection, which the first subscription opens.
+//! Price stream of the venue. All pairs share one connection. The first subscription opens the connection.
 //!
-//! A subscription ends with the connection, or when its pair is silent for `broker.stream_silence_ms`.
+//! A subscription ends with the connection, or when its pair has no price for `broker.stream_silence_ms`.
 //! Prices are then polled until the next subscription.
 
 use super::HttpBroker;
@@ -226,7 +226,7 @@ impl Socket {
                 }
                 _ = silence_check.tick() => {
                     let had = !pairs.is_empty();
-                    // Dropping a feed makes its reader poll instead.
+                    // If a feed is dropped, its reader polls prices instead.
                     pairs.retain(|pair| pair.heard.elapsed() < reader.silence);
                     if (had && pairs.is_empty()) || heard.elapsed() > self.dead_after {
                         return tracing::debug!("closing the silent price stream");
@@ -253,7 +253,7 @@ impl PriceReader {
         if !pair.prices.send(tick, Hold::none()) {
             pairs.swap_remove(place);
         } else if let Some(begun) = pair.begun.take() {
-            // If the subscriber has timed out, this fails and its feed is dropped.
+            // If the subscriber has timed out, the send fails and its feed is dropped.
             let _ = begun.send(());
         }
     }
@@ -267,7 +267,7 @@ async fn send(
     sent.map_err(|_| unavailable("sending timed out"))?.map_err(|error| connection_error(&error))
 }
 
-/// Converts a connection error. For a rejected handshake, the text contains only the HTTP status.
+/// Converts a connection error. For a rejected handshake, the message contains only the HTTP status.
 fn connection_error(error: &Error) -> BrokerError {
     match error {
         Error::Http(answer) if matches!(answer.status().as_u16(), 401 | 403) => {

@@ -1,4 +1,4 @@
-//! Parses Engine.IO 4 and Socket.IO 4 text packets, and the prices in them (`observed: prices and candles`).
+//! Parses text packets of Engine.IO 4 and Socket.IO 4, and their prices (`observed: prices and candles`).
 
 use crate::model::{PriceRecord, one_line, read_record};
 use candlewick_broker::{PriceTick, UnrecognisedData};
@@ -13,7 +13,7 @@ const SILENCE_TIMEOUT_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration:
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Packet {
-    /// The connection is open. Contains the timeout for the next ping.
+    /// The connection is open. The value is the timeout for the next ping.
     Open(Duration),
     Ping,
     Joined,
@@ -85,7 +85,7 @@ pub(super) fn build_subscribe_packet(slot: &str, pair: &str) -> String {
 
 const PRICE_EVENT: &str = "message";
 const PRICE_UPDATE: &str = "symbol.price.update";
-/// Maximum age of a streamed price by our clock, and the maximum time by which it may be ahead.
+/// Maximum age of a streamed price by our clock. Also the maximum time by which a price may be ahead of our clock.
 const MAX_PRICE_AGE: Millis = Millis::from_seconds(60);
 const MAX_PRICE_LEAD: Millis = Millis::from_seconds(5);
 
@@ -95,7 +95,7 @@ pub(super) struct PriceUpdate {
     pub(super) tick: PriceTick,
 }
 
-/// Reads the price in an event. Returns `None` (and counts the event) if slot, price or time is not valid.
+/// Reads the price in an event. Returns `None` and counts the event if slot, price or time is invalid.
 pub(super) fn read_price(
     arguments: Vec<Value>,
     slot: &str,
@@ -136,7 +136,7 @@ fn extract_record(message: Value, is_named: bool) -> Option<Value> {
     let wrapped = ["data", "payload", PRICE_UPDATE]
         .into_iter()
         .find(|name| fields.get(*name).is_some_and(Value::is_object));
-    // In an unwrapped record, `type` is the asset type.
+    // In a record without a wrapper, `type` is the asset type.
     let names: &[&str] = if wrapped.is_some() { &["event", "name", "type"] } else { &["event", "name"] };
     let said = names.iter().find_map(|name| fields.get(*name)).and_then(Value::as_str);
     if said.is_some_and(|said| said != PRICE_UPDATE)
@@ -152,7 +152,7 @@ fn extract_record(message: Value, is_named: bool) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// Returns the time of the last price in a one-second record: the end of that second.
+/// Returns the time of the last price in a one-second record, which is the end of that second.
 fn last_price_time(time: Millis) -> Millis {
     if time.get() == i64::MAX || !time.is_aligned_to(Millis::SECOND) { time } else { time + Millis::new(999) }
 }

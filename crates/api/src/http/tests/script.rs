@@ -1,4 +1,4 @@
-//! Scripted venue for tests. It plays acts on a raw socket and records every request.
+//! Scripted venue for tests. It performs a list of acts on a raw socket and records every request.
 
 use super::HttpBroker;
 use crate::{Credentials, Secret, Settings};
