@@ -126,7 +126,7 @@ impl Catalog {
         read.flatten().ok_or_else(absent)
     }
 
-    /// Reads a series from a single manifest, retrying if a writer replaces its files.
+    /// Reads all files of a series from one manifest. Starts over if a writer replaces the files meanwhile.
     fn read_consistently<T>(
         &self,
         series: Series,
