@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct RepairOptions {
     pub also: Vec<FindingKind>,
-    /// Row to keep if rows with the same time conflict. `None` aborts the repair.
+    /// Which of several conflicting rows with the same time to keep. If `None`, a conflict aborts the repair.
     pub conflicts: Option<ConflictChoice>,
-    /// Output file. Default: a file in a folder `fixed` next to the original.
+    /// Output file. If `None`, the file is created in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,
     pub existing: ExistingFile,
 }

@@ -125,7 +125,7 @@ impl PlantedEdge {
                 moved
             })
             .collect();
-        // Mirroring a path that ends on the wrong side keeps a random walk, because the mirror image is equally likely.
+        // A path with the wrong final sign is mirrored. It stays a random walk, as its mirror image is equally likely.
         let mirror = if (moved < 0.0) == (self.direction < 0) { 1.0 } else { -1.0 };
         self.ahead.extend(path.iter().rev().map(|moved| price + (moved * mirror).round() as i64));
         if let Some(last) = self.ahead.first_mut().filter(|last| (**last - price).signum() != self.direction)
