@@ -31,7 +31,7 @@ pub struct LoadedCandles {
 /// Loads the candles within `range` from named files or series, the catalog, or the synthetic generator.
 ///
 /// The catalog is used if it has candles for any bot, or for all built-in example bots. Otherwise, the load fails if
-/// the catalog is configured, or if it has only series of other symbols, since a symbol may be misspelled.
+/// the catalog is configured, or if it has only series that no configured bot uses. A symbol may be misspelled.
 pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);

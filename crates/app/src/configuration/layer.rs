@@ -42,7 +42,7 @@ pub(super) enum Origin {
 pub struct Flag(pub(super) Layer);
 
 impl Flag {
-    /// Creates a layer for a command-line flag, if set. `section` is empty for a top-level key.
+    /// Creates a layer for a command-line flag, if the flag is set. `section` is empty for a top-level key.
     pub fn new(
         name: &'static str,
         section: &'static str,

@@ -46,7 +46,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
     match deliver(paths, url, &order).await {
         Ok(Delivery::Bot(state)) => Ok(HaltOutcome::ByOrder(*state)),
         Ok(Delivery::NoBot) => {
-            // Either is enough, but the file works only in the bot's folder, and the journal from any folder.
+            // Either is enough. The file reaches only a bot in its folder, but the journal works from any folder.
             match (create_halt_file(paths, reason), store_order(url, &order).await) {
                 (Ok(()), Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. }))) => {
                     Ok(HaltOutcome::ByFile(file))

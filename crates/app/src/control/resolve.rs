@@ -1,4 +1,4 @@
-//! Resolves orders of unknown status and trades that the venue lost, through the running bot or in the journal.
+//! Resolves orders of unknown status and vanished trades manually, through the running bot or in the journal.
 
 use super::as_invalid;
 use super::reach::{Delivery, deliver};

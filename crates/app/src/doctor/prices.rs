@@ -102,7 +102,7 @@ pub(super) fn format_span(length: Millis) -> String {
 
 const MIN_CANDLES: i64 = 3;
 const MAX_CANDLES: i64 = 500;
-/// How far back to look for the last candles of a closed market. The time covers a long weekend.
+/// Length of the period in which the last candles of a closed market are searched. It covers a long weekend.
 const LONG_WEEKEND: Millis = Millis::from_seconds(4 * 86_400);
 const CANDLE_GRACE: Millis = Millis::from_seconds(5);
 

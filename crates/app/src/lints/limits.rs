@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 const MIN_PERCENT: f64 = 1.0;
 /// Minimum plausible percentage of a per-bot limit, since 0.5 % is common there.
 const MIN_BOT_PERCENT: f64 = 0.1;
-/// Payout in percent above which the value probably includes the stake, such as 185 instead of 85.
+/// Minimum payout in percent of which the stake is probably a part, such as 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {

@@ -59,7 +59,7 @@ pub fn connect_paper(loaded: &LoadedConfig) -> Result<Connection> {
     let mut runtime = config.runtime.clone();
     let delay = config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
-    // The venue does not know the paper wallet and its trades, so there is nothing to audit or list.
+    // The paper wallet always reports its initial balance, so there is nothing to audit or list.
     runtime.wallet_every_s = 0;
     runtime.list_every_s = 0;
     Ok(Connection {

@@ -71,7 +71,7 @@ impl ReloadContext {
         check_ladders(&settings, standing, &loaded.config.simulation)?;
         let (mut runtime, risk) = (loaded.config.runtime.clone(), settings.risk);
         let (configured, venue) = (&self.config.runtime, &self.runtime);
-        // An embedded venue needs longer timeouts. With stress, it also needs fewer audits, since prices differ.
+        // Keeps the longer timeouts of an embedded venue, and its fewer audits if stress moves its prices.
         runtime.stop_patience_s = runtime
             .stop_patience_s
             .saturating_add(venue.stop_patience_s.saturating_sub(configured.stop_patience_s));
@@ -103,7 +103,7 @@ impl ReloadContext {
         Ok(changed.take(MAX_LISTED_FILES).map(|(name, _)| words(name)).collect())
     }
 
-    /// Builds the new settings in the order of the running bots, because the state of the run refers to bots by index.
+    /// Builds the new settings for the same bots, because the state of the run refers to bots by index.
     fn build_settings(&self, loaded: &LoadedConfig) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }

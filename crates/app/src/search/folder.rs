@@ -1,4 +1,4 @@
-//! Result folder of a search. On object storage, files are uploaded once complete.
+//! Result folder of a search. If the folder is on object storage, complete files are uploaded.
 
 use super::PreparedSearch;
 use crate::bots::declared_durations;
@@ -42,7 +42,7 @@ impl ResultFolder {
         Ok(self.here.join(name))
     }
 
-    /// Uploads a finished file. Keeps a file that another machine uploaded first, and returns a notice.
+    /// Uploads a finished file. If another machine has uploaded the file first, keeps that file and returns a notice.
     pub fn upload(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.display_path().join(name);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Age of the last turn at which the run loop is stalled. A turn takes up to 5 s, plus 10 s for the journal.
+/// Age of the last turn at which the run loop counts as stalled. It turns every 5 s, and may wait 10 s for the journal.
 const LOOP_STALL_AGE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {

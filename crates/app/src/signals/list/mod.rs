@@ -42,7 +42,7 @@ pub(crate) struct SignalList {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueEntry {
     pub(crate) at: Millis,
-    /// Signal id, derived from the time so that an edited file never repeats a trade.
+    /// Signal id. It is derived from the time, so that an edited file never repeats a trade.
     pub(crate) id: SignalId,
     pub(crate) entry: ListEntry,
 }
@@ -186,7 +186,7 @@ impl SignalList {
         })
     }
 
-    /// Returns a backtest's signals within each bot's candles, and a warning about contradictions.
+    /// Returns the signals of a backtest within the time of each bot's candles, and a warning about contradictions.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],
@@ -245,7 +245,7 @@ pub(super) fn signal_id_at(at: Millis) -> SignalId {
 
 fn read_text(path: &Path) -> Result<String, String> {
     let cannot = |error| format!("cannot read the file: {error}");
-    // Reading a pipe would block.
+    // Only regular files are read, because reading a pipe would block.
     if !std::fs::metadata(path).map_err(cannot)?.is_file() {
         return Err("not a regular file".to_owned());
     }
