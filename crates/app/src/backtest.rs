@@ -174,7 +174,7 @@ impl LatencyOptions {
 }
 
 impl PreparedBacktest {
-    /// Calls `act` with a [`SensitivityAnalysis`] that runs this backtest on up to `threads` threads, by default one per core.
+    /// Calls `act` with a [`SensitivityAnalysis`] of this backtest on up to `threads` threads, by default one per core.
     pub fn with_repeat<T>(
         &self,
         registry: &Registry,

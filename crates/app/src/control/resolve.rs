@@ -31,7 +31,7 @@ pub struct Decision {
 pub enum ResolveOutcome {
     ByBot(Box<RunState>),
     InJournal {
-        /// How the venue's trade differs from the order. If this is `Some`, the next run starts halted.
+        /// Difference between the venue's trade and the order, as text. If this is `Some`, the next run starts halted.
         halted: Option<String>,
     },
 }

@@ -278,7 +278,7 @@ pub struct Layout {
 }
 
 impl LayoutTerms {
-    /// Divides a span of candles into windows. `step` is the longest interval, `purge` the longest trade.
+    /// Divides a span of candles into windows. `step` is the longest interval, `purge` the longest trade duration.
     pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]

@@ -124,7 +124,7 @@ impl HeadingContext {
         }
     }
 
-    /// Fills in the expiry from the heading. Returns an ended expiry if the entry has no expiry.
+    /// Sets the entry's expiry from the heading. Returns a heading's ended expiry if the entry has no expiry.
     pub(super) fn apply_expiry(
         &mut self,
         cells: &mut Cells,
