@@ -379,7 +379,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Returns the valid numbers of trials in a shard. An adaptive search may find no new set after its first.
+    /// Returns the range of trials that a shard must contain. An adaptive search may find no new set after its first.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.is_adaptive() { 0..1 } else { shard.trials(plan.sets) }
     }

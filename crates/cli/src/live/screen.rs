@@ -288,7 +288,7 @@ impl Screen {
         match notice {
             Notice::Handled { event, actions, funds, intent, .. } => {
                 self.latest = self.latest.max(event.received);
-                // Candles with the same close share a line, printed before the decisions on them.
+                // Candles with the same close time share a line. It is printed before the decisions on these candles.
                 if !matches!(event.kind, EventKind::Candle { .. }) {
                     self.print_closes();
                 }
