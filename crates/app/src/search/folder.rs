@@ -75,7 +75,7 @@ impl ResultFolder {
     ) -> Result<PathBuf> {
         let path = self.write(name, fill)?.0;
         let Some(remote) = &self.remote else { return Ok(path) };
-        // A faster run has written the same rows: they depend only on the plan, and merging verifies them.
+        // A shard of a faster run has the same rows, since they depend only on the plan. Merging verifies the rows.
         remote.upload_if_unchanged(name)?;
         Ok(remote.display_path().join(name))
     }

@@ -201,7 +201,7 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout that contains `program`. It is found at run time, since packages must contain no build paths.
+/// Finds the checkout that contains `program`. The path is never compiled in, since packages must not have build paths.
 fn find_enclosing_checkout(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
