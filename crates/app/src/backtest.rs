@@ -159,7 +159,7 @@ fn disjoint_bot_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<
 }
 
 impl LatencyOptions {
-    /// Returns settings with the recorded latency, and the payout that the journal recorded, in percent.
+    /// Returns the settings with the recorded latency, together with the payout in the journal, in percent.
     fn apply_to(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrival_delays() };
         if recorded.samples_ms.is_empty() {
@@ -174,7 +174,7 @@ impl LatencyOptions {
 }
 
 impl PreparedBacktest {
-    /// Calls `act` with a [`SensitivityAnalysis`] that runs this backtest on up to `threads` threads, by default one per core.
+    /// Calls `act` with a [`SensitivityAnalysis`] of this backtest on up to `threads` threads, by default one per core.
     pub fn with_repeat<T>(
         &self,
         registry: &Registry,
@@ -234,7 +234,7 @@ mod tests {
         let series = |symbol: &str, interval: &str, from: i64| flat_candles(symbol, interval, from..from + 3);
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
-        // The series cover minutes 0 to 15 and 15 to 30.
+        // The first series covers minutes 0 to 15, the second series minutes 15 to 30.
         let after = disjoint_bot_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
         assert!(after.contains("EURUSD@5m and GBPUSD@5m do not overlap"), "{after}");
         assert_eq!(disjoint_bot_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);

@@ -194,7 +194,7 @@ pub fn build_strategies(
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the trade durations of each strategy, or an empty list if it only uses the bot's duration.
+/// Returns the trade durations of each bot's strategy. The list is empty if the strategy uses the bot's duration.
 pub fn declared_durations_per_bot(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| declared_durations(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()

@@ -102,7 +102,7 @@ impl AppError {
         let (mut last, mut next) = (text.clone(), self.source());
         while let Some(cause) = next {
             let line = cause.to_string();
-            // Skips causes that the previous line already contains.
+            // Skips a cause if the previous line already contains its text.
             if !last.contains(&line) {
                 let _ = write!(text, "\n  cause: {line}");
             }

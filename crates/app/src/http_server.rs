@@ -1,4 +1,4 @@
-//! HTTP server of a run, with connection limits and timeouts so that no client can delay the run.
+//! HTTP server of a run. Connection limits and timeouts ensure that no client can delay the run.
 
 use crate::error::{AppError, Result};
 use http_body_util::Full;
@@ -21,7 +21,7 @@ const MAX_CONNECTIONS: usize = 64;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(2);
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_HEAD_BYTES: usize = 8_192;
-/// Pause after a connection cannot be accepted, for example because file descriptors ran out.
+/// Pause after a failure to accept a connection, for example because no file descriptors are left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 pub(crate) type Answer = Response<Full<Bytes>>;
@@ -40,7 +40,7 @@ pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener
     })
 }
 
-/// Serves requests until the future is dropped. Calls `on_too_many` for each excess connection.
+/// Serves requests until the future is dropped. Calls `on_too_many` for each connection above the limit.
 pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
     listener: TcpListener,
     answer: impl Fn(Request<Incoming>, IpAddr) -> A + Clone + Send + 'static,

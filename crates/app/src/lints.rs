@@ -79,7 +79,7 @@ pub struct LintFinding {
     pub text: String,
 }
 
-/// Lint: its name, its stages besides [`Stage::Check`] (`config check`) and its check function.
+/// A lint: name, stages in addition to [`Stage::Check`] (`config check`), and check function.
 struct Lint(&'static str, &'static [Stage], fn(&LintInput<'_>) -> Vec<String>);
 
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
@@ -95,7 +95,7 @@ const LINTS: [Lint; 28] = [
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
     Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| payout_probe_notices(&input.session())),
-    // Stakes above every possible balance are rejected elsewhere.
+    // A stake that no possible balance can pay is rejected elsewhere.
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
         check_first_stakes(&input.session()).unwrap_or_default()
     }),
@@ -145,7 +145,7 @@ pub fn run_to_texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 
-/// Start of 2026. Checking hours over a full year covers the DST changes of every time zone.
+/// Start of 2026. Hours are checked over a full year, which includes the DST changes of every time zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
@@ -155,7 +155,7 @@ struct OpenHours {
     window: Window,
 }
 
-/// Trading hours of one setting. Trading requires at least one open window.
+/// Trading hours of one setting, as alternative windows. Trading requires that at least one window is open.
 type AlternativeHours = Vec<OpenHours>;
 
 fn hours_across_day_start(input: &LintInput<'_>) -> Vec<String> {
@@ -188,7 +188,7 @@ fn hours_across_day_start(input: &LintInput<'_>) -> Vec<String> {
 fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
     input.check_bots(|bot| {
         let all = bot_hours(bot, &input.loaded.config.risk);
-        // Any overlap begins at the start of a window.
+        // If windows overlap, the overlap begins at the start of one of them, so only starts are tested.
         let mut starts = all.iter().flatten().flat_map(|own| window_starts(&own.window));
         if all.len() < 2 || starts.any(|at| is_open(&all, at)) {
             return None;
@@ -232,7 +232,7 @@ fn contains_day_start(window: &Window, day: DayStart, group: &[AlternativeHours]
 }
 
 fn has_day_limit(risk: &RiskSettings) -> bool {
-    // The default trade limit is too high to be reached. A pause without a length lasts until the day ends.
+    // The default trade limit is too high to be reached. A pause without a duration lasts until the day ends.
     let default = RiskSettings::default().max_trades_per_day;
     let amounts = [risk.daily_loss_limit, risk.daily_profit_target];
     let percentages = [risk.daily_loss_limit_percent, risk.daily_profit_target_percent];
@@ -255,7 +255,7 @@ fn risk_hours(risk: &RiskSettings) -> AlternativeHours {
     risk.hours.iter().filter_map(|hours| OpenHours::new("risk.hours", hours.clone())).collect()
 }
 
-/// Returns the trading hours of the run and of each filter of a combined bot, all required to be open.
+/// Returns the trading hours of the run and of each filter of a combined bot. All of them must be open.
 fn bot_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<AlternativeHours> {
     let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
     let filters = filters.into_iter().flatten().filter_map(|filter| {

@@ -55,7 +55,7 @@ impl FromStr for Resampling {
 pub struct MonteCarloTerms {
     pub resampling: Resampling,
     pub paths: u64,
-    /// Mean block length; `None` to estimate the length from the data (Politis and White).
+    /// Mean block length. If `None`, the method of Politis and White estimates the length from the data.
     pub block: Option<f64>,
     pub seed: u64,
     pub threads: Option<NonZeroUsize>,

@@ -19,7 +19,7 @@ pub struct Program {
     pub target: String,
     pub features: Vec<String>,
     pub hash: String,
-    /// Hashes of system libraries by file name. Not part of the program's identity.
+    /// Hashes of system libraries by file name. They are not part of the program's identity.
     pub libraries: BTreeMap<String, String>,
 }
 
@@ -57,12 +57,12 @@ impl fmt::Display for Program {
 
 static CODE_FILE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the file to hash if the program is loaded as a library. Later calls have no effect.
+/// Sets the file to hash when this program is a library of another process. Later calls have no effect.
 pub fn set_code_file(file: PathBuf) {
     CODE_FILE.get_or_init(|| file);
 }
 
-/// Returns the hash of the executable's bytes that are mapped at run time.
+/// Returns the hash of those bytes of the executable that are loaded into memory at run time.
 ///
 /// The hash changes with any compiled-in code, even if the version does not. A hash of Candlewick's
 /// sources would miss strategies of other crates. Excludes debug sections, which are most of the file.
@@ -104,7 +104,7 @@ fn mapped_ranges(file: &File) -> Option<Vec<Range<u64>>> {
     (!parts.is_empty()).then_some(parts)
 }
 
-/// Opens the executable that was started, even if it has been replaced since.
+/// Opens the executable that was started, even if its file has been replaced since the start.
 #[cfg(target_os = "linux")]
 fn open_executable() -> io::Result<File> {
     File::open("/proc/self/exe")

@@ -4,7 +4,7 @@ pub trait Progress: Send + Sync {
     /// Creates a progress bar that disappears when dropped.
     fn bar(&self, work: &str) -> Box<dyn ProgressBar>;
 
-    /// Creates an indicator, for work of unknown length, that disappears when dropped.
+    /// Creates an indicator for work of unknown length. The indicator disappears when dropped.
     fn spinner(&self, work: &str) -> Box<dyn Send>;
 }
 

@@ -5,7 +5,7 @@ use candlewick_journal::Reader;
 use candlewick_records::{FoldedJournal, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
-/// Reads a journal, skipping rejection counts and lines outside [`FoldedJournal::lines`].
+/// Reads a journal without rejection counts and without the lines outside [`FoldedJournal::lines`].
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
     Ok(Box::pin(read(reader, false)).await?.0)
 }
@@ -42,7 +42,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
             lines,
             last,
         })?;
-        // Retries if a run has started in the meantime, since its settings may differ.
+        // Reads again if a new run has started in the meantime, because its settings may differ.
         if contents.last_run().seq == begun {
             return Ok((contents, trades));
         }

@@ -16,7 +16,7 @@ pub fn quote_for_shell(text: &str) -> Cow<'_, str> {
 const MAX_SCANNED_FILES: usize = 1_000;
 const MAX_LISTED_FILES: usize = 5;
 
-/// Builds the first part of a hint about a missing file: a similar name, or the files in the folder.
+/// Builds the start of a hint about a missing file. It suggests a similar name or lists the files in the folder.
 pub(crate) fn suggest_nearby_files(missing: &Path, extensions: &[&str]) -> String {
     let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {

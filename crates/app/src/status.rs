@@ -34,7 +34,7 @@ pub struct Status {
     /// Total stake of open, in-flight and in-doubt trades, including duplicates.
     pub open_stakes: f64,
     pub wallet: Option<f64>,
-    /// Wallet minus the balance implied by the trades. `None` if there is no difference.
+    /// Wallet balance minus the balance that follows from the trades. `None` if there is no difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wallet_difference: Option<f64>,
     /// Profit of trades settled on the day of the last event.
@@ -58,7 +58,7 @@ pub struct Status {
     pub reloaded: Option<SettingsReload>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules that reject every signal of some bots. Only money and count rules if no bot is running.
+    /// Risk rules that reject every signal of some bots. If no bot is running, only money and count rules are listed.
     pub blocked: Vec<Blockage>,
     /// Whether risk rules block all bots for longer than the duration of a trade.
     pub all_blocked: bool,
@@ -80,7 +80,7 @@ impl Status {
     pub async fn read(loaded: &LoadedConfig, url: &JournalUrl) -> Result<Self> {
         let mut reader = Reader::open(url).await?;
         let holder = reader.current_lease().await?.map(HolderLine::from_lease);
-        // Queries the bot before the slow journal read, so that the times of the bot do not look stale.
+        // The bot is queried before the slow read of the journal, so that its times do not look stale.
         let bot = query_bot(loaded).await?;
         let (contents, old) = read_recent_trades(&mut reader).await?;
         let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
@@ -94,7 +94,7 @@ impl Status {
         let last_event = contents.last.line.received;
         let now = match (&bot, &holder) {
             (Some(bot), _) => bot.at,
-            // An embedded venue that has ended has no clock, so the last event is its current time.
+            // An embedded venue that has ended has no clock, so the time of the last event is used as its current time.
             (None, Some(holder)) if trading != Some(TradingMode::Sandbox) => holder.read,
             (None, _) => last_event,
         };
@@ -270,7 +270,7 @@ async fn read_signal_tally(
         return Ok(bot.signals.as_deref().filter(|tally| !tally.is_empty()).cloned());
     }
     match contents.notes_of_last_run().find_map(SignalTally::from_note) {
-        // A run that ended improperly has no note of its signals, but still has a holder.
+        // A run that was killed has not recorded its signal tally, but the journal still has a lease holder.
         None if holder.is_some() => count_signals_since(reader, contents.last_run().seq).await,
         noted => Ok(noted),
     }
@@ -365,7 +365,7 @@ async fn query_bot(loaded: &LoadedConfig) -> Result<Option<RunState>> {
     })
 }
 
-/// Counts signals and decisions from journal line `begun` on. `None` if there are no signals.
+/// Counts signals and decisions from the journal line `begun` to the end. `None` if there are no signals.
 async fn count_signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>> {
     let lines = reader.external_signals_from(begun).await?;
     let mut tally = SignalTally::default();
@@ -485,7 +485,7 @@ impl fmt::Display for HolderLine {
 
 #[derive(Debug, PartialEq, Serialize)]
 pub struct PauseLine {
-    /// Paused symbol or bot. `None` if the pause applies to all bots.
+    /// Name of the paused symbol or bot. `None` if the pause applies to all bots.
     pub whose: Option<String>,
     pub after: String,
     pub until: Millis,

@@ -25,8 +25,8 @@ impl TradedSymbols {
         found(written).or_else(|| found(&usual_spelling(written)))
     }
 
-    /// Resolves `written` to traded symbols: one symbol, or all pairs of a currency such as `USD`.
-    /// `None` for an unknown name. Empty if no bot trades a pair of the currency.
+    /// Returns the traded symbols that `written` means: one symbol, or all pairs of a currency such as `USD`.
+    /// `None` if the name is unknown. The list is empty if no bot trades a pair of the currency.
     pub(crate) fn find_all(&self, written: &str) -> Option<Vec<Symbol>> {
         if let Some(symbol) = self.find(written) {
             return Some(vec![symbol]);
@@ -52,9 +52,9 @@ impl TradedSymbols {
     }
 }
 
-/// Returns a symbol as most venues spell it: `EURUSD` for `FX:eur/usd` and `EUR-USD`.
+/// Returns a symbol in the spelling of most venues: `EURUSD` for `FX:eur/usd` and `EUR-USD`.
 pub fn usual_spelling(name: &str) -> String {
-    // Charts prefix the data source, as in FX:GBPUSD.
+    // Charting sites put the data source before the symbol, as in FX:GBPUSD.
     let own = name.rsplit(':').next().unwrap_or(name);
     let own = CHART_SUFFIXES.iter().find_map(|suffix| own.strip_suffix(suffix)).unwrap_or(own);
     let plain = own.replace('/', "").to_uppercase();
@@ -91,7 +91,7 @@ pub(crate) fn resolve_blackout_symbols(spans: &mut [Blackout], bots: &[BotSettin
     for span in spans {
         let mut symbols: Vec<Symbol> = Vec::with_capacity(span.symbols.len());
         for name in &span.symbols {
-            // Keeps unknown names, since a span without symbols would apply to all.
+            // Unknown names are kept, because a blackout without symbols would apply to all symbols.
             let found = traded.find_all(name.as_str()).filter(|found| !found.is_empty());
             for symbol in found.unwrap_or_else(|| vec![*name]) {
                 if !symbols.contains(&symbol) {

@@ -6,7 +6,7 @@ use candlewick_rules::longest_part;
 use candlewick_sdk::{Interval, Millis, Registry, Strategy};
 use serde_json::Value;
 
-/// Number of candles above which a warm-up is long if the length of the run is unknown.
+/// Number of candles above which a warm-up counts as long if the length of the run is unknown.
 const LONG_WARM_UP_CANDLES: usize = 2_000;
 const LONG_WARM_UP_PERCENT: f64 = 5.0;
 
@@ -50,7 +50,7 @@ impl WarmUp {
     }
 
     pub fn describe_warm_up_share(&self, count: usize, scope: &str) -> Option<String> {
-        // The last warm-up candle can already produce a signal.
+        // The last candle of the warm-up can already produce a signal.
         let silent = self.candles.saturating_sub(1).min(count);
         let percent = silent as f64 / count.max(1) as f64 * 100.0;
         (percent > LONG_WARM_UP_PERCENT).then(|| {

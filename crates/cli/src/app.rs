@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Registered strategies, or the first registration error, which [`App::run`] reports.
+    /// Registered strategies, or the first error of a registration. [`App::run`] reports this error.
     registry: Result<Registry, RegistryError>,
     brokers: CustomBrokers,
     package_folder: Option<&'static str>,
@@ -100,7 +100,7 @@ impl App {
             .with_strategy_entry(candlewick_rules::entry())
     }
 
-    /// Adds a strategy type. A registration error makes [`App::run`] fail.
+    /// Adds a strategy type. If the registration fails, [`App::run`] reports the error.
     #[must_use]
     pub fn with_strategy<S: StrategyFactory>(self) -> Self {
         self.with_strategy_entry(StrategyEntry::from_factory::<S>())
@@ -129,7 +129,7 @@ impl App {
         Self { package_folder: Some(folder), ..self }
     }
 
-    /// Returns the long flags of a command such as `edge verdict`. Aliases are included, dashes are not.
+    /// Returns the long flags of a command such as `edge verdict`, including aliases, without the leading dashes.
     pub fn long_flags(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();
@@ -244,7 +244,7 @@ fn hosted_usage_answer(error: &clap::Error, output: HostedOutput) -> HostedResul
 
 fn with_counterpart_hint(mut error: clap::Error) -> clap::Error {
     if let Some(hint) = find_counterpart_hint(&error) {
-        // Drops clap's suggestion, whose usage line belongs to the similarly spelled argument or command.
+        // Removes clap's suggestion, because its usage line is about the similarly spelled argument or command.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::Usage);

@@ -133,7 +133,7 @@ pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> Replay
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestedTime {
     Moment(Millis),
-    /// Time of day. The last such time before the end of the journal is meant.
+    /// Time of day. It means the last such time before the end of the journal.
     TimeOfDay(NaiveTime, String),
     WithoutYear(String),
 }
@@ -146,7 +146,7 @@ pub(crate) fn parse_requested_time(text: &str) -> Result<RequestedTime, String> 
     if let Some(time) = TIME_FORMATS.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok()) {
         return Ok(RequestedTime::TimeOfDay(time, text.to_owned()));
     }
-    // 2024 is a leap year, so 02-29 is accepted.
+    // The year is 2024, because it is a leap year and accepts 02-29.
     if parse_in_year(2_024, text).is_some() {
         return Ok(RequestedTime::WithoutYear(text.to_owned()));
     }
@@ -161,11 +161,11 @@ fn parse_in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
 }
 
 impl RequestedTime {
-    /// Returns the last matching time (UTC) up to `last`. A full date and time is returned unchanged.
+    /// Returns the last time up to `last` that matches, in UTC. A complete date and time is returned unchanged.
     pub(crate) fn resolve_before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
         let day = |back: u64| end.date().checked_sub_days(Days::new(back));
-        // The previous 29 February is at most eight years back.
+        // The previous 29 February was at most eight years ago.
         let found = match self {
             Self::Moment(moment) => return Some(*moment),
             Self::TimeOfDay(time, _) => {

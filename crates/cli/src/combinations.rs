@@ -1,4 +1,4 @@
-//! Reports about rules and combinations: descriptions, condition counts and replays of trade gates.
+//! Reports on rules and combined bots: descriptions, counts of met conditions, and replays of trade gates.
 
 use crate::context::Context;
 use crate::failure::Failure;

@@ -67,7 +67,7 @@ impl JournalArguments {
         Ok((loaded, url))
     }
 
-    /// Like [`Self::load`], but without `--journal`, finds the running bot. Fails if several bots are running.
+    /// Like [`Self::load`], but if `--journal` is not set, finds the running bot. Fails if several bots are running.
     pub(crate) fn load_running(&self, context: &Context<'_>) -> Result<(LoadedConfig, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {
@@ -85,7 +85,7 @@ pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T,
     runtime.block_on(work).map_err(E::into)
 }
 
-/// Maximum number of worker threads besides the main thread, as measured in `BENCHMARKS.md`.
+/// Maximum number of worker threads in addition to the main thread. See the measurement in `BENCHMARKS.md`.
 const MAX_WORKER_THREADS: usize = 2;
 
 pub(crate) fn start_workers() -> Result<Runtime, Failure> {

@@ -1,4 +1,4 @@
-//! Commands hosted inside another program: their output, progress and end.
+//! Support for commands that run inside another program: their output, progress and end.
 
 use crate::failure::Ending;
 use candlewick_app::validation::ThisProgram;
@@ -16,7 +16,7 @@ pub trait Host: Send + Sync {
 
     fn is_stopped(&self) -> bool;
 
-    /// Returns the command that starts a `strategy decide` process, `None` to use this program.
+    /// Returns the command that starts a `strategy decide` process, or `None` to start the current executable.
     fn this_program(&self) -> Option<ThisProgram>;
 
     fn on_candles(&self, series: &[CandleSeries]);
@@ -24,10 +24,10 @@ pub trait Host: Send + Sync {
     fn on_trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale);
 }
 
-/// Kind of command. It decides how the host reacts to a panic in a strategy.
+/// Kind of command. It determines how the host reacts if a strategy panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandKind {
-    /// Trades with a demo, paper or real wallet. The run must be stopped in an orderly way.
+    /// The command trades with a demo, paper or real wallet. It must be stopped in an orderly way.
     Trades,
     Checks,
     Computes,
@@ -43,7 +43,7 @@ pub enum HostedOutput {
 pub struct HostedResult {
     pub code: u8,
     pub output: String,
-    /// Failure of the command, `None` if the command succeeded or was stopped.
+    /// Failure of the command, or `None` if the command succeeded or was stopped.
     pub failure: Option<HostedFailure>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct HostSession {
     stop_flag: Option<Arc<OnceLock<Ending>>>,
 }
 
-/// Panic payload used to unwind a command that is stopped in the middle of a computation.
+/// Payload of the unwinding that stops a command in the middle of a computation.
 struct StopRequest;
 
 thread_local! {
@@ -114,7 +114,7 @@ pub(crate) fn session() -> Option<HostSession> {
 }
 
 impl HostSession {
-    /// Reports progress. On a stop request, sets the stop flag; without a flag, unwinds the command.
+    /// Reports progress to the host. If the host requests a stop, sets the stop flag, or unwinds if there is no flag.
     pub(crate) fn report_progress(&self, work: &str, done: u64, total: u64) {
         self.host.on_progress(work, done, total);
         if !self.host.is_stopped() {
@@ -122,7 +122,7 @@ impl HostSession {
         }
         match &self.stop_flag {
             Some(stop_flag) => drop(stop_flag.set(Ending::Interrupted)),
-            // Not a panic: no hook runs, and `with_host` recognizes the payload.
+            // This is not a panic. No panic hook runs, and `with_host` recognizes the payload.
             None => resume_unwind(Box::new(StopRequest)),
         }
     }

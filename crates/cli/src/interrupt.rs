@@ -84,10 +84,10 @@ pub(crate) fn stop_flag() -> Result<Arc<OnceLock<Ending>>, Failure> {
     Ok(stop_flag)
 }
 
-/// Makes the first stop request remove incomplete files and exit the process.
+/// Sets up the reaction to the first stop request: incomplete files are removed, and the process exits.
 pub(crate) fn exit_on_stop() -> Result<(), Failure> {
     if host::host().is_some() {
-        // The host owns the process; the work stops at its next progress report.
+        // The host owns the process, so the process must not exit. The work stops at its next progress report.
         return Ok(());
     }
     on_stop(|ending| {

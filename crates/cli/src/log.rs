@@ -38,7 +38,7 @@ pub(crate) struct LogWriter {
 pub(crate) enum LogMessage {
     Text(String),
     Warning(String),
-    /// Sends later lines to a view, and also to the log target unless the target is a terminal.
+    /// Sends the following lines to a view. Also prints them to the log target, unless the target is a terminal.
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
     Divert(SyncSender<String>),
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
@@ -72,7 +72,7 @@ impl LogWriter {
         self.send(LogMessage::Text(text));
     }
 
-    /// Prints a failure if the log is JSON. Returns whether the failure was printed.
+    /// Prints a failure as a log line if the log format is JSON. Returns whether the failure was printed.
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
@@ -97,7 +97,7 @@ impl LogWriter {
     pub(crate) fn flush(&self) {
         let (done, is_done) = sync_channel(1);
         let queue = self.queue.clone();
-        // The queue may be full. A separate thread lets the timeout cover both waits.
+        // The queue may be full. Sending from a separate thread makes the timeout apply to both waits.
         std::thread::spawn(move || queue.send(LogMessage::Flush(done)));
         let _ = is_done.recv_timeout(FLUSH_TIMEOUT);
     }
@@ -160,7 +160,7 @@ impl<T: Write> Log<T> {
 
     fn write(&mut self, text: &str) {
         if let Some(view) = &self.view {
-            // A slow view misses lines. The held lines are written when the view ends.
+            // If the view is slow, it misses lines. The stored lines are written when the view ends.
             for line in strip_str(text).to_string().lines() {
                 drop(view.try_send(line.to_owned()));
             }
@@ -230,7 +230,7 @@ const WARN_MARKER: &str = " WARN ";
 #[derive(Clone, Default)]
 pub(crate) struct LineFormat {
     is_json: Arc<AtomicBool>,
-    /// Venue clock during a run, `None` for the system clock.
+    /// Clock of the venue during a run. If `None`, the system clock is used.
     clock: Arc<RwLock<Option<Arc<dyn Clock>>>>,
 }
 
@@ -325,7 +325,7 @@ pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
     let form = LineFormat::default();
     form.set_json(std::env::var(FORMAT_VARIABLE).is_ok_and(|value| value == "json"));
     let writer = LogWriter::start(std::io::stderr(), form.clone());
-    // Tests may start several apps in one process; the first subscriber is kept.
+    // Tests may start several apps in one process. Only the first can set the subscriber.
     let _ = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(writer.clone())

@@ -3,7 +3,7 @@
 use candlewick_cli::{App, CountingAllocator};
 use std::process::ExitCode;
 
-/// Counts the memory used by strategies, for `strategy check`.
+/// Allocator that counts the memory used by strategies, for `strategy check`.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 

@@ -92,7 +92,7 @@ pub(crate) fn write_trades(
         return write_file("--trades", path, write_csv);
     }
     let facts = RunFacts::new(book, bots, (scale, caveats));
-    // Writes both files or neither: the facts file is renamed into place after the trades file.
+    // Either both files are written or neither. The facts file is renamed into place after the trades file.
     let written = write_whole_file(&RunFacts::facts_path(path), |file| {
         serde_json::to_writer(&mut *file, &facts)?;
         file.flush()?;

@@ -1,4 +1,4 @@
-//! Progress on stderr, only on a terminal and only for work that takes longer than a second.
+//! Progress on stderr. It is shown only on a terminal, and only for work that takes longer than a second.
 
 use crate::arguments::GlobalArguments;
 use crate::host::{HostSession, session};
@@ -90,7 +90,7 @@ impl app::ProgressBar for Progress {
 }
 
 pub(crate) struct Spinner {
-    /// Ends the spinner thread when dropped.
+    /// Sender whose drop ends the thread of the spinner.
     _done: Option<mpsc::Sender<()>>,
 }
 
@@ -105,7 +105,7 @@ impl Spinner {
             if is_done.recv_timeout(SHOW_DELAY) == Err(RecvTimeoutError::Timeout) {
                 let spinner = ProgressBar::new_spinner().with_message(what);
                 spinner.enable_steady_tick(FRAME_INTERVAL);
-                // Returns when the sender is dropped at the end of the work.
+                // The call returns when the sender is dropped at the end of the work.
                 let _ = is_done.recv();
                 spinner.finish_and_clear();
             }

@@ -1,4 +1,4 @@
-//! Suppression of repeated warnings, which are shown once and then counted.
+//! Suppresses repeated warnings. A warning is shown once, and its repeats are counted.
 //!
 //! Warnings have the same kind if they are equal up to the first colon (symbol, intent, request) and, ignoring numbers,
 //! up to the second colon. Each kind is shown once per span. Further limits apply to kinds that differ only in numbers,
@@ -53,7 +53,7 @@ impl WarningFilter {
                 return true;
             }
             let count = tally.take_count(now);
-            // A flood of a single kind stays suppressed. Larger groups are shown again in the next span.
+            // A single kind that keeps repeating stays suppressed. Larger groups are shown again in the next span.
             let stays = group.limit == 1 && count.is_some();
             due.extend(count);
             stays

@@ -1,4 +1,4 @@
-//! Terminal text: escapes control and bidirectional characters, and wraps lines.
+//! Prepares text for the terminal: escapes control and bidirectional characters, and wraps lines.
 
 use candlewick_sdk::{escape_hidden, is_hidden};
 use console::{Term, measure_text_width};
@@ -9,7 +9,7 @@ pub(crate) fn sanitize_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, |rest| usize::from(rest.starts_with('\n')))
 }
 
-/// Like `sanitize_lines`, but keeps colours. Quoted text must be sanitized before insertion.
+/// Like `sanitize_lines`, but retains colours. Text from outside must be sanitized before it is inserted.
 pub(crate) fn sanitize_coloured_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, |rest| if rest.starts_with('\n') { 1 } else { colour_code_length(rest) })
 }
@@ -24,7 +24,7 @@ pub(crate) fn escape_json(document: &str) -> Cow<'_, str> {
     }
     let mut text = String::with_capacity(document.len() + 8);
     for letter in document.chars() {
-        // In a JSON document, line ends are the only hidden characters outside strings.
+        // Outside strings, a JSON document contains no hidden characters except line ends.
         if letter != '\n' && is_hidden(letter) {
             for unit in letter.encode_utf16(&mut [0; 2]) {
                 let _ = write!(text, "\\u{unit:04x}");
@@ -66,7 +66,7 @@ fn sanitize(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
 
 const MIN_COLUMNS: usize = 40;
 
-/// Returns the width from `COLUMNS` or the terminal, `None` for files and pipes.
+/// Returns the number of columns from `COLUMNS` or the terminal. `None` if the output is a file or pipe.
 pub(crate) fn terminal_columns(terminal: &Term) -> Option<usize> {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let named = named.filter(|columns: &usize| *columns > 0);

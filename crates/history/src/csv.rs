@@ -18,12 +18,12 @@ pub struct Progress {
 pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
-/// Minimum growth of the candle buffer, which grows by an eighth to waste less memory than doubling.
+/// Minimum growth of the candle buffer. The buffer grows by an eighth, because doubling would waste memory.
 const MIN_EXTRA_CAPACITY: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
-/// Maximum line length, enough for a time and five numbers of up to 330 digits.
+/// Maximum line length. A time and five numbers of up to 330 digits fit into a line.
 const MAX_LINE_BYTES: u64 = 4096;
-/// Plausible times in milliseconds, from March 1973 to the year 5138.
+/// Range of plausible Unix times in milliseconds, from March 1973 to the year 5138.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 
 pub fn read_csv_file(
@@ -215,7 +215,7 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
     }
 }
 
-/// Returns the first characters of untrusted input, escaped for use in messages.
+/// Returns the first characters of untrusted input, escaped so that messages can contain them.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const MAX_EXCERPT_BYTES: usize = 60;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MAX_EXCERPT_BYTES)]);
@@ -238,7 +238,7 @@ impl<R: Read> Read for ProgressReader<'_, R> {
     }
 }
 
-/// Writes the header and one line per candle. Numbers are written in the shortest exact form.
+/// Writes the header and one line per candle. Each number gets the fewest digits that preserve its value.
 pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()> {
     writeln!(writer, "{CSV_HEADER}")?;
     for candle in series.candles() {

@@ -41,7 +41,7 @@ impl Disk for SystemDisk {}
 
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Replaces the file at `path` atomically. A crash may leave behind a file ending in [`PARTIAL`].
+/// Replaces the file at `path` atomically. After a crash, a file whose name ends in [`PARTIAL`] may remain.
 pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }
@@ -98,17 +98,17 @@ pub(crate) fn replace_by(
     disk.sync_folder(parent_folder(path))
 }
 
-/// Partial files of all threads, to be removed when the program is interrupted.
+/// Partial files of all threads. The files are removed when the program is interrupted.
 static PARTIAL_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Removes all partial files. Call this only before exiting, because writes in progress fail.
+/// Removes all partial files. Call this function only before exiting, because it makes writes in progress fail.
 pub fn remove_partial_files() {
     remove_partial_files_in(Path::new(""));
 }
 
 fn remove_partial_files_in(folder: &Path) {
     for partial in partial_files().iter().filter(|partial| partial.starts_with(folder)) {
-        // Best effort: partial files are never read.
+        // Errors are ignored, because partial files are never read.
         let _ = fs::remove_file(partial);
     }
 }
@@ -152,7 +152,7 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns a unique path in the folder of `path`, because concurrent writes must not share a file.
+/// Returns a unique path in the folder of `path`, so that concurrent writes never share a partial file.
 fn partial_name(path: &Path) -> PathBuf {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let write = WRITES.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Detection of gaps between candles, and of a second interval in the same series.
+//! Detects gaps between candles, and candles of a second interval in the same series.
 
 use candlewick_sdk::{CandleSeries, Interval, Millis};
 use std::ops::Range;
@@ -35,9 +35,9 @@ pub(crate) struct SecondInterval {
     pub(crate) start: usize,
 }
 
-/// Finds the first run of longer distances that missing candles cannot explain.
-/// A run of `n` multiples of `d` counts as chance if `N * q^n > 1e-6` with `q = (k + 1) / (m + 1)`. There are
-/// `N` distances in total and `m` within `5 n` before and after the run. `k` of the `m` are multiples of `d`.
+/// Finds the first run of distances longer than `interval` that missing candles cannot explain.
+/// A run of `n` multiples of its first distance `d` is chance if `N * q^n > 1e-6`, `q = (k + 1) / (m + 1)`. `N` is
+/// the number of all distances, `m` of those within `5 n` before and after the run, `k` of multiples of `d` among `m`.
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,
@@ -50,7 +50,7 @@ pub(crate) fn find_second_interval(
     while start < total {
         let step = distance(start);
         let is_longer = step > length && step.is_aligned_to(length);
-        // Longer candles have gaps too, such as weekends.
+        // Candles of the second interval have gaps too, such as weekends, so multiples are accepted.
         let is_multiple = |at: usize| distance(at) > Millis::ZERO && distance(at).is_aligned_to(step);
         let end = if is_longer {
             (start + 1..total).find(|index| !is_multiple(*index)).unwrap_or(total)
@@ -73,7 +73,7 @@ fn is_explained_by_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(
     let around = (before..run.start).chain(run.end..after);
     let (multiples, all) = around
         .fold((0_u32, 0_u32), |(multiples, all), index| (multiples + u32::from(is_multiple(index)), all + 1));
-    // If there are no surrounding distances, the run is the whole file.
+    // Without surrounding distances, the run is the whole file.
     let share = if all == 0 { 1.0 } else { f64::from(multiples + 1) / f64::from(all + 1) };
     let exponent = i32::try_from(run.len()).unwrap_or(i32::MAX);
     total as f64 * share.powi(exponent) > MAX_CHANCE_RUNS

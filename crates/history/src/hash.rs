@@ -94,7 +94,7 @@ pub(crate) fn hash_blocks(series: Series, blocks: &[(u64, Hash)]) -> Hash {
 }
 
 fn encode_candle(candle: &Candle) -> [u8; CANDLE_BYTES] {
-    // Volumes of -0 and 0 are equal, so they must have the same hash: -0 + 0 is 0.
+    // -0 and 0 are equal volumes and must have the same hash. Adding 0 turns -0 into 0.
     let volume = candle.volume() + 0.0;
     let numbers = [candle.open(), candle.high(), candle.low(), candle.close(), volume];
     let mut record = [0; CANDLE_BYTES];
@@ -108,7 +108,7 @@ fn encode_candle(candle: &Candle) -> [u8; CANDLE_BYTES] {
 
 const SUPPORTED_YEARS: Range<i32> = -9_999..10_000;
 
-/// Calendar block: a UTC day for candles below one minute, a month below one hour, else a year.
+/// Calendar block of candles: a UTC day for intervals below one minute, a month below one hour, else a year.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) range: Range<Millis>,

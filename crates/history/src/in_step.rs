@@ -1,6 +1,6 @@
-//! Comparison of two series of a symbol. The finer candles must add up to the coarser candles.
+//! Compares two series of a symbol. The candles of the finer series must add up to those of the coarser series.
 //!
-//! If closes differ, a sample of the finer series is shifted by all [`candidate_lags`] to test the best fit.
+//! If closes differ, a sample of the finer series is shifted by each of the [`candidate_lags`] to find the best fit.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 use std::fmt;
@@ -13,15 +13,15 @@ const TOLERATED_SHARE: f64 = 0.02;
 const BROKEN_STRETCH_SHARE: f64 = 0.25;
 const PRICE_TOLERANCE: f64 = 1e-9;
 const MAX_SEARCHED_CLOSES: usize = 512;
-/// Maximum number of short lags to try, in steps of one finer candle.
+/// Maximum number of short lags to try. Short lags differ by one candle of the finer series.
 const MAX_NEAR_LAGS: i64 = 1_200;
-/// Step between longer lags up to [`MAX_CLOCK_LAG`]. Longer lags come from time zones.
+/// Step between longer lags, up to [`MAX_CLOCK_LAG`]. Wrong time zones cause longer lags.
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
-/// Maximum deviation at a fitting lag, as a share of the deviation without a lag.
+/// Maximum deviation at a lag that fits, as a fraction of the deviation without a lag.
 const MAX_LAG_DEVIATION: f64 = 0.9;
 const MIN_LAG_STANDARD_ERRORS: f64 = 5.0;
-/// Maximum negligible difference, as a share of a usual move of the coarser candles.
+/// Largest difference that is negligible, as a fraction of a usual move of the coarser candles.
 const NEGLIGIBLE_MOVE_SHARE: f64 = 0.02;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub struct SeriesMismatch {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MismatchKind {
-    /// The finer series matches after a shift by this lag. A late series has a positive lag.
+    /// The finer series matches after a shift by this lag. The lag is positive if the finer series is late.
     Shifted(Millis),
     /// The series are in step, but the prices differ by this amount on average, such as bid and mid.
     OtherPrices(f64),
@@ -187,7 +187,7 @@ fn candidate_lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> 
     (1..=near).map(move |steps| fine * steps).chain(far).flat_map(|lag| [lag, Millis::ZERO - lag])
 }
 
-/// Returns absolute deviations from the median, so a constant offset has no effect.
+/// Returns the absolute deviations from the median. A constant offset therefore has no effect.
 fn deviations(differences: &[f64]) -> Vec<f64> {
     let mut sorted = differences.to_vec();
     let middle = sorted.len() / 2;

@@ -13,7 +13,7 @@ pub enum AssetType {
     Crypto,
     /// Currency pairs. The market is closed from Friday 22:00 to Sunday 22:00 UTC.
     Forex,
-    /// Over-the-counter prices of the venue itself. The market is open all week.
+    /// Over-the-counter symbols, which the venue itself prices. The market is open all week.
     Otc,
 }
 
@@ -47,11 +47,11 @@ const MORE_CURRENCIES: [&str; 20] = [
     "BRL", "CLP", "CNH", "CNY", "COP", "CZK", "DKK", "HKD", "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "PLN",
     "RUB", "SGD", "THB", "TRY", "ZAR",
 ];
-/// Codes of coins and metals. Longer codes come first, because `FDUSD` ends in `USD`.
+/// Codes of coins and metals. Longer codes come first, because a code may end in another, as `FDUSD` does in `USD`.
 const OTHER_CODES: [&str; 14] =
     ["USDT", "USDC", "FDUSD", "BUSD", "TUSD", "BTC", "ETH", "BNB", "SOL", "XRP", "XAU", "XAG", "XPT", "XPD"];
 
-/// Returns the properties of a known market. `EURUSD.OTC` is like `EURUSD`, but open all week.
+/// Returns the properties of a known market. `EURUSD.OTC` has those of `EURUSD`, but is open all week.
 pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
     let plain = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);

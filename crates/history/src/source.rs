@@ -1,4 +1,4 @@
-//! Candle files as given by `--data`: a path with symbol and interval.
+//! Candle files as named by `--data`: a path together with symbol and interval.
 
 use crate::gap::{SecondInterval, find_second_interval};
 use crate::{HistoryError, Progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file};
@@ -15,7 +15,7 @@ pub struct CandleFile {
 }
 
 impl CandleFile {
-    /// Parses symbol and interval from a file name. The interval follows the last `_`.
+    /// Parses symbol and interval from a file name. The interval is the part after the last `_`.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
         let text = || path.display().to_string();
         let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };
@@ -100,7 +100,7 @@ impl fmt::Display for CandleFile {
 }
 
 fn suggest_series(text: &str) -> Option<String> {
-    // `data/GBPUSD_1m` is a path without its extension, but `GBP/USD` is a symbol.
+    // `data/GBPUSD_1m` is a path whose extension is missing, but `GBP/USD` is a symbol.
     let folder = Path::new(text).parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_some_and(|folder| folder.is_absolute() || folder.starts_with(".") || folder.is_dir()) {
         return None;

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default)]
 pub struct CandleChoice {
-    /// Candle files or catalog series ([`DataName`](super::DataName)). The shortest candles price the trades.
+    /// Candle files or catalog series ([`DataName`](super::DataName)). Trades are priced on the shortest candles.
     pub data: Vec<String>,
     pub catalog: Option<PathBuf>,
     pub from: Option<Millis>,
@@ -170,7 +170,7 @@ pub const ALLOW_IN_SANDBOX: &str =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
-    /// Candles fine enough for the expiry must exist for part of the time. Trades are checked after the run.
+    /// Candles fine enough for the expiry must exist for part of the run. Each trade is checked after the run.
     Somewhere,
     Throughout,
 }
@@ -238,7 +238,7 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
     Ok(())
 }
 
-/// Returns whether a trade opens or closes within a stretch. A close at the end of the stretch counts.
+/// Returns whether a trade opens or closes within one of the time ranges. The end of a range counts for closes.
 fn is_priced_within(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);

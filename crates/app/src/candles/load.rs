@@ -31,11 +31,11 @@ pub struct LoadedCandles {
 /// Loads the candles within `range` from named files or series, the catalog, or the synthetic generator.
 ///
 /// The catalog is used if it has candles for any bot, or for all built-in example bots. Otherwise, the load fails if
-/// the catalog is configured, or if configured bots find only other series, since a symbol may be misspelled.
+/// the catalog is configured, or if it has only series that no configured bot uses. A symbol may be misspelled.
 pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
-    // Object storage can neither append nor lock.
+    // A catalog needs appends and locks, which object storage does not support.
     if is_storage_url(store.catalog.folder()) {
         let place = store.catalog.folder().display();
         let help = "upload a series with `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet`, \

@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Selects the candle series of each bot, and all other candles of the traded symbols.
+/// Selects the candle series of each bot, and all other series of the traded symbols.
 ///
-/// A missing series is resampled from the longest candles that evenly divide its interval. `place` is the data
-/// source in error messages.
+/// A missing series is resampled from the longest candles whose interval divides its interval. `place` is the data
+/// source that error messages name.
 pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
@@ -46,7 +46,7 @@ pub fn select_series(
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// Builds one market per symbol. Trades are priced by the shortest candles of a bot, with shorter ones as detail.
+/// Builds one market per symbol. The shortest candles of any bot price the trades. Shorter candles add detail.
 pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {
@@ -157,7 +157,7 @@ pub(crate) fn bots_without_candles(loaded: &LoadedConfig) -> Vec<String> {
 pub fn help_for_history(error: &HistoryError) -> Option<String> {
     match error {
         HistoryError::NotInCatalog { folder, what } => Some(describe_catalog(folder, what)),
-        // A repair cannot remove line 1, the header.
+        // Line 1 is the header, which a repair cannot remove.
         HistoryError::InvalidLine { path, line: 2.., .. } => Some(format!(
             "`candlewick data check {}` lists all problems; --fix writes a copy without invalid lines",
             quote_for_shell(&path.display().to_string())
@@ -184,10 +184,10 @@ fn help_for_missing_file(path: &Path, action: &str) -> Option<String> {
     }
 }
 
-/// Number of newest candles that determine the price step. Older candles may have an outdated step.
+/// Number of newest candles from which the price step is derived. Older candles may have an outdated step.
 const STEP_SAMPLE_CANDLES: usize = 1_000;
 
-/// Returns the price step of recent candles: the last decimal of the most precise price, such as 0.00001.
+/// Returns the price step of recent candles: one unit of the last decimal of the most precise price.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
     Some(format_price_step(newest_prices(candles).map(count_decimals).max()?))
 }
@@ -250,7 +250,7 @@ fn count_decimals(price: f64) -> usize {
     round_to_15_digits(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
-/// Rounds to 15 significant digits, which a double preserves: 1.0832100000000002 becomes 1.08321.
+/// Rounds to 15 significant digits, which every double preserves. 1.0832100000000002 becomes 1.08321.
 fn round_to_15_digits(price: f64) -> f64 {
     format!("{price:.14e}").parse().unwrap_or(price)
 }
@@ -324,7 +324,7 @@ mod tests {
             ([1.08, 1.08123, 1.07, 1.08], "0.00001"),
             ([94_000.0, 94_001.0, 93_999.0, 94_000.0], "1"),
             ([94_000.0, 94_000.5, 94_000.0, 94_000.0], "0.1"),
-            // Floating-point results of 1.0833 - 0.00009 and of 0.1 + 0.2.
+            // The prices include the inexact floating-point results of 1.0833 - 0.00009 and of 0.1 + 0.2.
             ([1.08, 1.083_210_000_000_000_2, 1.07, 1.08], "0.00001"),
             ([1.0, 1.0, 0.300_000_000_000_000_04, 1.0], "0.1"),
             ([0.000_001_23, 0.000_001_24, 0.000_001_2, 0.000_001_23], "0.00000001"),

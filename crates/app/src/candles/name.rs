@@ -120,7 +120,7 @@ pub enum PriceSource {
 }
 
 impl PriceSource {
-    /// Returns `Venue` if the catalog records the venue as the only origin of all candles, otherwise `Other`.
+    /// Returns `Venue` if all candles come from this venue according to the catalog, otherwise `Other`.
     pub(super) fn from_names(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
         let source = describe_source(venue);
         for name in names {
@@ -139,10 +139,10 @@ pub fn describe_source(venue: &Settings) -> String {
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
 }
 
-/// Builds a bot per symbol in `data`, on the longest candles of the symbol. The default is a bot on BTCUSDT 1m.
+/// Builds one bot per symbol in `data`, on the symbol's longest candles. Without data, builds a bot on BTCUSDT 1m.
 pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
-    // Invalid names are reported on reading.
+    // Invalid names are skipped here and reported when the candles are read.
     for name in data.iter().filter_map(|name| name.parse::<DataName>().ok()) {
         let Series { symbol, interval } = name.series();
         let known = longest.entry(symbol).or_insert(interval);
@@ -150,7 +150,7 @@ pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     }
     let is_one = longest.len() <= 1;
     let bot = |symbol: &str, interval: Interval| {
-        // The longest possible close type is a day.
+        // A trade duration (close type) is at most one day.
         let close_type = CloseType::new(interval.length().min(Millis::DAY));
         let name = if is_one { "rules".to_owned() } else { format!("rules-{}", symbol.to_lowercase()) };
         json!({

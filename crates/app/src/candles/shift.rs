@@ -1,4 +1,4 @@
-//! Aligns stored candles with the present, by a start time or by a shift of whole days.
+//! Aligns stored candles with the present, by choosing a start time or by shifting the candles by whole days.
 
 use crate::error::AppError;
 use candlewick_sandbox::StartTime;
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// Shifts all candles by the same number of whole days, so that their period includes `now`.
 ///
-/// Prefers shifts with a candle of every series at `now`, and with a day of candles before and after `now`.
+/// Prefers shifts for which every series has a candle at `now`, and a day of candles before and after `now`.
 pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
     let hint = "use --start or a --speed above 1 to keep the candle times unchanged";
     let Some(days) = best_shift(now, all) else {
@@ -25,7 +25,7 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns `asked`, or by default a time one day (at most a quarter) after the start of the common period.
+/// Returns `asked`, or a default: one day after the start of the common period, but at most a quarter into it.
 pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {
@@ -53,7 +53,7 @@ fn common_span(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
     (start < end).then_some((start, end))
 }
 
-/// Checks that a candle covers `at`. The error is the open time of the next candle, if any.
+/// Checks that a candle of the series includes the time `at`. The error is the open time of the next candle, if any.
 fn check_covered(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
     let next = one.candles().partition_point(|candle| candle.time() <= at);
     let last = next.checked_sub(1).map(|last| one.candles()[last]);

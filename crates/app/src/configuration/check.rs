@@ -6,7 +6,7 @@ use candlewick_sdk::{AliasContext, CloseType, Interval, find_key};
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
-/// Maximum absolute value of a number. Larger floats lose precision.
+/// Maximum absolute value of a number. Larger floating-point numbers lose precision.
 const MAX_NUMBER: f64 = 1e15;
 
 pub(super) fn check(
@@ -33,7 +33,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         } else if !alternatives.is_empty() {
             self.check_alternatives(&alternatives, value, path);
         } else if !matches_type(schema, value) {
-            // A single table needs no example value, only double brackets.
+            // If a single table is given for a list, the hint only needs double brackets, not an example value.
             let is_list = schema.types().contains(&"array") && !matches!(value, Value::Dict(..));
             let example = example_value(path.last()).filter(|_| is_list);
             self.report_value(path, value, &example.map_or_else(|| describe(schema), str::to_owned));
@@ -61,7 +61,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
     }
 
-    /// Checks a table. Keys without a schema, such as strategy parameters, may have any finite value.
+    /// Checks a table. A key that has no schema, such as a strategy parameter, may have any finite value.
     fn check_table(&mut self, schema: Schema<'a>, dict: &Dict, table: &Value, path: &KeyPath) {
         let known: Vec<&str> = schema.properties().map(|(name, _)| name).collect();
         for (key, value) in dict {
@@ -78,7 +78,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             }
         }
         for key in schema.required().filter(|key| !dict.contains_key(*key)) {
-            // Misspelled keys and keys from other programs are reported separately.
+            // Misspelled keys and keys known from other programs are reported elsewhere.
             let is_meant = |given: &String| {
                 !known.contains(&given.as_str())
                     && find_key(&[AliasContext::Setting], given, &[key]).is_some()

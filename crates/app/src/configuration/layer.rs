@@ -1,4 +1,4 @@
-//! Configuration layers (defaults, files, environment, flags), and resolution of their file paths.
+//! Layers of the configuration: defaults, files, environment and flags. Also resolves the file paths in them.
 
 use super::notify::is_channel_secret;
 use super::secret::mask_passwords;
@@ -18,7 +18,7 @@ const DEFAULT_TOML: &str = include_str!("../../../../config/default.toml");
 const SANDBOX_TOML: &str = include_str!("../../../../config/sandbox.toml");
 
 const ENVIRONMENT_PREFIX: &str = "CANDLEWICK_";
-/// Environment variables that are read elsewhere and never merged with the settings.
+/// Environment variables that are not settings. Other code reads them, so they are never merged.
 const UNMERGED_VARIABLES: [&str; 4] =
     ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
 const BROKER_SECRETS: [&str; 2] = ["api_token", "api_key"];
@@ -42,7 +42,7 @@ pub(super) enum Origin {
 pub struct Flag(pub(super) Layer);
 
 impl Flag {
-    /// Creates a layer for a command-line flag, if set. `section` is empty for a top-level key.
+    /// Creates a layer for a command-line flag, if the flag is set. `section` is empty for a top-level key.
     pub fn new(
         name: &'static str,
         section: &'static str,
@@ -124,7 +124,7 @@ impl Layer {
         }
     }
 
-    /// Rejects secrets in files, since files get copied and committed. Errors never contain the secrets.
+    /// Rejects secrets in configuration files, since such files get copied and committed. Errors never contain secrets.
     fn reject_secrets(&self) -> Result<()> {
         self.reject_password()?;
         let channels = self.section("notify").and_then(|notify| notify.get("channels")?.as_dict());
@@ -284,14 +284,14 @@ fn resolve_value(value: &mut Value, key: &mut Vec<String>, paths: (&Path, &Path)
 fn resolve_path(text: &str, key: &[String], (folder, file): (&Path, &Path)) -> Result<Option<String>> {
     let key: Vec<&str> = key.iter().map(String::as_str).collect();
     let (before, name) = match key.as_slice() {
-        // The text is SYMBOL@INTERVAL=PATH or only a path.
+        // The text is either SYMBOL@INTERVAL=PATH or a path.
         ["sandbox", "data"] => text.split_at(text.find('=').map_or(0, |at| at + 1)),
         ["signals", "list" | "secret_file"]
         | ["broker", "api_token_file" | "api_key_file"]
         | ["risk", "blackouts"]
         | ["risk", "blackouts", "file"]
         | ["notify", "channels", _, "url_file" | "secret_file"] => ("", text),
-        // Any parameter may be a path if it contains a dot or a separator.
+        // A parameter that contains a dot or a path separator may be a path.
         ["bots", "params", ..] if text.contains(['.', '/', '\\']) => ("", text),
         _ => return Ok(None),
     };

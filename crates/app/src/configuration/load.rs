@@ -1,4 +1,4 @@
-//! Merges the configuration with the origin of each value, and validates reloads.
+//! Merges the configuration layers, records the origin of each value, and validates reloads.
 
 use super::check::{Schema, check};
 use super::layer::{Flag, Layer, Origin, describe_tried_paths};
@@ -70,7 +70,7 @@ impl LoadedConfig {
         Self::merge_layers(vec![Layer::defaults()?, Layer::from_text(text)?])
     }
 
-    /// Like [`read`](Self::read), for a reload. Rejects pipes, which cannot be read twice.
+    /// Like [`read`](Self::read), but for a reload. Rejects pipes, because a pipe cannot be read twice.
     pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
         if let Some(file) = files.iter().find(is_other) {
@@ -186,7 +186,7 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
     let schema = schema
         .map_err(|error| AppError::system("cannot serialize the schema of the configuration", error))?;
     Problems::check(check(Schema::new(&schema), root, |tag| find_origin(figment, tag)))?;
-    // Deserialization checks what the schema cannot express, such as the format of intervals.
+    // Deserialization checks rules that the schema cannot express, such as the format of intervals.
     let mut config = root.deserialize::<Config>().map_err(|error| {
         let path = KeyPath::from_parts(error.path.clone());
         let origin = find_origin(figment, path.innermost_value(root).tag());
@@ -206,7 +206,7 @@ fn find_origin(figment: &Figment, tag: Tag) -> Option<String> {
     figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
 }
 
-/// Keys of `[risk]` that a reload cannot change, since they define the verdict, the day and the session.
+/// Keys of `[risk]` that a reload must not change, because they define the verdict, the day and the session.
 const FIXED_RISK_KEYS: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
 
 pub fn check_reload(running: &Config, new: &LoadedConfig) -> Result<()> {
@@ -252,9 +252,9 @@ fn mask_value(key: &str, value: &Json) -> Json {
     }
 }
 
-/// Removes keys that have no effect. Returns a notice if one of them is obsolete.
+/// Removes keys that no longer have an effect. Returns a notice if the user should remove an obsolete key.
 fn remove_unused_keys(values: &mut Dict) -> Option<&'static str> {
-    // The section is reserved, so that files with it still load.
+    // The section is reserved. Files that contain it must still load.
     values.remove("dashboard");
     let Some(Value::Dict(_, data)) = values.get_mut("data") else { return None };
     data.remove("cache_results_from")?;

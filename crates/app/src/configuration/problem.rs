@@ -8,7 +8,7 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
     pub key: String,
-    /// Invalid value, `None` if unknown or possibly secret.
+    /// The invalid value, or `None` if it is unknown or may be a secret.
     pub value: Option<String>,
     pub origin: Option<String>,
     pub complaint: String,
@@ -76,7 +76,7 @@ impl Problems {
         self.0
     }
 
-    /// Returns `Setting` if any problem is an invalid setting, since invalid settings may cause data problems.
+    /// Returns `Setting` if any problem is an invalid setting, because an invalid setting may cause the data problems.
     pub fn kind(&self) -> ProblemKind {
         let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
         if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }
@@ -128,7 +128,7 @@ impl KeyPath {
         self.0.last().filter(|part| !is_index(part)).map_or("", String::as_str)
     }
 
-    /// Returns the value at this path, or the innermost existing table or list along it.
+    /// Returns the value at this path. If it does not exist, returns the innermost table or list of the path that does.
     pub fn innermost_value<'a>(&self, root: &'a Value) -> &'a Value {
         let next = |value: &'a Value, part: &String| match value {
             Value::Dict(_, dict) => dict.get(part),

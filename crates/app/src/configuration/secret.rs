@@ -33,7 +33,7 @@ pub fn credentials(loaded: &LoadedConfig) -> Result<Credentials> {
     Ok(Credentials { api_token: read_credential(&token, loaded)?, api_key: read_credential(&key, loaded)? })
 }
 
-/// Returns a source that rereads the token file, or `None` if the token comes from the environment.
+/// Returns a function that reads the token file again, or `None` if the token comes from the environment.
 pub fn token_source(loaded: &LoadedConfig) -> Option<TokenSource> {
     let [CredentialSource { variable, file, .. }, _] = credential_sources(&loaded.config.broker);
     let path = file.filter(|_| std::env::var_os(variable).is_none())?.to_owned();
@@ -104,16 +104,16 @@ fn check_permissions(_path: &Path) -> Result<(), String> {
 
 pub(super) const MASK: &str = "********";
 
-/// Fragments of secret option names in an address, short enough to match misspelled names.
+/// Parts of the names of secret options in an address. They are short, so that misspelled names match too.
 const SECRET_NAME_FRAGMENTS: [&str; 4] = ["pas", "pw", "secret", "token"];
 
-/// Returns the address with its passwords masked; `None` if it has no password.
-/// When in doubt, masks parts of invalid addresses, since a password may contain any characters.
+/// Returns the address with masked passwords, or `None` if the address contains no password.
+/// In an invalid address, masks every part that may be a password, since passwords may contain any characters.
 pub(super) fn mask_passwords(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once(':').filter(|(scheme, _)| *scheme != "sqlite")?;
     let marks = if text[scheme.len()..].starts_with("://") { "://" } else { ":" };
     let rest = &text[scheme.len() + marks.len()..];
-    // Splits at the last @, since a password may contain an unescaped one.
+    // Splits at the last @, since a password may contain an unescaped @.
     let (user, place) = rest.rsplit_once('@').map_or((None, rest), |(user, place)| (Some(user), place));
     let named = user.and_then(|user| user.split_once(':'));
     let (place, options) = place.split_once('?').map_or((place, None), |(place, all)| (place, Some(all)));

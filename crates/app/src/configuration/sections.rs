@@ -79,7 +79,7 @@ pub fn control_paths(loaded: &LoadedConfig) -> Result<ControlPaths> {
     })
 }
 
-/// Returns the base path of control files: the journal file, or a path in the state folder for a server.
+/// Returns the base path of the control files: the journal file, or a path in the state folder if a server is used.
 fn control_base_path(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
@@ -146,7 +146,7 @@ impl Default for DataSettings {
 }
 
 impl DataSettings {
-    /// Returns the state folder. Prefers a folder that an earlier version created in the working directory.
+    /// Returns the state folder. If an earlier version created one in the working directory, returns that folder.
     pub fn state_folder(&self) -> PathBuf {
         self.state.clone().unwrap_or_else(|| prefer_existing(".candlewick", ensure_state_folder()))
     }
@@ -264,7 +264,7 @@ pub struct VariantSettings {
 }
 
 impl VariantSettings {
-    /// Returns the ledger file, if enabled. Prefers a file that an earlier version created in the working folder.
+    /// Returns the ledger file, if enabled. If an earlier version created one in the working folder, returns that file.
     fn path(&self) -> Option<PathBuf> {
         let of_user = || ensure_state_folder().map(|folder| folder.join("variants.jsonl"));
         let usual = || prefer_existing("candlewick.variants.jsonl", of_user());

@@ -1,4 +1,4 @@
-//! Renders the merged configuration with value origins and masked secrets.
+//! Renders the merged configuration, with the origin of each value and with masked secrets.
 
 use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
 use super::{Config, KeyPath, LoadedConfig, secret};

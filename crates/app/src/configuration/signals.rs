@@ -143,7 +143,7 @@ impl WebhookSecret {
         Ok(Self(blake3::hash(text.as_bytes())))
     }
 
-    /// Compares a secret with this one in constant time, by their hashes.
+    /// Compares the given secret with this secret. The comparison of their hashes takes constant time.
     pub(crate) fn is(&self, given: &str) -> bool {
         self.0 == blake3::hash(given.as_bytes())
     }

@@ -7,7 +7,7 @@ use candlewick_sdk::{
 };
 use figment::value::Value;
 
-/// Sections in which keys from other programs get a suggestion. A channel's token is not the venue's.
+/// Sections where keys of other programs get a suggestion. Channels are left out: their token is not the venue's.
 const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
 const MAX_SUGGESTED_SECTIONS: usize = 4;
 const MAX_LISTED_KEYS: usize = 24;
@@ -190,7 +190,7 @@ mod tests {
             ("mode", &["account"], "mode belongs in [account]: move the key below that line"),
             ("risk_max_open_trades", &["risk"], "did you mean max_open_trades in [risk]? The environment"),
             ("bots[0].account", BOT, "[account] is a section at the top level"),
-            // Misspelled and unknown keys. A channel's password is not the venue's.
+            // Misspelled and unknown keys. The password of an alert channel gets no hint about venue credentials.
             ("risk.daily_los_limit", RISK, "did you mean \"daily_loss_limit\"?"),
             ("risk.xyz", RISK, "known are: daily_loss_limit, "),
             ("risk.xyz", &["same key"; 25], "`candlewick config show` lists all keys"),

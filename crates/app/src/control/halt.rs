@@ -20,7 +20,7 @@ const BOT_HINT: &str = "name the bot's journal with --journal, or its configurat
 #[derive(Debug)]
 pub enum HaltOutcome {
     ByOrder(RunState),
-    /// No bot is running. The halt file and a command in the journal halt the next bot.
+    /// No bot is running. The halt file and a command in the journal will halt the next bot.
     ByFile(PathBuf),
     /// No bot is running and the halt file could not be created. A command in the journal halts the next bot.
     ByJournal {
@@ -46,7 +46,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
     match deliver(paths, url, &order).await {
         Ok(Delivery::Bot(state)) => Ok(HaltOutcome::ByOrder(*state)),
         Ok(Delivery::NoBot) => {
-            // Either is enough, but the file works only in the bot's folder, and the journal from any folder.
+            // Either is enough. The file reaches only a bot in its folder, but the journal works from any folder.
             match (create_halt_file(paths, reason), store_order(url, &order).await) {
                 (Ok(()), Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. }))) => {
                     Ok(HaltOutcome::ByFile(file))
@@ -57,7 +57,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
             }
         }
         Ok(Delivery::NoJournal) => Err(no_journal_error(paths, url, running_bots_hint().await)),
-        // Rejected before anything was sent.
+        // The command was rejected before anything was sent.
         Err(error @ AppError::Control(ControlError::ReasonTooLong { .. })) => Err(error),
         // The halt is not confirmed, but the bot may still see the file.
         Err(error) => match create_halt_file(paths, reason) {
@@ -133,7 +133,7 @@ pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> 
     }
 }
 
-/// Sends a signal through the socket only, since the journal would deliver it too late.
+/// Sends a signal through the socket only. Through the journal, the signal would arrive too late.
 pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome> {
     let problem = match send_order(&paths.socket, &ControlOrder::Signal(order), None).await {
         Ok(ControlAnswer::Signal { outcome }) => return Ok(outcome),

@@ -23,7 +23,7 @@ fn expect_state(answer: ControlAnswer) -> Result<RunState> {
     let problem = match answer {
         ControlAnswer::Done { state } => return Ok(*state),
         ControlAnswer::Refused { problem } => {
-            // The bot writes causes and the hint on separate lines.
+            // The bot sends the causes and the hint as separate lines.
             let (problem, hint) = match problem.split_once("\nhint: ") {
                 Some((problem, hint)) => (problem, Some(hint.to_owned())),
                 None => (problem.as_str(), None),

@@ -1,4 +1,4 @@
-//! Delivers commands through both socket and journal. The first answer wins.
+//! Delivers commands through both the socket and the journal. The first answer is used.
 
 use super::expect_state;
 use crate::error::{AppError, ErrorKind, Result};
@@ -14,7 +14,7 @@ use std::error::Error;
 use std::pin::pin;
 use std::time::Duration;
 
-/// Timeout for an acknowledgement in the journal. Bots poll the journal every second.
+/// Maximum wait for an answer in the journal. Bots poll the journal every second.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 

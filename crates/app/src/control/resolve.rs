@@ -1,4 +1,4 @@
-//! Resolves unknown orders and vanished trades manually, through the running bot or in the journal.
+//! Resolves orders of unknown status and vanished trades manually, through the running bot or in the journal.
 
 use super::as_invalid;
 use super::reach::{Delivery, deliver};
@@ -31,7 +31,7 @@ pub struct Decision {
 pub enum ResolveOutcome {
     ByBot(Box<RunState>),
     InJournal {
-        /// Difference between the venue's trade and the order. If `Some`, the next run starts halted.
+        /// Difference between the venue's trade and the order, as text. If this is `Some`, the next run starts halted.
         halted: Option<String>,
     },
 }
@@ -49,11 +49,11 @@ pub async fn resolve(loaded: &LoadedConfig, url: &JournalUrl, decision: &Decisio
 }
 
 async fn write_resolution(loaded: &LoadedConfig, url: &JournalUrl, how: &Decision) -> Result<Option<String>> {
-    // Opens the reader first, since opening a store would create the journal.
+    // Opens the reader before the store, because opening a store would create a missing journal.
     let mut reader = Reader::open(url).await?;
     let Decision { intent, resolution, .. } = *how;
     if let Resolution::Settled(_) = resolution {
-        // Checks before locking the journal, since a long trade list takes long to read.
+        // Checks before the journal is locked, because a long list of trades takes a long time to read.
         let contents = JournalContents::read(&mut reader).await?;
         check_trade_missing(&contents, check_trade_state(&contents, intent, resolution)?, loaded).await?;
     }
@@ -66,7 +66,7 @@ async fn write_resolution(loaded: &LoadedConfig, url: &JournalUrl, how: &Decisio
         }
         halted
     });
-    // Releases the lease even after an error.
+    // Closing the store releases the lease, even after an error.
     let closed = store.close().await.map_err(AppError::from);
     let halted = written?;
     closed.map(|()| halted)
@@ -96,7 +96,7 @@ async fn build_journal_lines(
         let direction = taken.direction;
         format!("trade #{intent} was opened as {direction} {stake}{symbol}, which differs from the order")
     });
-    // A running bot would only warn about some of these, but here all of them halt.
+    // A running bot would only warn about some of these problems, but here every problem halts the next run.
     let problems: Vec<String> = departure.into_iter().chain(impossible.into_iter().flatten()).collect();
     let halted = (!problems.is_empty()).then(|| problems.join("; "));
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
@@ -104,14 +104,14 @@ async fn build_journal_lines(
     let ended = contents.in_doubt_since(intent).unwrap_or(at);
     let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
-    // An in-flight or rejected intent must become in doubt before its doubt can end.
+    // Only an intent in doubt can be resolved, so an in-flight or rejected intent becomes in doubt first.
     let doubt = match row.state {
         IntentState::InFlight => Some(EventKind::InDoubt { intent }),
         IntentState::Rejected | IntentState::NotSent => Some(EventKind::Reinstated(row.approved)),
         IntentState::InDoubt | IntentState::Open | IntentState::NotOpened | IntentState::Settled => None,
     };
     let decided = resolution_event(row, resolution, (report, taken), reserved_until)?;
-    // A deviation halts the next run, as it would halt a running one.
+    // A difference halts the next run, as it would halt a running bot.
     let halt = halted.is_some().then_some(EventKind::Control { control: Control::Halt });
     for kind in doubt.into_iter().chain([decided]).chain(halt) {
         let event = serde_json::to_string(&Event { at, received: at, kind });
@@ -171,7 +171,7 @@ fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeRep
     applied_terms(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
-/// Checks that the venue no longer lists an expired trade, so that the operator may settle the trade.
+/// Checks that the venue no longer lists an expired trade. Only then may the operator settle the trade.
 async fn check_trade_missing(past: &JournalContents, row: &IntentRow, loaded: &LoadedConfig) -> Result<()> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (past.origins.get(&intent), past.book.venue_id(row)) else {
@@ -186,7 +186,7 @@ async fn check_trade_missing(past: &JournalContents, row: &IntentRow, loaded: &L
     if now <= close {
         return Err(AppError::invalid(format!("trade {venue_id} is open until {}", utc(close))));
     }
-    // Uses the same patience as a running bot.
+    // Uses the same timeouts as a running bot.
     let runtime = &loaded.config.runtime;
     let patience = Millis::from_seconds(runtime.missing_trade_s.into());
     let missing_from = close + Millis::new(runtime.list_lag_ms.into()) + patience;

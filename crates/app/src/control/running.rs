@@ -30,7 +30,7 @@ pub(crate) struct RunningEntry {
 }
 
 impl RunningEntry {
-    /// Registers a bot with a file journal, so that commands find it from any folder. Failures are logged.
+    /// Registers a bot that has a file journal, so that commands in any folder find it. Failures are logged.
     pub(crate) fn register(loaded: &LoadedConfig, paths: &ControlPaths) -> Option<Self> {
         let journal = journal_url(loaded).ok()?.file()?.to_owned();
         let entry = build_entry(&journal, loaded, paths).and_then(|entry| entry.write().map(|()| entry));
@@ -80,11 +80,11 @@ fn build_entry(journal: &Path, loaded: &LoadedConfig, paths: &ControlPaths) -> i
     })
 }
 
-/// Points `loaded` at the running bot with the same configuration files. Does nothing if a bot runs on
+/// Makes `loaded` refer to the running bot with the same configuration files. Does nothing if a bot runs on
 /// the journal of this folder, or if the environment names a journal.
 pub async fn find_running_bot(loaded: &mut LoadedConfig) -> Result<()> {
     let named = journal_url(loaded)?;
-    // An absolute path is unambiguous.
+    // An absolute path needs no search.
     let Some(file) = named.file().filter(|file| file.is_relative()) else { return Ok(()) };
     let files = loaded.files();
     let is_named = !files.is_empty() && files.iter().all(|file| file.is_file());
@@ -97,7 +97,7 @@ pub async fn find_running_bot(loaded: &mut LoadedConfig) -> Result<()> {
     if same.is_empty() || same.iter().any(|bot| bot.journal == here) {
         return Ok(());
     }
-    // A bot whose journal has another name was started with --journal.
+    // If the journal of a bot has another name, the bot was started with --journal.
     if same.len() > 1 || same.iter().any(|bot| !bot.journal.ends_with(file)) {
         return Err(ambiguous_bot(same, &here));
     }
@@ -132,7 +132,7 @@ async fn live_bots() -> Vec<RunningBot> {
     let mut living = Vec::new();
     for bot in state_folder().map(|folder| read_entries(&folder)).unwrap_or_default() {
         let url = JournalUrl::from_path(&bot.journal);
-        // Commands that use an unreadable journal report it.
+        // Read errors are ignored here, because commands that use an unreadable journal report it.
         let holder = if bot.journal.exists() { live_holder(&url).await } else { Ok(None) };
         // Another, unregistered bot may hold the journal by now.
         if holder.is_ok_and(|held| held.is_some_and(|lease| lease.holder.pid == bot.process)) {

@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct RepairOptions {
     pub also: Vec<FindingKind>,
-    /// Row to keep if rows with the same time conflict. `None` aborts the repair.
+    /// The row that is kept if several rows with the same time conflict. If `None`, a conflict aborts the repair.
     pub conflicts: Option<ConflictChoice>,
-    /// Output file. Default: a file in a folder `fixed` next to the original.
+    /// Output file. If `None`, the file is created in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,
     pub existing: ExistingFile,
 }
@@ -327,7 +327,7 @@ impl CheckTarget {
     fn parse(text: &str) -> Self {
         match text.parse() {
             Ok(DataName::Stored(series)) => Self::Stored(series),
-            // Only SYMBOL@INTERVAL=PATH names a series. For a plain path, the series is detected on reading.
+            // Only SYMBOL@INTERVAL=PATH names a series. For a plain path, the series is detected from the file.
             Ok(DataName::File(source)) if source.path != Path::new(text) => {
                 Self::File(source.path, Some(source.series))
             }

@@ -129,7 +129,7 @@ impl OutputFile {
 
 pub struct CatalogContents {
     folder: PathBuf,
-    /// Manifest of each series with the number of missing candles, `None` if unreadable.
+    /// Manifest of each series with the number of missing candles, which is `None` if the candles are unreadable.
     found: Vec<(Manifest, Option<u64>)>,
     pub unreadable: Vec<AppError>,
 }

@@ -1,4 +1,4 @@
-//! Generation of synthetic candles from a seed, into a file or the catalog.
+//! Generates synthetic candles from a seed, and writes them to a file or to the catalog.
 
 use super::{ExistingFile, origin_now};
 use crate::error::{AppError, Result};
@@ -35,7 +35,7 @@ pub struct GenerateOptions {
 pub struct Defects {
     /// Number of gaps of one to ten candles.
     pub gaps: u32,
-    /// Number of bad rows, which cycle through the kinds of check findings.
+    /// Number of bad rows. The defects cycle through the kinds of findings that the check reports.
     pub bad_rows: u32,
 }
 
@@ -65,7 +65,7 @@ pub fn generate_candles(
     let candles = with_gaps(&generate(&settings)?, defects.gaps, settings.seed)?;
     match target {
         GenerateTarget::Catalog(catalog) => {
-            // Always adds a new version, since another seed is not a revision.
+            // Always adds a new version, because candles of another seed are not revisions.
             let source = describe_origin(&settings);
             catalog.add_version(&candles, &source, &origin_now(source.clone()))?;
         }

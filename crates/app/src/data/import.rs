@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Minimum number of differing candles that indicate another source instead of ordinary revisions.
+/// Minimum number of changed candles that suggest a different source instead of ordinary revisions.
 const MIN_SUSPICIOUS_DIFFERENCES: usize = 10;
 
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ enum Destination {
     File(PathBuf),
 }
 
-/// Reads and checks all files without storing any, so that a broken file leaves the catalog unchanged.
+/// Reads and checks all files before any is stored. A broken file therefore leaves the catalog unchanged.
 pub fn read_for_catalog(
     files: &[PathBuf],
     terms: &ImportOptions,
@@ -98,7 +98,7 @@ impl ReadFile {
         terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
     }
 
-    /// Rejects a new spelling of a stored symbol, since bots find candles only by the exact name.
+    /// Rejects a different spelling of a stored symbol, because bots find candles only by the exact name.
     fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<()> {
         let own = self.imported.candles.symbol();
         let is_same = |name: &&Symbol| plain_name(name) == plain_name(&own);
@@ -184,7 +184,7 @@ impl ReadFile {
     }
 }
 
-/// Minimum number of candles to conclude that trailing zeros in all prices are padding.
+/// Minimum number of candles before trailing zeros in all prices are considered to be padding.
 const MIN_PADDING_SAMPLE_CANDLES: usize = 100;
 
 fn count_revised(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
@@ -357,7 +357,7 @@ impl fmt::Display for ImportedFile {
     }
 }
 
-/// Returns the symbol without separators. Keeps the dot of `EURUSD.`, which may be another instrument.
+/// Returns the symbol without separators. The dot of `EURUSD.` is kept, because it may mark another instrument.
 fn plain_name(symbol: &Symbol) -> String {
     symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
 }

@@ -1,4 +1,4 @@
-//! Checks this machine: candles, disk, journal and the journal's lease.
+//! Checks this machine: candles, disk space, the journal and its lease.
 
 use super::finding::{CHECK_TIMEOUT, Check, Finding, READ_TIMEOUT, run_blocking, with_timeout};
 use super::prices::format_span;
@@ -13,7 +13,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Time from the epoch (a Thursday) to the first Saturday noon.
+/// Time from the Unix epoch, which was a Thursday, to noon of the first Saturday.
 const FIRST_SATURDAY_NOON: Millis = Millis::from_seconds((2 * 24 + 12) * 3_600);
 const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 
@@ -110,7 +110,7 @@ pub(super) async fn check_disk(url: &JournalUrl) -> Finding {
 }
 
 fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
-    // Prefers the absolute path, which says more than `.`.
+    // Shows the absolute path if possible, because `.` says little.
     let shown = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let shown = shown.display();
     if !folder.is_dir() {

@@ -8,7 +8,7 @@ use candlewick_engine::BotSettings;
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::BTreeSet;
 
-/// Maximum price age without a warning. Prices in open markets change every second.
+/// Maximum age of a price that causes no warning. Prices in open markets change every second.
 const MAX_PRICE_AGE: Millis = Millis::MINUTE;
 /// Suffix of over-the-counter pairs, which the venue itself prices (`observed: values`).
 const OTC_SUFFIX: &str = ".OTC";
@@ -34,7 +34,7 @@ pub(super) async fn check_prices(
     true
 }
 
-/// Checks the price of a symbol. The flag is `false` after an error that would repeat for every symbol.
+/// Checks the price of a symbol. The flag is `false` after an error that would occur for every other symbol too.
 async fn check_symbol(asked: &VenueProbe, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
     match send_request(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),
@@ -51,7 +51,7 @@ async fn check_symbol(asked: &VenueProbe, symbol: Symbol, samples: &mut ClockSam
 }
 
 fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
-    // A record is a one-second bar with its open time.
+    // A price record is a one-second bar, and its time is the open time.
     let age = (now - record.time - Millis::SECOND).max(Millis::ZERO);
     let text = format!("{symbol}: {}, {} old", record.prices.close, format_span(age));
     if age > MAX_PRICE_AGE {
@@ -102,7 +102,7 @@ pub(super) fn format_span(length: Millis) -> String {
 
 const MIN_CANDLES: i64 = 3;
 const MAX_CANDLES: i64 = 500;
-/// Lookback for the last candles of a closed market. Covers a long weekend.
+/// Length of the period in which the last candles of a closed market are searched. It covers a long weekend.
 const LONG_WEEKEND: Millis = Millis::from_seconds(4 * 86_400);
 const CANDLE_GRACE: Millis = Millis::from_seconds(5);
 
@@ -125,7 +125,7 @@ async fn check_series(asked: &VenueProbe, bot: &BotSettings, samples: &mut Clock
     let name = format!("{} {}", bot.symbol, bot.interval);
     let now = samples.venue_now();
     let window = CandleWindow::ending_at(now, bot.interval);
-    // Requests the forming candle as well, to report whether it is sent.
+    // Also requests the candle that has not closed yet, to report whether the venue sends such candles.
     let end = now + bot.interval.length();
     match send_request(asked.venue.candles(&query(bot, window.start, end)), samples).await {
         Ok(candles) => match window.judge(&name, &candles) {
@@ -136,7 +136,7 @@ async fn check_series(asked: &VenueProbe, bot: &BotSettings, samples: &mut Clock
     }
 }
 
-/// Explains an empty answer: a closed market, which has earlier candles, or an unknown series.
+/// Explains an empty answer. If earlier candles exist, the market is closed, otherwise the series is unknown.
 async fn explain_empty(
     asked: &VenueProbe,
     bot: &BotSettings,
@@ -192,7 +192,7 @@ impl CandleWindow {
 
     fn judge(&self, name: &str, candles: &Candles) -> Option<Finding> {
         let length = self.interval.length();
-        // Uses the venue's clock, since ours may be ahead.
+        // Uses the venue's clock, because the clock of this machine may be ahead.
         let has_closed = |candle: &Candle| candle.time() + length <= self.now;
         let times: BTreeSet<Millis> =
             candles.candles.iter().filter(|candle| has_closed(candle)).map(Candle::time).collect();

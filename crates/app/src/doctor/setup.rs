@@ -22,7 +22,7 @@ const CONFIG_HINT: &str =
 const EXAMPLE_BOTS: &str = "no --config given: `backtest`, `sandbox` and `live --sandbox` use example bots; \
                         `live` and `paper` need --config";
 
-/// Loads and checks the configuration. Requires only one of the two real-money confirmations.
+/// Loads and checks the configuration. One of the two real-money confirmations is sufficient.
 pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<LoadedConfig>, Finding) {
     let loaded = match LoadedConfig::read(files, Base::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,
@@ -214,7 +214,7 @@ fn describe_zone(name: &str, now: DateTime<Utc>) -> String {
     let Some(zone) = parse_time_zone(name) else { return name.to_owned() };
     let local = now.with_timezone(&zone).format("%H:%M");
     let offset = |moment: DateTime<Utc>| zone.offset_from_utc_datetime(&moment.naive_utc()).fix();
-    // DST changes occur twice a year, at least three months apart.
+    // DST changes occur twice a year, at least three months apart, so three samples detect them.
     let changes = [91, 182, 273].iter().any(|days| offset(now + Duration::days(*days)) != offset(now));
     let summer = if changes { ", with summer time" } else { "" };
     format!("{name} (now {local}{summer})")

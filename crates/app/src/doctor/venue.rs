@@ -38,7 +38,7 @@ impl VenueProbe {
         settings.read_deadline_ms = settings.read_deadline_ms.min(REQUEST_TIMEOUT_MS);
         settings.timeout_ms = settings.timeout_ms.min(REQUEST_TIMEOUT_MS);
         let (base_url, price_url) = (settings.base_url.clone(), settings.price_url.clone());
-        // Unreadable credentials are already reported; the venue is checked without them.
+        // Unreadable credentials have already been reported. The venue is checked without credentials.
         let credentials = credentials(loaded).unwrap_or_default();
         let (has_token, has_key) = (credentials.api_token.is_some(), credentials.api_key.is_some());
         let asset_types = asset_types(&loaded.config.bots);
@@ -120,7 +120,7 @@ impl ClockSamples {
     }
 }
 
-/// Compares the clock skew with the limit above which no trade opens. A limit of 0 allows any skew.
+/// Compares the clock skew with the maximum for opening trades. A maximum of 0 allows any skew.
 pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
     let allowed = Millis::new(i64::from(max_clock_skew_ms));
     let ClockSamples { common, answers, undated, .. } = samples;

@@ -11,14 +11,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Default number of candles per write to the catalog. An interruption loses at most one batch.
+/// Default number of candles per batch that is written to the catalog. An interruption loses at most one batch.
 pub const DEFAULT_BATCH_CANDLES: usize = 5_000;
 const DEFAULT_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
 #[derive(Clone, Debug)]
 pub struct CandleJob {
     pub target: Target,
-    /// Start of the range. Default: the end of the stored series, or 30 days ago without stored candles.
+    /// Start of the range. Default: the end of the stored series, or 30 days ago if no candles are stored.
     pub from: Option<Millis>,
     pub to: Option<Millis>,
     pub refetch: bool,
@@ -132,7 +132,7 @@ impl StoredSeries {
     }
 }
 
-/// Records hours without candles in which the market is closed, so that later fetches skip these hours.
+/// Records hours in which the market is closed and has no candles. Later fetches skip these hours.
 async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetcher) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::from_asset_type);
@@ -173,7 +173,7 @@ impl Batch {
 
 /// Number of newest stored candles to request again, since a venue may revise recent candles.
 const RECHECKED_CANDLES: i64 = 100;
-/// Maximum gap between two ranges that are requested together, in candles.
+/// Maximum number of candles between two missing ranges that are requested as one range.
 const MAX_MERGED_GAP: i64 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,7 +246,7 @@ mod tests {
             (&[(10, 20)], (0, 30), DownloadExtent::After, &[(10, 30)]),
             (&[], (0, 5_000), DownloadExtent::Missing, &[(0, 5_000)]),
             (&[], (0, 5_000), DownloadExtent::After, &[(0, 5_000)]),
-            // Merges nearby stretches.
+            // Missing ranges that are close together are merged.
             (&near, (0, 6_000), DownloadExtent::Missing, &[(1_000, 1_402), (4_900, 6_000)]),
         ] {
             let to_range = |(start, end): Minutes| Millis::MINUTE * start..Millis::MINUTE * end;

@@ -31,7 +31,7 @@ pub struct Fetcher {
     pub source: String,
     price_url: String,
     mixing: SourceMixing,
-    /// Token that stops all tasks. Each task first stores its received candles.
+    /// Token that stops all tasks. Each task stores the candles that it has received before it ends.
     pub stop: CancellationToken,
     meter: Arc<Mutex<ProgressMeter>>,
 }
@@ -105,7 +105,7 @@ impl Fetcher {
         done.map_err(|error| AppError::system("the catalog operation was interrupted", error))?
     }
 
-    /// Rejects a stored series from another source, whose different candles would count as revisions.
+    /// Rejects a series stored from another source, because candles that differ would count as revisions.
     async fn check_source(&self, series: Series) -> Result<()> {
         if self.mixing == SourceMixing::Allowed {
             return Ok(());
@@ -130,7 +130,7 @@ pub struct Target {
     pub asset_type: String,
 }
 
-/// Returns the named series, or the series of the bots if `names` is empty. `every` sets all intervals.
+/// Returns the named series, or the series of the bots if `names` is empty. `every` replaces all intervals.
 pub fn select_targets(
     names: &[String],
     every: Option<Interval>,
@@ -204,7 +204,7 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
                 fetching.pulse(recorded.candles.len() as u64);
                 batch.add(recorded.candles, recorded.seen_at);
             }
-            // Retries, since the venue has answered before and may recover.
+            // Tries again, because the venue has answered before and may recover.
             Err(error)
                 if fetched.requests > 0
                     && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. })) =>

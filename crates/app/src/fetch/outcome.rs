@@ -154,7 +154,7 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
     }
     let mut text = table.to_string();
     for one in all {
-        // The first value remains in use.
+        // The first value remains in use, the later value is only reported.
         for (first, later) in one.revised.iter().take(MAX_SHOWN_REVISIONS) {
             let (series, time) = (one.target.series, utc(first.time()));
             let _ = write!(text, "\nrevised: {series} at {time}: {}", describe_changes(first, later));
@@ -181,7 +181,7 @@ fn describe_changes(first: &Candle, later: &Candle) -> String {
     changes.join(", ")
 }
 
-/// Ends a task after a venue error. An error that affects every task stops all tasks, reported once.
+/// Ends a task after a venue error. An error that affects every task stops all tasks and is reported once.
 pub(super) async fn end_task(error: BrokerError, fetched: &FetchStats, fetching: &Fetcher) -> Result<()> {
     let is_of_series = matches!(
         error,

@@ -13,11 +13,11 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive as _;
 use std::collections::BTreeSet;
 
-/// Minimum plausible percentage. A smaller value was probably meant as a fraction.
+/// Minimum plausible percentage. The author of a smaller value probably meant a fraction.
 const MIN_PERCENT: f64 = 1.0;
 /// Minimum plausible percentage of a per-bot limit, since 0.5 % is common there.
 const MIN_BOT_PERCENT: f64 = 0.1;
-/// Minimum payout in percent that probably includes the stake, such as 185 instead of 85.
+/// Minimum payout in percent of which the stake is probably a part, such as 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum plausible expiry, in candles. A longer expiry suggests a wrong unit.
 const MAX_EXPIRY_CANDLES: i64 = 60;
-/// True range that a short candle rarely reaches, as a fraction of the price.
+/// A true range that short candles rarely reach, as a fraction of the price.
 const MAX_TRUE_RANGE: f64 = 0.05;
 const MAX_SHORT_INTERVAL: Millis = Millis::HOUR;
 

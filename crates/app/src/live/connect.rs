@@ -1,4 +1,4 @@
-//! Connections to a venue: over the network, on paper, or through a broker of a custom binary.
+//! Connections to a venue: over the network, for paper trading, or through a broker of a custom binary.
 
 use super::Connection;
 use super::journal_session::exchange_observer;
@@ -59,7 +59,7 @@ pub fn connect_paper(loaded: &LoadedConfig) -> Result<Connection> {
     let mut runtime = config.runtime.clone();
     let delay = config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
-    // The paper wallet keeps its initial balance: there is nothing to audit or list.
+    // The paper wallet always reports its initial balance, so there is nothing to audit or list.
     runtime.wallet_every_s = 0;
     runtime.list_every_s = 0;
     Ok(Connection {
@@ -76,7 +76,7 @@ pub struct VenuePorts {
     pub market: Arc<dyn MarketData>,
     pub broker: Arc<dyn Broker>,
     pub clock: Arc<dyn Clock>,
-    /// Time at which the venue ends, and the run with it; `None` if unlimited.
+    /// Time at which the venue and the run end, or `None` if there is no limit.
     pub until: Option<Millis>,
 }
 

@@ -23,7 +23,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Minimum age of stale data in real seconds, since answers take real time at any clock speed.
+/// Minimum age in real seconds before data is stale. Answers take real time at any speed of the clock.
 const MIN_STALE_AGE_S: u32 = 10;
 
 pub struct EmbeddedVenue {
@@ -35,7 +35,7 @@ pub struct EmbeddedVenue {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplaySpan {
-    /// Starts after some history. Runs until stopped, or until the last candle in lock-step mode.
+    /// Starts after some history. Runs until it is stopped. In lock-step mode, also ends with the last candle.
     Open,
     Whole,
 }
@@ -48,7 +48,7 @@ impl EmbeddedVenue {
     ) -> Result<Self> {
         let settings = &loaded.config.sandbox;
         let start = choose_start(settings, &series, (span, warmups))?;
-        // In lock-step, the clock could run years past the last candle.
+        // In lock-step mode, the clock could otherwise run years past the last candle.
         let speed = settings.speed.to_speed();
         let ends = span == ReplaySpan::Whole || speed == Speed::Max;
         let until = ends.then(|| last_candle_end(&series, &loaded.config.bots));
@@ -64,7 +64,7 @@ impl EmbeddedVenue {
     ) -> Result<Self> {
         Problems::check(short_body_problems(loaded))?;
         let mut settings = loaded.config.sandbox.clone();
-        // Replies cannot be delayed, since the clock stops until an order is answered.
+        // Replies cannot be delayed, because the clock stops until an order is answered.
         settings.replies = Replies::AtOnce;
         if !loaded.is_set("sandbox.listen") {
             settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -131,7 +131,7 @@ fn adapt_runtime(loaded: &LoadedConfig, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
-    // The timeout of an open trade should start when its settlement is available.
+    // The timeout of an open trade should begin when its settlement is available.
     runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
     if let Speed::Times(factor) = speed {
         runtime.stop_patience_s = to_venue_seconds(runtime.stop_patience_s, factor);
@@ -141,7 +141,7 @@ fn adapt_runtime(loaded: &LoadedConfig, speed: Speed) -> RuntimeSettings {
         runtime.list_every_s = limit_polling(runtime.list_every_s, factor);
     }
     runtime.first_ask_ms = 0;
-    // Stress deliberately moves trade prices away from the price records of the sandbox.
+    // Stress makes trade prices differ from the price records of the sandbox on purpose.
     runtime.audit_settlement_prices &= loaded.config.simulation.stress == 0.0;
     if speed == Speed::Max {
         runtime.hold_ms = 0;
@@ -215,7 +215,7 @@ impl ServedSandbox {
     }
 }
 
-/// Builds the clock, start time and candles. Speed 1 without a start shifts the candles to real time.
+/// Builds the clock, start time and candles. At speed 1 without a start time, candles are shifted to real time.
 fn build_timeline(
     settings: &SandboxSettings,
     series: Vec<CandleSeries>,

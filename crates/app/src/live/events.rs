@@ -1,4 +1,4 @@
-//! Publication of events from a run's start to its end.
+//! Publishes the events of a run from its start to its end.
 
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{IntentState, SessionSettings};

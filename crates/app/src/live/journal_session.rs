@@ -29,7 +29,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 #[cfg(unix)]
 use candlewick_runtime::control::HangUpHandler;
 
-/// Capacity of the queue of HTTP exchanges. Excess exchanges are missing from the journal.
+/// Capacity of the queue of HTTP exchanges. Exchanges that do not fit are missing from the journal.
 const MAX_QUEUED_EXCHANGES: usize = 4_096;
 const MAX_QUEUED_ORDERS: usize = 16;
 
@@ -197,7 +197,7 @@ pub struct ControlChannel {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
     pub(super) sender: mpsc::Sender<ControlRequest>,
     pub(super) feed: EventFeed,
-    /// Guards that close the channel when dropped.
+    /// Guards that close the control channel and remove the bot's registration when dropped.
     pub(super) closed: (DropGuard, Option<RunningEntry>),
 }
 
@@ -229,14 +229,14 @@ impl ControlChannel {
         let (taken, stop) = ends();
         tokio::spawn(async move { server.serve(taken, stop.cancelled_owned()).await });
         if paths.halt_file.exists() {
-            // Halts before the first candle, earlier than the file watch would. Does not wait for the answer.
+            // Halts the run before the first candle, because the file watch starts later. Does not wait for the answer.
             let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
             let (answer, _) = oneshot::channel();
             drop(sender.try_send(ControlRequest::new(order, answer)));
         }
         let url = journal_url(loaded)?;
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
-        // Also delivers orders that were stored while no bot was running.
+        // Also delivers commands that were stored while no bot was running.
         in_journal.poll(&sender).await;
         let (taken, stop) = ends();
         tokio::spawn(async move { in_journal.watch(taken, stop.cancelled_owned()).await });

@@ -122,7 +122,7 @@ pub struct Outcome {
     pub trading: TradingMode,
     pub start_balance: Money,
     pub span: Range<Millis>,
-    /// Number of the last event; 0 if the event feed has no follower.
+    /// Number of the last event, or 0 if nothing follows the event feed.
     pub last_event: u64,
 }
 
@@ -159,7 +159,7 @@ async fn run_watched(
     let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_configuration, .. } = front;
     let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
     let Connection { account, exchanges, unrecognised, token, end: until, waiting, .. } = connection;
-    // Requests before the start of the run take no time on the venue's clock.
+    // The venue's clock is held during the requests before the run, so that they take no venue time.
     let hold = clock.hold();
     let found = prepare(loaded, &mut journal, (broker.as_ref(), account, trading)).await;
     let ((mut watch, inputs, account, balance), journal) = release_on_error(found, journal).await?;
@@ -170,7 +170,7 @@ async fn run_watched(
     let (session, journal) = release_on_error(new_session(&settings, bots.strategies), journal).await?;
     report_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal.url();
-    // A run without a journal evicts no intents.
+    // Without a journal, intents are never evicted.
     runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
     runtime.least_remembered = min_retention_override();
     let recovered =
@@ -256,7 +256,7 @@ async fn recover(
     let (mut journal, past) = journal.begin(&mut session, (settings, runtime), now, progress).await?;
     let terms = (settings, &loaded.config.simulation);
     if let Err(refusal) = check_start(terms, trading, (&past, &session), url.as_ref()).await {
-        // Releases the lease at once, so that the operator can fix the problem.
+        // Releases the lease immediately, so that the operator can use the journal to fix the problem.
         drop(journal.close().await);
         return Err(refusal);
     }
@@ -277,7 +277,7 @@ async fn release_on_error<T>(made: Result<T>, journal: JournalSession) -> Result
     }
 }
 
-/// Checks that the first run of a journal has funds. In later runs, open trades may use all funds.
+/// Checks that the wallet has funds in the first run of a journal. In later runs, open trades may use all funds.
 fn check_funds(account: &ConnectedAccount) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());

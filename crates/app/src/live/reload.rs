@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Maximum number of changed files in an answer, since answers to commands must be short.
+/// Maximum number of changed files that an answer lists, because answers to commands must be short.
 const MAX_LISTED_FILES: usize = 3;
 const MAX_NAME_CHARS: usize = 40;
 
@@ -71,7 +71,7 @@ impl ReloadContext {
         check_ladders(&settings, standing, &loaded.config.simulation)?;
         let (mut runtime, risk) = (loaded.config.runtime.clone(), settings.risk);
         let (configured, venue) = (&self.config.runtime, &self.runtime);
-        // An embedded venue has longer timeouts, and fewer audits if stress moves its prices.
+        // Keeps the longer timeouts of an embedded venue, and its fewer audits if stress moves its prices.
         runtime.stop_patience_s = runtime
             .stop_patience_s
             .saturating_add(venue.stop_patience_s.saturating_sub(configured.stop_patience_s));
@@ -103,7 +103,7 @@ impl ReloadContext {
         Ok(changed.take(MAX_LISTED_FILES).map(|(name, _)| words(name)).collect())
     }
 
-    /// Builds the new settings for the running bots, since run state refers to bots by index.
+    /// Builds the new settings for the same bots, because the state of the run refers to bots by index.
     fn build_settings(&self, loaded: &LoadedConfig) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }

@@ -1,4 +1,4 @@
-//! Checks and notices before the first trade, and the record of the past candles that bots see.
+//! Checks and notices before the first trade. Also records which past candles the bots see.
 
 use crate::bots::session_settings;
 use crate::configuration::LoadedConfig;

@@ -67,11 +67,11 @@ const fn to_severity(severity: AlertSeverity) -> Severity {
     }
 }
 
-/// Returns a clock of real time, since the run's clock may follow the candles instead.
+/// Returns a clock that shows real time, because the run's clock may follow the candles instead.
 fn wall_clock() -> WallClock {
     let clock = SystemClock::new();
     Arc::new(move || {
-        // Catches up in case the machine was suspended.
+        // Adjusts the clock in case the machine was suspended.
         clock.catch_up();
         clock.now().get()
     })
@@ -136,7 +136,7 @@ fn build_endpoint(loaded: &LoadedConfig, name: &str, channel: &ChannelSettings) 
     Ok(Endpoint { url: sound("url", &url)?, secret })
 }
 
-/// Returns a channel's address and secret. The environment overrides files, and files override settings.
+/// Returns a channel's address and secret. The environment takes precedence over files, and files over settings.
 fn resolve_address(
     loaded: &LoadedConfig,
     name: &str,

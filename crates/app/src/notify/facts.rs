@@ -9,7 +9,7 @@ use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
 use candlewick_sdk::{Millis, MoneyScale, escape_hidden, format_price};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rules whose rejections cause an alert, because the user set the limit or has to act.
+/// Rules that cause an alert when they reject a signal, because the user set the limit or has to act.
 const REPORTED_LIMITS: [Rule; 10] = [
     Rule::DailyLossLimit,
     Rule::DailyProfitTarget,
@@ -94,7 +94,7 @@ impl AlertBuilder {
         self.doubts.insert(order.intent, DoubtfulOrder { since, order, is_reported: false });
     }
 
-    /// Returns an alert when funds first fall below the limit. A recovery rearms the alert.
+    /// Returns an alert when the funds fall below the limit. The next alert requires that the funds recover first.
     pub(super) fn check_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
         let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
@@ -116,7 +116,7 @@ impl AlertBuilder {
     }
 }
 
-/// Converts an event that does not depend on orders or earlier events.
+/// Converts an event whose alert does not depend on orders or earlier events.
 fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
     let plain = |kind, text: String| Some(alert(at, kind, &text));
     match event {
@@ -194,7 +194,7 @@ pub(super) fn alert(at: Millis, kind: Kind, text: &str) -> Alert {
         | Kind::Alarm => Severity::Critical,
         _ => Severity::Notice,
     };
-    // Escapes text from the venue into a single visible line.
+    // Text from the venue is escaped, so that it is a single line without hidden characters.
     Alert::new(at.get(), severity, &event_name(kind), escape_hidden(text))
 }
 

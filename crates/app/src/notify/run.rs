@@ -1,4 +1,4 @@
-//! Alerts of a run from start to end, chat commands to the run, and test messages.
+//! Sends the alerts of a run from start to end, receives chat commands, and sends test messages.
 
 use super::ChannelTest;
 use super::channels::{OpenChannel, event_name, open_all, open_chats, pace};
@@ -26,7 +26,7 @@ const TICK_INTERVAL: Duration = Duration::from_secs(1);
 const FOLLOWER_TIMEOUT: Duration = Duration::from_secs(3);
 const CHAT_TIMEOUT: Duration = Duration::from_secs(10);
 const TEST_TIMEOUT: Duration = Duration::from_secs(15);
-/// Number of checks for unsent alerts before the wait is announced.
+/// Number of checks for unsent alerts before the operator is told about the wait.
 const DRAIN_CHECKS: u32 = 20;
 const DRAIN_INTERVAL: Duration = Duration::from_millis(50);
 

@@ -1,4 +1,4 @@
-//! Result folder of a search. On object storage, files are uploaded once complete.
+//! Result folder of a search. If the folder is on object storage, complete files are uploaded.
 
 use super::PreparedSearch;
 use crate::bots::declared_durations;
@@ -42,7 +42,7 @@ impl ResultFolder {
         Ok(self.here.join(name))
     }
 
-    /// Uploads a finished file. Keeps a file that another machine uploaded first, and returns a notice.
+    /// Uploads a finished file. If another machine has uploaded the file first, keeps that file and returns a notice.
     pub fn upload(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.display_path().join(name);
@@ -75,7 +75,7 @@ impl ResultFolder {
     ) -> Result<PathBuf> {
         let path = self.write(name, fill)?.0;
         let Some(remote) = &self.remote else { return Ok(path) };
-        // A faster run has written the same rows: they depend only on the plan, and merging verifies them.
+        // A shard of a faster run has the same rows, since they depend only on the plan. Merging verifies the rows.
         remote.upload_if_unchanged(name)?;
         Ok(remote.display_path().join(name))
     }

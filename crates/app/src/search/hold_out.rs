@@ -1,4 +1,4 @@
-//! Hold-out of a walk-forward run: its lock and the record of earlier looks.
+//! The hold-out of a walk-forward run: its lock, and the record of earlier tests on it.
 
 use super::{Layout, PreparedSearch, SearchTerms};
 use crate::error::{AppError, ErrorKind, Result};
@@ -13,7 +13,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Strategy and parameter sets that a hold-out tests, regardless of the search method.
+/// The strategy and parameter sets that are tested on a hold-out. The search method is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hypothesis {
     pub data_hash: String,
@@ -32,7 +32,7 @@ pub(super) struct Opening {
     from: Millis,
     to: Millis,
     hypothesis: Hypothesis,
-    /// Sample of the candles; `None` in openings recorded by earlier versions.
+    /// Sample of the candles, or `None` if an earlier version of the program recorded the opening.
     #[serde(default)]
     candles: Option<CandleSample>,
     #[serde(default)]
@@ -53,9 +53,9 @@ pub struct OpeningRequest<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownLooks {
-    /// Descriptions of known looks at the hold-out, and reasons why looks or variants are unknown.
+    /// Descriptions of known tests on the hold-out, and reasons why some tests or variants may be unknown.
     pub found: Vec<String>,
-    /// Reason why looks at the hold-out may be unrecorded.
+    /// Reason why some tests on the hold-out may not have been recorded.
     pub unknown_reason: Option<String>,
 }
 
@@ -67,9 +67,9 @@ pub enum Reopening {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpeningRecord {
-    /// Time of the opening. A repeated run keeps the time of its first opening.
+    /// Time of the opening. If a run is repeated, this is the time of its first opening.
     pub at: String,
-    /// 1-based number of this opening for the hypothesis.
+    /// 1-based number of this opening among those for the same hypothesis.
     pub number: usize,
     /// Number of earlier openings of the same candles for other hypotheses.
     pub openings_for_others: usize,
@@ -201,7 +201,7 @@ impl HoldOutLock {
         Ok(file)
     }
 
-    /// Parses the openings, and counts their bytes. Ignores an incomplete last line of a killed run.
+    /// Parses the openings and counts their bytes. Ignores an incomplete last line, which a killed run may leave.
     fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64)> {
         let whole = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let (mut openings, mut sound) = (Vec::new(), 0);
@@ -398,7 +398,7 @@ mod tests {
         let mut fixture = Fixture::new();
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         assert_eq!(fixture.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
-        // The number of earlier openings is fixed when an opening is recorded.
+        // The number of earlier openings is determined when an opening is recorded.
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         fixture.hours = 20..30;
         assert_eq!(fixture.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));

@@ -37,8 +37,8 @@ pub struct SearchPlan {
     pub command: PlannedCommand,
     pub sets: u64,
     pub shards: u64,
-    /// Number of rounds of a learning search, `None` for others. Shards are numbered round by round.
-    /// A round needs the results of all earlier rounds.
+    /// Number of rounds of an adaptive search, `None` for other searches. Shards are numbered round by round.
+    /// Each round needs the results of all earlier rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<NonZeroU64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub(super) struct PlannedArguments<A> {
 
 #[derive(Clone, Debug, Default)]
 pub struct PlanLocation {
-    /// Candle files or series; empty to use the plan's candles.
+    /// Candle files or series. If the list is empty, the candles named in the plan are used.
     pub data: Vec<String>,
     pub catalog: Option<PathBuf>,
     pub threads: Option<NonZeroUsize>,
@@ -76,7 +76,7 @@ pub struct PlanLocation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherProgram {
     Refused,
-    /// Accepts results of another program. The report mentions the difference.
+    /// Accepts results that a different build of the program computed. The report notes that the builds differ.
     Allowed,
 }
 
@@ -219,7 +219,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     Ok(found)
 }
 
-/// Returns `problem` as a notice if shards of other programs are allowed, else as an error.
+/// Returns `problem` as a notice if shards of other program builds are allowed, otherwise as an error.
 pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -> Result<String> {
     if others == OtherProgram::Allowed {
         return Ok(problem);
@@ -313,7 +313,7 @@ impl CandleChoice {
             from: planned.from,
             to: planned.to,
             allow_coarse: planned.allow_coarse,
-            // The plan already contains the bots and venue that these options would affect.
+            // These options would change bots and venue settings, which the plan already contains.
             rules: None,
             payout: None,
         }

@@ -1,4 +1,4 @@
-//! Search terms and the search prepared from them.
+//! The terms of a search, and the search that is prepared from them.
 
 use super::hold_out::Hypothesis;
 use crate::backtest::threads_or_cores;
@@ -64,7 +64,7 @@ pub struct PreparedSearch<'a> {
     pub settings: BacktestSettings,
     pub space: Space,
     pub sweep: SweepSettings,
-    /// Hashes of the files that parameters name, including parameters that are not searched.
+    /// Hashes of the files named by parameters, including those of parameters that are not searched.
     pub files: BTreeMap<String, String>,
     pub candles: Candles,
 }
@@ -81,7 +81,7 @@ impl PreparedSearch<'_> {
         config.variants.ledger(&config.data)
     }
 
-    /// Builds the ledger entry of a run in progress.
+    /// Builds the entry of the variant ledger for a run in progress.
     pub(super) fn look(&self, terms: &SearchTerms, kind: LookKind, run: &str, span: Range<Millis>) -> Look {
         Look {
             kind,
@@ -148,7 +148,7 @@ impl SearchTerms {
     pub fn identity(&self, prepared: &PreparedSearch<'_>) -> Result<Value> {
         let SweepSettings { search, objective, min_trades, halving } = &prepared.sweep;
         let mut identity = json!({
-            // Another build may produce other trials, even with the same version.
+            // A different build may produce different trials, even if its version is the same.
             "program": program_hash()?,
             "strategy": [prepared.entry.name, prepared.entry.version],
             "data_hash": prepared.candles.hash,
@@ -336,7 +336,7 @@ fn bots_with_markets<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns bots with the end values of numeric axes and each value of other axes, with their flags.
+/// Returns bots with the extreme values of numeric axes and with each value of other axes, and their flags.
 fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == AxisTarget::Parameter);
@@ -365,7 +365,7 @@ fn set_parameter(bot: &mut BotSettings, name: &str, value: &Setting) {
     bot.params[name] = value.to_json();
 }
 
-/// Returns the strategy's expiries. `None` if the strategy cannot be built; the trial reports why.
+/// Returns the strategy's expiries, or `None` if the strategy cannot be built. The trial then reports the reason.
 fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }

@@ -60,7 +60,7 @@ impl<'a> RowPlanBasis<'a> {
         Ok((Self { registry, prepared, choice, sections }, strategies))
     }
 
-    /// Adds everything else that determines the rows to the command's own arguments.
+    /// Returns everything that determines the rows: the command's own arguments `own`, and all other inputs.
     pub(crate) fn identity(&self, mut own: Value) -> Result<Value> {
         own["program"] = json!(program_hash()?);
         own["strategies"] = json!(self.prepared.header.strategies);

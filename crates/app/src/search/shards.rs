@@ -128,7 +128,7 @@ impl SearchPlan {
         Ok(self)
     }
 
-    /// Builds a round's shard from the journals of all earlier rounds; `None` if the search does not learn.
+    /// Builds the shard of a round from the journals of all earlier rounds. `None` if the search is not adaptive.
     pub fn round_shard(
         &self,
         (folder, number): (&ResultFolder, u64),

@@ -25,9 +25,9 @@ pub(super) struct WalkLook<'a> {
 pub struct TriedCount {
     pub variants: u64,
     pub walks: u64,
-    /// Number of variants that stopped or running searches have planned but not tried yet.
+    /// Number of variants that stopped or running searches have planned but not yet tried.
     pub planned: u64,
-    /// Whether this search started the ledger, so that earlier variants are unknown.
+    /// Whether this search created the ledger. If so, variants that were tried earlier are unknown.
     pub is_first: bool,
 }
 
@@ -42,7 +42,7 @@ impl<'a> SweepRun<'a> {
         Self { terms, prepared, run: run_id(identity) }
     }
 
-    /// Records the planned sets before any of them runs, so that a killed sweep still counts.
+    /// Records the planned sets before the first of them runs, so that a killed sweep is counted too.
     pub fn begin(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
             let _ = ledger.record_planned_sets(
@@ -59,13 +59,13 @@ impl<'a> SweepRun<'a> {
     }
 }
 
-/// Returns the id of a run, which depends on the program: another version may try other sets.
+/// Returns the id of a run. The id depends on the program, because another version may try other sets.
 fn run_id(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Records the trials of a sweep and returns the new total; `None` without a ledger.
-/// A complete sweep also detects sets that were rewritten since an earlier sweep on fewer of these candles.
+/// Records the trials of a sweep. Returns the new total, or `None` if there is no ledger.
+/// A complete sweep also detects sets that have changed since an earlier sweep on fewer of these candles.
 pub fn count_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
@@ -74,7 +74,7 @@ pub fn count_sweep(
     let prepared = sweep.prepared;
     let (ledger, look) = (prepared.ledger()?, sweep.build_look(end));
     let tried = rows.iter().filter_map(|row| {
-        // Trades of a trial on part of the candles are not comparable.
+        // If a trial used only part of the candles, its trades are not comparable.
         let trades = |figures: &Figures| (row.share >= 1.0).then(|| figures.trades_hash());
         row.figures().map(|figures| TriedSet { candidate: &row.candidate, figures, trades: trades(figures) })
     });
@@ -97,7 +97,7 @@ pub fn count_sweep(
     Some(counted)
 }
 
-/// Records the training sets, the walk and the hold-out. Returns the new total; `None` without a ledger.
+/// Records the training sets, the walk and the hold-out. Returns the new total, or `None` without a ledger.
 pub(super) fn count_walk(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     walk: &WalkLook<'_>,

@@ -39,7 +39,7 @@ pub struct WalkRun<'a> {
     pub folder: ResultFolder,
     pub(super) identity: Value,
     run: String,
-    /// Trials from other machines for each window; empty for a local run.
+    /// Trials from other machines for each window. Empty if all windows run on this machine.
     pub(super) gathered: Vec<Vec<Record>>,
     hold_out: Option<HoldOutRange>,
     hold_out_use: HoldOutUse,
@@ -161,7 +161,7 @@ impl<'a> WalkRun<'a> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let search = &self.prepared.sweep.search;
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
-        // In a learning search, each window tries its own sets.
+        // In an adaptive search, each window tries different sets.
         let windows = if search.search.is_adaptive() { self.windows.len() as u64 } else { 1 };
         let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
         let look = self.prepared.look(self.terms, kind, &self.run, walked);
@@ -200,12 +200,12 @@ impl<'a> WalkRun<'a> {
         };
         let end = self.walk.run_window(window, &mut journal, known, &mut watch).map_err(to_error)?;
         drop(journal);
-        // Uploads even after an interruption, so that the same command can resume.
+        // Uploads the file even after an interruption, so that the same command can resume the run.
         if let Some(notice) = self.folder.upload(&name)? {
             tracing::warn!("{notice}");
         }
         let WindowEnd::Done(result) = end else { return Ok(None) };
-        // A stop request after the last trial counts too.
+        // A stop request that arrives after the last trial is respected too.
         Ok(watcher(progress(trials, trials)).is_continue().then_some(*result))
     }
 }
@@ -252,7 +252,7 @@ fn build_identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &L
     Ok(identity)
 }
 
-/// Default number of windows. By default, a training period is as long as three tests.
+/// Default number of windows. A training period is by default as long as three tests.
 const DEFAULT_WINDOWS: i64 = 5;
 const DEFAULT_TESTS_PER_TRAINING: i64 = 3;
 
@@ -278,7 +278,7 @@ pub struct Layout {
 }
 
 impl LayoutTerms {
-    /// Divides a span of candles into windows. `step` is the longest interval, `purge` the longest trade.
+    /// Divides a span of candles into windows. `step` is the longest interval, `purge` the longest trade duration.
     pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
@@ -318,7 +318,7 @@ pub enum WalkShard {
 }
 
 impl WalkRun<'_> {
-    /// Divides each window into equally many shards: one if the search learns, else enough for `shards`.
+    /// Divides each window into the same number of shards: one if the search is adaptive, else enough for `shards`.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
@@ -340,7 +340,7 @@ impl WalkRun<'_> {
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<WalkShard> {
         let (place, shard) = self.locate_shard(plan, number)?;
-        // Shards count as a walk-forward run until they are merged.
+        // The shards are recorded as a walk-forward run until they are merged.
         self.begin()?;
         let window = &self.windows[place];
         let identity = window_identity(&self.identity, window);
@@ -379,7 +379,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Returns the trials that a shard must have. A learning search may find no new set after its first.
+    /// Returns the range of trials that a shard must contain. An adaptive search may find no new set after its first.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.is_adaptive() { 0..1 } else { shard.trials(plan.sets) }
     }
@@ -391,7 +391,7 @@ impl WalkRun<'_> {
             let problem = format!("the plan's {} shards do not divide into {windows} windows", plan.shards);
             return Err(AppError::invalid(problem).help("create the plan again with walk-forward plan"));
         }
-        // Checks the shard number against the plan, not the window.
+        // The shard number must be valid for the plan as a whole, not only for a window.
         Shard::new(number, plan.shards).map_err(|error| self.to_app_error(error))?;
         let parts = plan.shards / windows;
         let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.to_app_error(error))?;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// Hour at which currency markets open on Sunday in summer. In winter, markets open one hour later.
+/// UTC hour at which currency markets open on Sunday in summer. In winter, they open one hour later.
 const SUNDAY_OPEN_HOUR_UTC: u32 = 21;
 const GALES_IGNORED: &str = "martingale steps (gales) are ignored: the bot sets the stake";
 
@@ -50,7 +50,7 @@ pub struct CheckedList {
     pub lines: Vec<CheckedLine>,
     pub rejection_notice: Option<String>,
     pub bypass_notices: Vec<String>,
-    /// Number of entries that can still trade. 0 if any two lines contradict each other.
+    /// Number of entries that can still open a trade. 0 if any two lines contradict each other.
     pub would_trade: usize,
     pub past_notice: Option<String>,
 }
@@ -305,7 +305,7 @@ mod tests {
         assert!(checked.rejection_notice.unwrap().starts_with("3 of 3 entries would be rejected"));
     }
 
-    /// By hand: requested at 10:00:00, opened 2 s later, ends 5 min after that second: 10:05:02.999.
+    /// Calculated by hand: requested at 10:00:00, opened 2 s later, closed 5 min after that second, at 10:05:02.999.
     #[test]
     fn overlapping_entries_are_rejected() {
         let list = "27/11/2026\nEURUSD 09:55 CALL\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n\

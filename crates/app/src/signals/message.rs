@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 const EXAMPLE_MESSAGE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
 
-/// A JSON object without its secret, so that error messages cannot leak the secret.
+/// A JSON object from which the secret has been removed, so that error messages cannot leak the secret.
 pub(super) struct RawMessage {
     body: Value,
     secret: Option<Value>,
@@ -49,7 +49,7 @@ impl SignalFields {
             Ok(fields) => return Ok(fields),
             Err(error) => plain_message(&error.to_string()),
         };
-        // serde does not name the invalid key, so each key is parsed separately, along with a direction.
+        // serde does not name the invalid key, so each key is parsed separately, together with a direction.
         let is_wrong = |(key, value): &(&String, &Value)| {
             let mut alone = Map::from_iter([((*key).clone(), (*value).clone())]);
             if !["direction", "action"].contains(&key.as_str()) {
@@ -82,8 +82,8 @@ impl RawMessage {
         self.secret.as_ref()?.as_str()
     }
 
-    /// Parses the signal. `None` if a TradingView strategy only closed a position.
-    /// The message `number` identifies a signal that has neither id nor time.
+    /// Parses the signal. Returns `None` if a TradingView strategy has only closed a position.
+    /// If a signal has neither id nor time, the message `number` identifies it.
     pub(super) fn decode(
         self,
         source: SignalSource,
@@ -174,7 +174,7 @@ fn parse_market_position(written: &str) -> Result<String, String> {
     ))
 }
 
-/// Parses the id of a signal. Rejects an unfilled placeholder, since all signals would share the id.
+/// Parses the id of a signal. Rejects a placeholder that was not filled in, because all signals would share this id.
 fn parse_id(id: Value) -> Result<String, String> {
     match id {
         Value::String(text) if text.trim().is_empty() => {

@@ -1,6 +1,6 @@
 //! External signals from the configured sources: a list, a webhook or standard input.
 //!
-//! A source turns its input into a signal or a problem report. No input can halt, resume or change a run.
+//! A source converts its input to signals or problem reports. No input can halt, resume or change a run.
 
 mod check;
 mod list;
@@ -42,7 +42,7 @@ pub(crate) fn check_signals(loaded: &LoadedConfig) -> Vec<Problem> {
     problems
 }
 
-/// Describes the signal list for a run that begins at `begins`, in venue time. `None` means now.
+/// Describes the signal list for a run that begins at the venue time `begins`. `None` means now.
 pub fn describe_list(loaded: &LoadedConfig, begins: Option<Millis>) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let list = SignalList::load(loaded).ok()??;
@@ -59,7 +59,7 @@ pub fn rejected_entries_notice(loaded: &LoadedConfig) -> Option<String> {
     ))
 }
 
-/// Returns the entries of the list. Empty if the list is unreadable, since another check reports this.
+/// Returns the entries of the list. If the list is unreadable, returns no entries, because another check reports it.
 fn listed_entries(loaded: &LoadedConfig) -> Vec<(ListEntry, Tz)> {
     let signals = &loaded.config.signals;
     let lines =

@@ -1,6 +1,6 @@
-//! List entries that the configuration would reject: outside trading hours, or during an earlier trade.
+//! Finds list entries that the configuration would reject: entries outside trading hours or during an earlier trade.
 //!
-//! The entries are replayed through a session without strategies, each trade as a draw.
+//! The entries are replayed through a session without strategies. Each trade ends in a draw.
 
 use super::list::{DueEntry, ListEntry, SignalList};
 use crate::bots::session_settings;
@@ -31,7 +31,7 @@ pub(super) struct ListRefusals {
     /// Lines rejected at every checked time. Excludes daily entries that are rejected only on some days.
     pub(super) always_refused: BTreeSet<u64>,
     entries: usize,
-    /// Sufficient `max_open_trades_per_symbol` for one direction. `None` if the rule rejects no entry.
+    /// Value of `max_open_trades_per_symbol` that would accept all entries. `None` if the rule rejects no entry.
     needed: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ impl ListRefusals {
         due.sort_by_key(|due| (due.at, due.entry.line));
         due.truncate(MAX_REPLAYED_ENTRIES);
         let mut settings = session_settings(loaded);
-        // Disables rules that depend on candles, earlier payouts or trade results.
+        // Rules that depend on candles, earlier payouts or trade results are disabled.
         let risk = &mut settings.risk;
         (risk.stale_after_intervals, risk.min_payout_percent, risk.enforce_verdict) = (0, 0.0, false);
         risk.min_payout_percent_by_symbol.clear();

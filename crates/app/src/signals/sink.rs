@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
 const MAX_IN_FLIGHT: usize = 256;
-/// Minimum time between reports of malformed input, so that a flood of messages does not reach the run.
+/// Minimum time between two reports of malformed input. It protects the run from a flood of messages.
 const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(500);
 const MAX_PROBLEM_CHARS: usize = 200;
 const MAX_COUNTED_REASONS: usize = 16;
@@ -119,7 +119,7 @@ impl SignalSink {
     fn report(&self, problem: &str, add: impl FnOnce(&mut ProblemCount)) {
         let mut count = self.lock_problems();
         let problem = truncate_problem(problem);
-        // Keeps the first problem, since later ones may follow from it.
+        // Only the first problem is stored, because it may have caused the later problems.
         if (count.malformed, count.turned_away) == (0, 0) {
             count.first.clone_from(&problem);
         }

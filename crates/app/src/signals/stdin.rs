@@ -1,6 +1,6 @@
 //! Signals on standard input, one JSON object per line.
 //!
-//! No secret is required, since only the process that started the program can write to its standard input.
+//! No secret is required, because only the process that started the program can write to its standard input.
 
 use super::message::RawMessage;
 use super::sink::SignalSink;
@@ -16,7 +16,7 @@ type InputLine = Result<Vec<u8>, &'static str>;
 
 pub(super) async fn read_signals(sink: SignalSink) {
     let (sender, lines) = mpsc::channel(QUEUE_CAPACITY);
-    // Uses a separate thread, since a blocking read cannot be cancelled and nothing may wait for it.
+    // A blocking read cannot be cancelled, and nothing may wait for it. It therefore has its own thread.
     let reader = std::thread::Builder::new().name("signals".to_owned());
     if let Err(error) = reader.spawn(move || read_lines(io::stdin().lock(), &sender)) {
         tracing::warn!(%error, "cannot read signals from standard input");

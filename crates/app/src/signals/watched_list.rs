@@ -23,7 +23,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum time for which a virtual clock waits for the run to begin.
 const START_GRACE: Duration = Duration::from_secs(5);
 const MAX_REMEMBERED_FAULTS: usize = 16;
-/// Maximum age of an entry. Older entries are dropped silently, so that downtime causes no reports.
+/// Maximum age of an entry. Older entries are dropped without a report, for example after downtime.
 const MAX_ENTRY_AGE: Millis = Millis::new(SignalBots::MAX_AGE.get() / 2);
 
 pub(super) struct WatchedList {
@@ -34,7 +34,7 @@ pub(super) struct WatchedList {
     /// Maximum lateness of an entry added by a changed file.
     max_lateness: Millis,
     done: Millis,
-    /// Recently sent entries, which a changed file could repeat.
+    /// Recently sent entries. They are stored because a changed file may contain them again.
     sent: BTreeSet<(Millis, BotId)>,
     read_stamp: FileStamp,
     polled_stamp: FileStamp,
@@ -42,7 +42,7 @@ pub(super) struct WatchedList {
 }
 
 impl WatchedList {
-    /// Watches a list. Entries due shortly before `now` are sent too, since the run recognises duplicates.
+    /// Watches a list. Entries due shortly before `now` are sent too, because the run drops duplicates.
     pub(super) fn new(list: SignalList, loaded: &LoadedConfig, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
         let max_lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
@@ -133,7 +133,7 @@ impl WatchedList {
 
     fn poll_file(&mut self) -> Option<Result<String, String>> {
         let stamp = read_file_stamp(&self.path);
-        // The file is completely written if two polls see the same stamp.
+        // If two polls see the same stamp, the file is assumed to be completely written.
         let is_still = std::mem::replace(&mut self.polled_stamp, stamp) == stamp;
         if stamp == self.read_stamp || !is_still {
             return None;
@@ -208,7 +208,7 @@ impl WatchedList {
 
 type Sleep<'a> = Pin<Box<dyn Future<Output = Hold> + Send + 'a>>;
 
-/// Returns a sleep that is already registered with the clock. Without `until`, the sleep never ends.
+/// Returns a sleep that is already registered with the clock. If `until` is `None`, the sleep never ends.
 async fn start_sleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     let Some(until) = until else { return Box::pin(pending()) };
     let mut sleep: Sleep<'_> = clock.sleep_until(until);

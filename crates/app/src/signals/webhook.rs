@@ -1,4 +1,4 @@
-//! Webhook server. Each request is answered before the run decides, so that no sender waits for a trade.
+//! Webhook server. It answers each request before the run decides, so that no sender waits for a trade.
 
 use super::message::RawMessage;
 use super::sink::SignalSink;
@@ -72,14 +72,14 @@ struct Webhook {
     messages: AtomicU64,
     /// Maximum age of a signal that has no `expires_ms`.
     max_lateness: Millis,
-    /// Bot index and id of recently accepted signals. The run itself drops duplicates.
+    /// Bot index and id of each recently accepted signal. The run itself drops duplicates.
     accepted: Mutex<VecDeque<(usize, SignalId)>>,
     queue: mpsc::Sender<SignalOrder>,
     sink: SignalSink,
 }
 
 enum Rejection {
-    /// The request is not for this webhook. Only the sender receives the problem.
+    /// The request is not meant for this webhook. The problem is reported only to the sender.
     Quiet(StatusCode, &'static str),
     Malformed(StatusCode, String),
 }
@@ -229,7 +229,7 @@ impl Webhook {
     }
 }
 
-/// Returns the last forwarded address, which the proxy added. The sender can forge the other addresses.
+/// Returns the last forwarded address, which is the one that the proxy added. Senders can forge the others.
 fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()
@@ -251,7 +251,7 @@ impl RateLimiter {
         Self { spacing: RATE_WINDOW / per_minute.max(1), reserved_until: Mutex::new(Instant::now()) }
     }
 
-    /// Reserves one signal. The error is the wait until the next signal is allowed.
+    /// Reserves one signal. The error is the time until the next signal is allowed.
     fn reserve(&self) -> Result<(), Duration> {
         let now = Instant::now();
         let mut reserved_until = self.reserved_until.lock().unwrap_or_else(PoisonError::into_inner);

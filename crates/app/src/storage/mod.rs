@@ -12,7 +12,7 @@ use std::path::Path;
 
 pub fn is_storage_url(path: &Path) -> bool {
     let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
-    // A single letter is a drive name.
+    // A single letter before the colon is a Windows drive, not a scheme.
     scheme.is_some_and(|scheme| scheme.len() > 1 && scheme.chars().all(|one| one.is_ascii_alphanumeric()))
 }
 

@@ -49,7 +49,7 @@ impl RemoteFolder {
         })
     }
 
-    /// Records the stored version of a file and the hash of the bytes from `read`. Later calls do nothing.
+    /// Records the version of a stored file and the hash of the bytes that `read` returns. Later calls do nothing.
     fn record_version(
         &self,
         name: &str,
@@ -76,7 +76,7 @@ impl RemoteFolder {
     }
 
     /// Uploads a finished file. Returns whether the file is now the stored version.
-    /// Replaces only the downloaded version, so that the file of a faster writer is never overwritten.
+    /// Only replaces the version that was downloaded, so that the file of a faster writer is never overwritten.
     pub(crate) fn upload_if_unchanged(&self, name: &str) -> Result<bool, AppError> {
         // The stored version must not overwrite the local file.
         self.record_version(name, |url, object| Ok(self.storage.read(url, object)?))?;
@@ -131,7 +131,7 @@ pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
     Ok(copy)
 }
 
-/// Removes the oldest copies. Ignores failures, since copies only save time.
+/// Removes the oldest copies. Failures are ignored, because the copies are only a cache.
 fn prune_copies(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let written = |path: &Path| fs::metadata(path).and_then(|there| there.modified());
@@ -156,7 +156,7 @@ fn read_local(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 
-/// Maps an unreachable storage to a separate error kind, since only this kind is retried.
+/// An unreachable storage becomes a separate error kind, because only errors of this kind are retried.
 impl From<StorageError> for AppError {
     fn from(error: StorageError) -> Self {
         let kind = match &error {

@@ -38,13 +38,13 @@ pub struct TunePlan<'a> {
     pub layout: LayoutTerms,
     pub is_fixed: bool,
     pub parameters_without_range: Vec<String>,
-    /// Parameters that select the signals of a combined bot. Only named parameters of this kind are searched.
+    /// Parameters that select signals of a combined bot. Such a parameter is searched only if it is named explicitly.
     pub combination_parameters: Vec<String>,
 }
 
 impl<'a> TunePlan<'a> {
-    /// Prepares a search over all parameters that have a range. Tries at most [`MAX_SETS`] sets: the whole
-    /// grid or a sample. A bot without a parameter that has a range is tested unchanged.
+    /// Prepares a search over all parameters that have a range. It tries at most [`MAX_SETS`] sets: the whole
+    /// grid or a sample. If no parameter of the bot has a range, the bot is tested unchanged.
     pub fn prepare(
         mut terms: SearchTerms,
         hold_out: f64,
@@ -58,7 +58,7 @@ impl<'a> TunePlan<'a> {
         let entry = entry.for_params(&bot.params).map_err(|error| AppError::invalid(error.to_string()))?;
         let is_number = |one: &&Parameter| matches!(one.kind.as_str(), "integer" | "number");
         let numbers = entry.parameters.iter().filter(is_number).cloned();
-        // The combination's own ranges span thousands of values, most of which leave nothing to trade.
+        // The combination's own parameters have thousands of values. With most of them, the bot never trades.
         let is_of_combination = |one: &Parameter| one.name == "within" || one.name.starts_with("gate.");
         let (selecting, numbers): (Vec<Parameter>, Vec<Parameter>) =
             numbers.partition(|one| bot.strategy == "combine" && is_of_combination(one));
@@ -135,7 +135,7 @@ fn load_tuned_bot(
     Ok((loaded, bot))
 }
 
-/// Divides the candles into periods. A bot without searched parameters needs only a short training period.
+/// Divides the candles into periods. If no parameter is searched, a short training period is sufficient.
 fn layout_for(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
     let usual = LayoutTerms { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
     if !is_fixed {
@@ -163,7 +163,7 @@ pub struct CheckedCandles {
     pub missing: u64,
     /// Fraction of the expected candles that are present, from 0 to 1.
     pub coverage: f64,
-    /// Number of suspected problems by kind. Definite problems are errors instead.
+    /// Number of suspected problems by kind. Definite problems are reported as errors instead.
     pub problems: BTreeMap<&'static str, u64>,
     #[serde(skip)]
     pub origin: CandleOrigin,

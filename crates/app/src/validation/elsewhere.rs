@@ -12,9 +12,9 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Number of other processes. The chance of missing a dependency on a two-valued property is 1 in 2^6.
+/// Number of other processes. A dependency on a property with two values is missed with a chance of 1 in 2^6.
 const CHECK_PROCESSES: usize = 6;
-/// Maximum number of read bytes to ignore, since the measurement itself also reads a few bytes.
+/// Maximum number of read bytes that is ignored, because the measurement itself reads a few bytes.
 const MAX_IGNORED_READ_BYTES: u64 = 32;
 const KEPT_VARIABLES: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
 /// Time zones of the processes, including the zones furthest ahead of and behind UTC.
@@ -133,7 +133,7 @@ impl ProcessChecks<'_> {
                     let all: Vec<Symbol> = all.filter(|symbol| *symbol != self.subject.bot.symbol).collect();
                     around.rival_symbol = all.get(token % all.len().max(1)).copied();
                 }
-                // The count starts at 0, so that one process decides with its first instance.
+                // The number starts at 0, so that in one process, the first instance of the strategy decides.
                 Variation::Earlier => around.earlier_instances = token,
             }
         }
@@ -194,7 +194,7 @@ fn file_names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Maximum number of candles. The newest candles reveal look-ahead as well as older candles do.
+/// Maximum number of candles. Only the newest are used, because they reveal look-ahead as well as older candles.
 const MAX_CANDLES: usize = 200_000;
 
 /// Checks that decisions do not depend on later candles, absolute times and prices, or the process.

@@ -1,4 +1,4 @@
-//! Truncates files named by parameters, since a strategy that reads ahead then decides differently.
+//! Truncates the files that parameters name. A strategy that reads future rows then decides differently.
 
 use candlewick_sdk::testkit::{Check, CheckReport, Finding, Market, Subject, TruncatedParams, check_files};
 use candlewick_sdk::{Interval, Millis};
@@ -10,9 +10,9 @@ use tempfile::TempDir;
 
 const TRUNCATION_CHECKS: usize = 5;
 const MAX_FILE_BYTES: u64 = 64 << 20;
-/// Header of a candle file. A candle becomes known one interval after the time in the row.
+/// Header of a candle file. A candle is known only one interval after the time in its row.
 const CANDLE_HEADER: &str = "time,open,high,low,close";
-/// Smallest number that is read as milliseconds since 1970. Smaller numbers are seconds.
+/// Smallest number that is read as milliseconds since 1970. Smaller numbers are read as seconds.
 const MIN_PLAUSIBLE_EPOCH_MS: i64 = 100_000_000_000;
 
 pub(super) fn check(subject: &Subject, market: &Market) -> CheckReport {

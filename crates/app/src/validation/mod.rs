@@ -27,11 +27,11 @@ use std::time::Duration;
 pub const CHECK_COUNT: u64 = 15;
 /// Maximum number of candles, the newest of a file. The checks process every candle dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Maximum number of unseen candles. They reveal rare or late cheating, and `ROUND_LIMIT` limits the time.
+/// Maximum number of unseen candles. They reveal rare or late cheating. `ROUND_LIMIT` limits the time for them.
 const MAX_UNSEEN_CANDLES: usize = 100_000;
 const ROUND_LIMIT: Duration = Duration::from_millis(100);
 const FIRST_RUN_LIMIT: Duration = Duration::from_secs(1);
-/// Approximate number of runs over the given candles in all checks.
+/// Approximate number of runs over the given candles that all checks together need.
 const TOTAL_RUNS: u32 = 90;
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(1);
 /// Minimum number of market candles in addition to the candles that the warm-up needs.
@@ -57,7 +57,7 @@ struct CheckedMarket {
 #[derive(Clone, Debug)]
 pub struct ValidationOptions {
     pub seed: u64,
-    /// Number of unseen candles. `None` chooses as many as a run can process in about 0.1 s.
+    /// Number of unseen candles. If `None`, the number that a run can process in about 0.1 s.
     pub unseen: Option<usize>,
     pub program: ThisProgram,
     pub limit: Duration,
@@ -143,7 +143,7 @@ fn examine_in_process(
     let mut examined = ValidationReport { checked: Vec::new(), markets: names, validation: None, speed };
     let speed = examined.speed.check();
     if speed.finding == Finding::Failed {
-        // The other checks would take hours.
+        // With such a slow strategy, the other checks would take hours.
         examined.checked.push(speed);
         return Ok(examined);
     }
@@ -261,7 +261,7 @@ const SPEED_CANDLES: usize = 2_000;
 const CHUNK_CANDLES: usize = 16;
 /// Maximum time per candle. At this rate, a year of one-minute candles takes nine minutes.
 const MAX_CANDLE_TIME: Duration = Duration::from_millis(1);
-/// Slow time per candle. At this rate, a sweep of 1,000 sets over a year of one-minute candles takes 3 hours.
+/// Time per candle that counts as slow. A sweep of 1,000 sets over a year of one-minute candles then takes 3 hours.
 const SLOW_CANDLE_TIME: Duration = Duration::from_micros(20);
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -284,7 +284,7 @@ impl Strategy for Idle {
 }
 
 impl Speed {
-    /// Measures an idle strategy and the subject in turn, on candles that no other check uses.
+    /// Measures an idle strategy and the checked strategy in turn, on candles that no other check uses.
     fn measure(subject: &Subject) -> Self {
         let candles = &at_interval(&random_walk(31, SPEED_CANDLES), subject.bot.interval);
         let (mut best, mut floor) = (None, Duration::MAX);
@@ -292,7 +292,7 @@ impl Speed {
             floor = floor.min(time_round(Box::new(Idle), LongerCandles::default(), candles));
             let Ok(strategy) = subject.build() else { continue };
             let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
-            // Other checks report a strategy that panics.
+            // Panics are ignored here, because other checks report a strategy that panics.
             let measure = || time_round(strategy, longer.unwrap_or_default(), candles);
             let Ok(taken) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(measure)) else { break };
             best = Some(best.unwrap_or(taken).min(taken));

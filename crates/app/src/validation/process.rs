@@ -115,7 +115,7 @@ impl ThisProgram {
 
 impl Request {
     fn new(subject: &Subject, candles: usize, task: Task) -> Self {
-        // The hasher has random keys.
+        // The hash is random, because the hasher has random keys.
         let nonce = format!("{:016x}", RandomState::new().hash_one(candles));
         let Subject { entry, params, bot } = subject.clone();
         Self { nonce, strategy: entry.name, params, bot, candles, task }
@@ -154,7 +154,7 @@ pub fn answer_request(
         Task::Examine(examination) => {
             let market = examination.market.clone().map(|name| Market { name, candles });
             let mut begin = |check| {
-                // Ignores failures, since this process ends anyway if its parent is gone.
+                // Failures are ignored, because this process ends anyway if its parent has ended.
                 let _ = send_message::<()>(&nonce, &Message::Begun(check));
             };
             let report = examine_in_process(&subject, market, &examination, itself, &mut begin);
@@ -179,7 +179,7 @@ fn run_strategy(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, e
 struct IoCount {
     read: u64,
     wrote: u64,
-    /// Bytes that this measurement itself reads. The next measurement includes these bytes.
+    /// Number of bytes that this measurement itself reads. The next measurement includes these bytes.
     own: u64,
 }
 

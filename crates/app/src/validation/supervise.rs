@@ -1,4 +1,4 @@
-//! Child process with a time limit, since a strategy under check may exit, crash or never return.
+//! Child process with a time limit, because a checked strategy may exit, crash or never return.
 //! Each reply is a line on the child's stdout. A random nonce at the start distinguishes replies from output
 //! of the strategy. The child ends when it can no longer write to the parent.
 
@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-/// Interval between two position reports, and maximum wait for output.
+/// Interval between two position reports of the child, and maximum wait of the parent for output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum wait for a child to exit after the reply, or for output after the child has exited.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
@@ -188,7 +188,7 @@ fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender:
     let _ = sender.send(PipeOutput::Closed);
 }
 
-/// Sends a message to the parent. Starts a new line, since the strategy may have printed half of one.
+/// Sends a message to the parent. Starts a new line, because the strategy may have printed part of a line.
 pub(super) fn send_message<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::Result<()> {
     let mut line = format!("\n{nonce}").into_bytes();
     serde_json::to_writer(&mut line, message)?;
@@ -198,7 +198,7 @@ pub(super) fn send_message<T: Serialize>(nonce: &str, message: &Message<T>) -> s
     stdout.flush()
 }
 
-/// Starts a thread that reports the position of the checks. Ends the process if the parent is gone.
+/// Starts a thread that reports the position of the checks. If the parent has ended, it ends the process.
 pub(super) fn report_position(nonce: String) {
     thread::spawn(move || {
         loop {
@@ -210,7 +210,7 @@ pub(super) fn report_position(nonce: String) {
     });
 }
 
-/// Time without progress after which messages name the current candle instead of the average pace.
+/// Time without progress after which messages name the current candle instead of the average speed.
 const STALL_THRESHOLD: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

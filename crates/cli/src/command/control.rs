@@ -128,7 +128,7 @@ pub(crate) struct ReloadArguments {
 }
 
 pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    // --journal locates the bot even if the configuration has become invalid.
+    // With --journal, the bot is found even if the configuration has become invalid.
     let (loaded, journal) = arguments.journal.load_running(context)?;
     let state = block_on(reload(&control_paths(&loaded)?, &journal))?;
     let changes = state.reloaded.as_ref().map(|reloaded| &reloaded.changes[..]).unwrap_or_default();

@@ -29,7 +29,7 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
         findings.push(finding);
     };
     runtime.block_on(examine(&context.global.config, context.registry, &mut report));
-    // Does not wait for a disk that never responds.
+    // Does not wait for file operations, because a broken disk may never respond.
     runtime.shutdown_background();
     printed?;
     let count = |mark| findings.iter().filter(|finding| finding.mark == mark).count();

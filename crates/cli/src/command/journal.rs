@@ -63,14 +63,14 @@ struct VerificationReport {
     entries: u64,
     head_hash: String,
     raw_exchanges: u64,
-    /// Number of requests and responses outside the hash chain, written by an earlier program version.
+    /// Number of requests and responses that an earlier program version stored outside the hash chain.
     raw_exchanges_outside: u64,
     snapshots: u64,
-    /// Number of snapshots that this program cannot check, by reason.
+    /// Number of snapshots that this program version cannot check, by reason.
     snapshots_not_checked: BTreeMap<String, u64>,
-    /// Last entry that the verified SQL tables cover; `None` without complete tables.
+    /// Last journal entry that the verified SQL tables include. `None` if there are no complete tables.
     tables_up_to: Option<u64>,
-    /// Data omitted by compaction; `None` for a complete journal.
+    /// Data that a compaction has removed. `None` if the journal is complete.
     compacted: Option<Compaction>,
 }
 
@@ -227,7 +227,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
     show_copy(&arguments.file, &verified, Some(compaction), context)
 }
 
-/// Unwraps a journal error, so that a read error is not reported as a write error.
+/// Returns the journal error inside a runtime error, so that a read error is not reported as a write error.
 fn unwrap_journal_error(error: RuntimeError) -> Failure {
     match error {
         RuntimeError::Journal(error) => error.into(),

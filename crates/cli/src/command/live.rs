@@ -141,7 +141,7 @@ struct Venue {
     connection: Connection,
     journal: JournalSession,
     control: ControlChannel,
-    /// Candle time span and server of the embedded venue; `None` for other venues.
+    /// Time span of the candles and server of the embedded venue. `None` for other venues.
     embedded: Option<(Range<Millis>, RunningSandbox)>,
 }
 
@@ -151,7 +151,7 @@ async fn run_bots(
     bots: BotSet,
     context: &Context<'_>,
 ) -> Result<ControlFlow<Ending, Outcome>, Failure> {
-    // Created first, so that no interrupt is lost.
+    // The listener is created first, so that no stop request is lost.
     let mut interrupt = Interrupt::new()?;
     let real = if arguments.real { RealMoney::Requested } else { RealMoney::NotRequested };
     let read_again = live::build_reloader(context, base_and_flags(arguments), real);
@@ -204,7 +204,7 @@ async fn connect(
         connect_remote(loaded)?
     };
     if arguments.wait {
-        // Waits before locking the journal, so that other processes can use the journal in the meantime.
+        // Waits for the venue before locking the journal, so that other processes can use the journal in the meantime.
         let announce = |text: &str| context.log.print(text);
         tokio::select! {
             () = wait_for_venue(&connection, &loaded.config.bots, &announce) => {}
@@ -244,7 +244,7 @@ async fn start_embedded(
 }
 
 async fn warn_after_last_candle(clock: Arc<dyn Clock>, end: Millis) {
-    // Waits a minute, because the last candle is received and traded shortly after its close.
+    // Waits one more minute, because the last candle is received and traded shortly after its close.
     drop(clock.sleep_until(end + Millis::MINUTE).await);
     tracing::warn!("the venue has no more candles, so no trades will open; press Ctrl-C to end the run");
 }
@@ -283,7 +283,7 @@ async fn start_sandbox(
     Ok(embedded)
 }
 
-/// Builds the console screen. At maximum speed, it hides decisions, because there are too many to read.
+/// Builds the console output. At maximum speed, decisions are hidden, because there are too many to read.
 fn build_screen(arguments: &LiveArguments, loaded: &LoadedConfig, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = if is_full_speed || context.global.json { OutputDetail::Trades } else { OutputDetail::All };

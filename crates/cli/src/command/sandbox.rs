@@ -80,7 +80,7 @@ async fn serve(
     loaded: &LoadedConfig,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    // Created before the ready message, so that no later interrupt is lost.
+    // The listener is created before the ready message, so that no stop request after the message is lost.
     let mut interrupt = Interrupt::new()?;
     let about = describe(&settings, &series, loaded)?;
     let ServedSandbox { mut running, start } = ServedSandbox::start(settings, series, loaded).await?;

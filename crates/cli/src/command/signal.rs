@@ -112,7 +112,7 @@ fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
 
 const MAX_LISTED_REASONS: usize = 5;
 
-/// Prints the meaning of each line. Fails on contradictory lines and, unless `skips` is set, on invalid lines.
+/// Prints how each line is read. Fails if lines contradict each other or, unless `skips` is set, are invalid.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList {
         lines,
@@ -215,7 +215,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
             }
         };
         let counted = replace_quoted_text(reason);
-        // Drops the rest, which is a hint that quotes the line.
+        // The text after the colon is a hint that quotes the line. It is removed.
         let counted = counted.split(": ").next().unwrap_or(&counted).to_owned();
         match reasons.iter_mut().find(|(known, ..)| *known == counted) {
             Some((.., count)) => *count += 1,

@@ -190,7 +190,7 @@ impl SweepContext<'_> {
         let journal = plan.journal(&self.folder, number, &identity);
         let (mut journal, known) = journal.map_err(|error| self.to_failure(error))?;
         let resumed = known.len();
-        // An unmerged shard counts as the whole sweep.
+        // Until the shards are merged, the whole sweep is recorded as tried.
         self.record_planned_sets(0)?;
         let kept = (&mut journal, known);
         let (rows, ending) = self.run_watched(|watcher| match &of_round {
@@ -279,7 +279,7 @@ impl SweepContext<'_> {
             return Ok(Err(ending));
         }
         self.check_rejected_sets(&rows)?;
-        // The search trusts the strategy's declarations. They are verified for the best set.
+        // The search relies on what the strategy declares. The declarations are verified for the best set only.
         if let Some(best) = rank_rows(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.verify_declaration(&best.candidate, self.job.balance);
             checked.map_err(|error| self.to_failure(error))?;
@@ -316,7 +316,7 @@ impl SweepContext<'_> {
         Ok(())
     }
 
-    /// Writes the results. The output is byte-identical whether or not the sweep was interrupted.
+    /// Writes the results. An interrupted and resumed sweep writes exactly the same bytes as an uninterrupted sweep.
     fn write_results(
         &self,
         rows: &[TrialRow],
@@ -339,7 +339,7 @@ impl SweepContext<'_> {
         Ok(files)
     }
 
-    /// Runs a sweep with progress. Returns the trials, and an `Ending` only if the sweep was stopped.
+    /// Runs a sweep and shows its progress. Returns the trials, and an `Ending` if the sweep was stopped.
     fn run_watched(
         &self,
         run: impl FnOnce(&mut SweepWatcher<'_>) -> Result<SweepEnd, SearchError>,
@@ -380,7 +380,7 @@ pub(super) fn to_sweep_count(counted: io::Result<TriedCount>) -> io::Result<Swee
     })
 }
 
-/// Maximum number of verified parameter sets per walk-forward test. One set takes several runs over all candles.
+/// Maximum number of verified sets per walk-forward test. Verifying one set takes several runs over all candles.
 const MAX_VERIFIED_SETS: usize = 5;
 
 fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
@@ -395,7 +395,7 @@ fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) ->
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
-/// Verifies parameter sets chosen by a walk-forward test: first that of the hold-out, then the most frequent sets.
+/// Verifies the sets that a walk-forward test has chosen: first the set of the hold-out, then the most frequent sets.
 pub(super) fn verify_chosen<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],

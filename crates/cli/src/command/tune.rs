@@ -88,13 +88,13 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let plan = TunePlan::prepare(terms, arguments.hold_out, (files, context.registry), &progress)?;
     let trials = arguments.out.join(plan.folder_name()?);
     let layout = {
-        // Rejects an invalid --open-hold-out before the search.
+        // An invalid --open-hold-out is rejected before the search begins.
         let walk = (trials.join("walk-forward"), arguments.hold_out_use());
         WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout
     };
     let tuning = TuneRun { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();
-    // Ctrl-C also ends the process that runs the checks. This is not a failure of the strategy.
+    // Ctrl-C also ends the process that runs the checks. Such an end is not a failure of the strategy.
     if stop_flag.get().is_some() {
         return Ok(context.report_stop(&stop_flag, &tuning.trials));
     }

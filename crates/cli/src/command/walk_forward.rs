@@ -257,7 +257,7 @@ fn collect_caveats(
     let mut caveats =
         Caveats::for_replay(basis, &prepared.settings.simulation, &prepared.settings.session.bots);
     match counted {
-        // Each window chooses its own set, so whole walks are counted as variants.
+        // Each window chooses its own set. Therefore, the number of whole walk-forward runs is the number of variants.
         Some(Ok(tried)) => caveats.count(tried.walks, None),
         Some(Err(error)) => caveats.count(0, Some(&error.to_string())),
         None => caveats.mark_uncounted(),

@@ -1,4 +1,4 @@
-//! Final report of a live run: the figures of a backtest, plus figures of live runs only.
+//! Final report of a live run. It contains the figures of a backtest and figures that only live runs have.
 
 use super::stream::print_final_document;
 use crate::failure::{Ending, Failure, FailureKind};
@@ -30,7 +30,7 @@ struct LiveReport {
     /// Reason of the stop: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     stop: &'static str,
     wallet: Option<f64>,
-    /// Wallet balance minus the balance expected from the trades; `None` if they agree.
+    /// Wallet balance minus the balance that follows from the trades. `None` if the two are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet_difference: Option<f64>,
     rejected_rows: u64,
@@ -223,7 +223,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Returns whether the venue still holds the open stakes. A venue without further candles never settles trades.
+/// Returns who holds the stakes of unsettled trades. A venue that has no further candles never settles them.
 pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
     if matches!(finished.stop, StopReason::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }

@@ -21,7 +21,7 @@ pub(crate) fn check() -> Result<(), Failure> {
     })
 }
 
-/// Starts the full-screen view. If the view ends before the run, the run continues with plain lines.
+/// Starts the full-screen view. If the view is closed before the run ends, the run continues with plain lines.
 pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watcher>, DisplayEnd) {
     let clock = Arc::clone(&front.connection.clock);
     let (lines, log_lines) = sync_channel(MAX_QUEUED_LINES);

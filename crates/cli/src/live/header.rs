@@ -138,7 +138,7 @@ pub(crate) fn journal_arguments(journal: Option<&JournalUrl>, files: &[PathBuf])
     files.concat()
 }
 
-/// Returns the scheme and host of a URL. Path and query may contain secrets and are omitted.
+/// Returns the scheme and host of a URL. The path and query are omitted, because they may contain secrets.
 pub(crate) fn describe_address(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

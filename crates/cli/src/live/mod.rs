@@ -57,7 +57,7 @@ struct DisplayContext<'a> {
     log: &'a LogWriter,
 }
 
-/// Runs `work` to completion, without waiting for a reload of the settings that hangs.
+/// Runs `work` to completion. Does not wait for a reload of the settings that never ends.
 pub(crate) fn run_to_completion<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = start_workers()?;
     let outcome = runtime.block_on(work);
@@ -101,7 +101,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     if is_full_screen {
         full_screen::end(log);
     }
-    // Prints the counts of repeated warnings before the report.
+    // The counts of repeated warnings are printed before the report.
     log.flush();
     log.form.set_clock(None);
     Ok(outcome?)

@@ -36,7 +36,7 @@ pub(crate) enum OutputDetail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputStream {
     Out,
-    /// Standard error, used when stdout carries a JSON document.
+    /// Standard error. It is used if a JSON document is printed to stdout.
     Error,
 }
 
@@ -189,14 +189,14 @@ impl Screen {
             }
             EventKind::Control { control } => {
                 if *control == Control::Reload {
-                    // The new limits are not known here.
+                    // The limits after a reload are not known here.
                     self.risk = None;
                 }
                 return;
             }
             EventKind::Price { .. } | EventKind::Balance { .. } => return,
         };
-        // A signal's own time may be long past, so its arrival time is shown.
+        // The time in a signal may be long past, so its time of arrival is shown.
         let is_signal = matches!(event.kind, EventKind::OutsideSignal(_));
         self.print_line(if is_signal { event.received } else { event.at }, style, label, &text);
     }
@@ -288,7 +288,7 @@ impl Screen {
         match notice {
             Notice::Handled { event, actions, funds, intent, .. } => {
                 self.latest = self.latest.max(event.received);
-                // Candles with the same close share a line, printed before the decisions on them.
+                // Candles with the same close time share a line. It is printed before the decisions on these candles.
                 if !matches!(event.kind, EventKind::Candle { .. }) {
                     self.print_closes();
                 }

@@ -1,4 +1,4 @@
-//! Run events on stdout, one JSON object per line. Events that a slow reader misses are counted.
+//! Prints run events to stdout, one JSON object per line. If a slow reader misses events, they are counted.
 
 use super::screen::FLUSH_TIMEOUT;
 use crate::failure::Failure;
@@ -62,7 +62,7 @@ impl EventPrinter {
         Self { is_late, has_ended }
     }
 
-    /// Waits until all events are printed. After a timeout, prints only the current line to its end.
+    /// Waits until all events are printed. After a timeout, only completes the current line.
     pub(super) async fn end(self) {
         self.end_within(FLUSH_TIMEOUT, LAST_LINE_TIMEOUT).await;
     }

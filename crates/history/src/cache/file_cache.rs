@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// Age, relative to the newest copy, at which a leftover partial file is deleted.
+/// Maximum age of a leftover partial file before its deletion, measured against the newest copy.
 const MAX_PARTIAL_AGE: Duration = Duration::from_hours(1);
 
 /// Folder that caches candles in their in-memory layout. If the folder is read-only, nothing is cached.
@@ -36,7 +36,7 @@ impl FileCache {
             return Ok(series);
         }
         let series = HashedSeries::new(source.read(progress)?);
-        // A file that changed while it was read is not cached this time.
+        // If the file changed while it was read, the result is not cached.
         if let Some(stamp) = stamp.filter(|stamp| FileStamp::read(&source.path) == Some(*stamp)) {
             self.store(&copy, &series, stamp);
         }
@@ -87,7 +87,7 @@ fn modified(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()
 }
 
-/// Coarsest timestamp resolution of file systems. Faster changes may get equal timestamps.
+/// Coarsest timestamp resolution of any file system. Two changes within this time may get equal timestamps.
 const MAX_TIMESTAMP_STEP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ struct FileStamp {
 }
 
 impl FileStamp {
-    /// Returns the stamp of a file, or `None` if the system reports too little to detect changes.
+    /// Returns the stamp of a file, or `None` if the file's metadata is not sufficient to detect changes.
     #[cfg(unix)]
     fn read(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;

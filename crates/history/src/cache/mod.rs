@@ -53,7 +53,7 @@ pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, key: Ca
 /// Format version of cache files, to be incremented with every change of the format.
 const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"cwcandle";
-/// Byte order marker. Machines with another byte order read another value.
+/// Byte order marker. A machine with a different byte order reads a different value.
 const BYTE_ORDER: u64 = 0x0102_0304_0506_0708;
 
 /// Header of a cache file. All fields are in native byte order and aligned to their size.
@@ -75,7 +75,7 @@ struct Header {
     seal: [u8; 32],
 }
 
-/// Size of the header and offset of the candles. A multiple of 8 keeps the candles aligned.
+/// Size of the header, which is also the offset of the candles. It is a multiple of 8 to align the candles.
 const HEADER_BYTES: usize = size_of::<Header>();
 const SEALED_BYTES: usize = HEADER_BYTES - 32;
 const _: () = assert!(HEADER_BYTES.is_multiple_of(align_of::<Candle>()) && size_of::<Candle>() == 48);
@@ -135,7 +135,7 @@ fn padded_symbol(series: Series) -> [u8; 32] {
     bytes
 }
 
-/// Candles of a memory-mapped cache file, the only unsafe code outside tests and benches.
+/// Candles of a memory-mapped cache file. This type contains the only unsafe code outside tests and benches.
 struct MappedCandles(Mmap);
 
 impl MappedCandles {
@@ -144,14 +144,14 @@ impl MappedCandles {
         // SAFETY: A map is sound as long as no process changes the file's content. This program never does: a cache file
         // is written under another name, synced, and only then renamed. Replacing it by a rename and removing it by an
         // unlink do not change the mapped content. The files are in the user's own folders, and no other program has a
-        // reason to write to them. One that did would break every mapped file, including executables. Every bit pattern
+        // reason to write to them. Such a program would break any mapped file, even executables. Every bit pattern
         // is a valid `f64` and `i64`, so corrupt content results in wrong candles at worst. Length and alignment are
         // checked below.
         #[allow(unsafe_code, reason = "mapping a file cannot be made safe")]
         let map = unsafe { Mmap::map(&file) }.ok()?;
         let header = Header::parse(&map)?;
         bytemuck::try_cast_slice::<u8, Candle>(&map[HEADER_BYTES..]).ok()?;
-        // A hint for sequential reading. A failure has no effect on correctness.
+        // Tells the system that the map is read sequentially. A failure has no effect on correctness.
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
         Some((header, Self(map)))

@@ -14,11 +14,11 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AppendCounts {
     pub new: u64,
-    /// Number of candles that were already stored or that a repair had removed.
+    /// Number of candles that were not added, because they were already stored or a repair had removed them.
     pub same: u64,
     /// Number of candles that differ from the stored candles and were added as revisions.
     pub revised: u64,
-    /// Number of candles that were still forming when fetched. They are not stored.
+    /// Number of candles that had not closed when they were fetched. Such candles are not stored.
     pub forming: u64,
 }
 
@@ -83,7 +83,7 @@ impl Catalog {
         Ok(appended)
     }
 
-    /// Adds a version with the given candles as the current version and returns the version number.
+    /// Stores the candles as a new version, makes it the current version, and returns its number.
     pub fn add_version(&self, new: &CandleSeries, note: &str, origin: &Origin) -> Result<u32, HistoryError> {
         let (folder, _lock) = self.open_to_write(new.series())?;
         let mut manifest = folder.manifest_or_new()?;
@@ -91,7 +91,7 @@ impl Catalog {
         self.run_or_clean_up(&folder, || self.write_version(&folder, manifest, new, (note, origin)))
     }
 
-    /// Adds a repaired version of the candles. Later appends do not restore candles that the repair removed.
+    /// Stores repaired candles as a new version. Later appends do not restore candles that the repair removed.
     pub fn add_repair(&self, fixed: &CandleSeries, note: &str, origin: &Origin) -> Result<u32, HistoryError> {
         let (folder, _lock) = self.open_to_write(fixed.series())?;
         let mut manifest = folder.manifest_or_new()?;
@@ -114,7 +114,7 @@ impl Catalog {
         })
     }
 
-    /// Runs a change of a series. If the change fails, the new files are deleted to free the disk.
+    /// Runs a change of a series. If the change fails, the files that it created are deleted.
     fn run_or_clean_up<T>(
         &self,
         folder: &SeriesFolder,
@@ -242,7 +242,7 @@ impl KnownCandles {
     }
 }
 
-/// Merges `incoming`, sorted by time and arrival, into `stored`. Candles in `repaired` are skipped.
+/// Merges `incoming` into `stored`, and skips candles in `repaired`. `incoming` is sorted by time, then by arrival.
 fn merge(
     stored: Vec<Candle>,
     incoming: &[Candle],

@@ -97,14 +97,14 @@ impl SeriesFolder {
             return Ok(cached);
         }
         let read = self.read_segments(version)?;
-        // Best effort: without a cache, reading is only slower.
+        // Errors are ignored, because reading without a cache is only slower.
         let _ = cache::write(disk, &cache, &read, key);
         Ok(read)
     }
 
     fn read_segments(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
         let mut candles: Vec<Candle> = Vec::new();
-        // A damaged manifest may contain a huge count, so a failed reservation is ignored.
+        // A damaged manifest may contain a huge count, so a failed memory reservation is ignored.
         let _ = candles.try_reserve_exact(usize::try_from(version.candles()).unwrap_or(0));
         for segment in &version.segments {
             candles.extend(self.read_segment(segment)?);
@@ -165,7 +165,7 @@ impl SeriesFolder {
         Ok(RevisionFile { file, count: candles.len() as u64 })
     }
 
-    /// Removes files that the manifest does not list. The next sweep retries failed removals.
+    /// Removes files that the manifest does not list. If a removal fails, the next sweep tries again.
     pub(super) fn sweep(&self, disk: &dyn Disk, manifest: &Manifest) {
         let named: HashSet<String> =
             manifest.files().chain(manifest.versions.iter().map(cache_name)).collect();
@@ -184,7 +184,7 @@ fn cache_name(version: &Version) -> String {
     format!("{}{}", version.data_hash, cache::ENDING)
 }
 
-/// Returns a file name with the content hash, so different contents never share a name.
+/// Returns a file name that contains the content hash, so that different contents get different names.
 fn file_name(prefix: &str, hash: &str) -> String {
     format!("{prefix}-{}{PARQUET}", &hash[..hash.len().min(32)])
 }
@@ -221,7 +221,7 @@ pub(super) fn parse_folder_name(name: &str) -> Option<Symbol> {
     (folder_name(symbol) == name).then_some(symbol)
 }
 
-/// Returns whether a file was not found, which means that a writer has replaced the file.
+/// Returns whether the error is a missing file, which means that a writer has replaced the file.
 pub(super) fn is_not_found(error: &HistoryError) -> bool {
     matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
@@ -229,7 +229,7 @@ pub(super) fn is_not_found(error: &HistoryError) -> bool {
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(5);
 const LOCK_TIMEOUT_SECONDS: u64 = 30;
 
-/// Exclusive write access to a series, released on drop or when the process ends.
+/// Lock for exclusive write access to a series. It is released on drop or when the process ends.
 pub(super) struct WriteLock {
     _file: File,
 }

@@ -27,7 +27,7 @@ pub struct Manifest {
     pub empty_hours: Vec<EmptyHours>,
 }
 
-/// Closed hours without candles at a source, which are not requested again.
+/// Hours of a closed market for which a source has no candles. These hours are not requested again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmptyHours {
@@ -37,7 +37,7 @@ pub struct EmptyHours {
     pub end: Millis,
 }
 
-/// Version of a series. Appends extend the current version, and repairs add a new version.
+/// One version of a series. An append extends the current version. A repair adds a new version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Version {
@@ -69,7 +69,7 @@ pub struct RevisionFile {
 pub struct Origin {
     pub source: String,
     pub licence: Option<String>,
-    /// Fetch time. Candles that close after the fetch time are excluded.
+    /// Time of the fetch. Candles that close after this time are excluded.
     pub fetched_at: Millis,
     pub files: Vec<String>,
 }

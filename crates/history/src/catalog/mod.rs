@@ -126,7 +126,7 @@ impl Catalog {
         read.flatten().ok_or_else(absent)
     }
 
-    /// Reads a series from a single manifest, retrying if a writer replaces its files.
+    /// Reads all files of a series from one manifest. Starts over if a writer replaces the files meanwhile.
     fn read_consistently<T>(
         &self,
         series: Series,
@@ -147,7 +147,7 @@ impl Catalog {
 
 #[cfg(feature = "import")]
 impl Catalog {
-    /// Counts the missing candles like [`check_series`](crate::check_series). Returns 0 for an unknown series.
+    /// Counts missing candles as [`check_series`](crate::check_series) does. Returns 0 for an unknown series.
     pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
         let missing = self.read_consistently(series, |folder, manifest| {
             let Some(version) = manifest.current() else { return Ok(0) };

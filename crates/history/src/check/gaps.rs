@@ -1,4 +1,4 @@
-//! Detection of candles that are missing in open hours or exist in closed hours.
+//! Detects candles that are missing while the market is open, and candles from hours when the market is closed.
 
 use super::session::{Doubt, MarketHours};
 use super::{Finding, FindingKind};
@@ -7,7 +7,7 @@ use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
-/// A candle is expected if the market is open for at least 1/4 of the interval, such as 6.5 h of a day.
+/// A candle is expected if the market is open for at least 1/4 of the interval, for example 6.5 h of a day.
 const MIN_OPEN_DIVISOR: i64 = 4;
 const MIN_HOLIDAY_GAP: Millis = Millis::new(3 * Millis::HOUR.get());
 /// Maximum length of a holiday gap in days, including adjacent weekends.
@@ -100,7 +100,7 @@ fn expected_in(open: &[Range<Millis>], interval: Interval) -> u64 {
         let (first, after) = (start.div_euclid(length), (end - 1).div_euclid(length));
         count += is_expected(settle(first, end.min((first + 1) * length) - start));
         if after > first {
-            // The market is open during all slots in between.
+            // The market is open in all candle intervals between the two.
             count += u64::try_from(after - first - 1).unwrap_or(0);
             count += is_expected(settle(after, end - after * length));
         }

@@ -54,7 +54,7 @@ pub struct CheckedSeries {
 }
 
 impl CheckedSeries {
-    /// Returns the fraction of the expected candles that exist, from 0 to 1.
+    /// Returns the number of existing candles as a fraction of the expected candles, from 0 to 1.
     pub fn coverage(&self) -> f64 {
         let there = self.candles.as_ref().map_or(0, |candles| candles.candles().len()) as f64;
         if there > 0.0 { there / (there + self.missing as f64) } else { 0.0 }
@@ -180,7 +180,7 @@ pub enum FindingKind {
     Range,
     Misaligned,
     Unsorted,
-    /// Row that repeats a time with equal values or with an unfinished state of the same candle.
+    /// Row with the same time as another row, with equal values or with values from before the candle closed.
     Duplicate,
     Conflict,
     Gap,
@@ -194,9 +194,9 @@ pub enum FindingKind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// Invalid and repeated rows are always removed, and unsorted rows are always sorted.
+    /// Every repair removes invalid and duplicate rows and sorts unsorted rows.
     Always,
-    /// Affected candles are removed only on request, because they may be correct.
+    /// A repair removes the affected candles only on request, because the candles may be correct.
     RemoveOnRequest,
     Choose,
     TakeLatest,
@@ -215,7 +215,7 @@ impl FindingKind {
     }
 }
 
-/// Name and remedy of each finding kind, indexed by discriminant.
+/// Name and remedy of each finding kind. The index is the discriminant of the kind.
 const KINDS: [(FindingKind, (&str, Remedy)); 16] = [
     (FindingKind::Unreadable, ("unreadable", Remedy::Always)),
     (FindingKind::NotFinite, ("not-finite", Remedy::Always)),
@@ -325,7 +325,7 @@ impl RepairedSeries {
 pub enum ConflictChoice {
     First,
     Last,
-    /// Candle with the largest volume, then the largest range, then the first position in the file.
+    /// The candle with the largest volume. Ties are broken by the largest range, then by the first row.
     Larger,
 }
 
@@ -372,8 +372,8 @@ impl CheckedSeries {
         resolved
     }
 
-    /// Removes definite errors, and doubtful candles if the kind of their finding is in `also`.
-    /// [`FindingKind::Revised`] in `also` replaces revised candles by their latest values.
+    /// Removes definite errors. Doubtful candles are removed only if `also` contains the kind of their finding.
+    /// If `also` contains [`FindingKind::Revised`], revised candles get their latest values.
     pub fn fix(&self, also: &[FindingKind]) -> RepairedSeries {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);
@@ -421,7 +421,7 @@ impl CheckedSeries {
     pub fn check_again(&self, fixed: &RepairedSeries, also: &[FindingKind]) -> Option<CheckedSeries> {
         let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
         let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);
-        // A repair of one series cannot align two series.
+        // The repair of one series cannot align it with another series.
         let out_of_step = self.findings.list().iter().filter(|one| one.kind == FindingKind::OutOfStep);
         out_of_step.for_each(|finding| again.findings.add(finding.clone()));
         Some(again)

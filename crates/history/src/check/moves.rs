@@ -4,12 +4,12 @@ use super::{Finding, FindingKind};
 use candlewick_sdk::{Candle, CandleSeries};
 use std::ops::Range;
 
-/// Number of candles for which one usual range is computed. Market regimes last longer.
+/// Number of candles that share one usual range. A market regime lasts for more candles.
 const BLOCK_CANDLES: usize = 500;
 const MIN_MOVING_CANDLES: usize = 20;
 
-/// Reports moves of more than `factor` times the usual range. A spike is a high or low beyond the prices
-/// of both neighbours. A jump is an open far from the previous close.
+/// Reports moves of more than `factor` times the usual range. A spike is a high or low outside the prices
+/// of both neighbouring candles. A jump is an open that is far from the previous close.
 pub(super) fn report_spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dyn FnMut(Finding)) {
     let candles = series.candles();
     let Some(usual) = UsualRange::new(candles) else { return };

@@ -5,7 +5,7 @@ use crate::import::Decoded;
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
 pub(super) struct ValidRows {
-    /// One candle per time: the complete one if the other rows are unfinished states, else the first.
+    /// One candle per time: the finished candle if the other rows are its unfinished states, else the first row.
     pub(super) candles: Vec<Candle>,
     pub(super) conflicts: Vec<Vec<Candle>>,
 }
@@ -65,7 +65,7 @@ fn complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
     is_complete.then_some(largest)
 }
 
-/// Returns whether `stub` can be an unfinished `whole`: same open, but smaller volume or range.
+/// Returns whether `stub` can be an earlier state of `whole`: the same open, but a smaller volume or range.
 fn is_unfinished(stub: &Candle, whole: &Candle) -> bool {
     let is_enclosed = stub.open() == whole.open()
         && stub.high() <= whole.high()

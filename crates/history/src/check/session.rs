@@ -12,12 +12,12 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarketHours {
     Always,
-    /// Forex week from Sunday 22:00 UTC to Friday 17:00 New York time.
+    /// Trading week of forex markets, from Sunday 22:00 UTC to Friday 17:00 New York time.
     Currencies,
     Weekly(WeeklyHours),
 }
 
-/// Weekday hours such as `Mon-Fri 09:30-16:00 America/New_York`. A session may end on the next day.
+/// Trading hours per weekday, such as `Mon-Fri 09:30-16:00 America/New_York`. A session may end on the next day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeeklyHours {
     first: Weekday,
@@ -35,7 +35,7 @@ pub struct ParseMarketHoursError {
     text: String,
 }
 
-/// Treatment of hours in which the market may be open or closed.
+/// Treatment of hours for which it is uncertain whether the market is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// Uncertain hours count as closed, so candles are not required.
@@ -68,7 +68,7 @@ impl MarketHours {
             return vec![within.clone()];
         }
         let mut found: Vec<Range<Millis>> = Vec::new();
-        // Local days begin up to a day before or after UTC days, and hours may extend into the next day.
+        // A local day begins up to a day before or after the UTC day. A session may extend into the next day.
         let mut day = utc_date(within.start).checked_sub_days(Days::new(2));
         let last = utc_date(within.end).checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX);
         while let Some(date) = day.filter(|date| *date <= last) {
@@ -169,7 +169,7 @@ fn utc_date(moment: Millis) -> NaiveDate {
 }
 
 impl Zone {
-    /// Converts local time to UTC. Ambiguous times become the earlier one, skipped times move on by an hour.
+    /// Converts local time to UTC. An ambiguous time means the earlier time. A skipped time moves one hour later.
     fn wall_to_utc(self, wall: NaiveDateTime) -> Millis {
         let later = wall.checked_add_signed(TimeDelta::hours(1)).unwrap_or(wall);
         let shown = self.local_to_utc(wall).earliest();

@@ -1,4 +1,4 @@
-//! Deliberate defects in generated candles: gaps and bad rows for testing checks.
+//! Adds deliberate defects to generated candles: gaps and bad rows, which test the data checks.
 
 use super::Dice;
 use crate::disk::{SystemDisk, replace};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const MAX_GAP_CANDLES: u32 = 10;
 const MIN_DISTANCE_CANDLES: usize = 3;
-/// Seed modifier that makes the choice of defects independent of the prices.
+/// Modifier of the seed. It makes the choice of defects independent of the prices.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
 type WriteRow = fn(&Candle, Option<&Candle>) -> String;
@@ -37,7 +37,7 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
     }),
 ];
 
-/// Removes candles to create gaps of 1 to 10 candles, away from each other and from both ends.
+/// Removes candles to create gaps of 1 to 10 candles. No gap is near another gap or an end of the series.
 pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
     if gaps == 0 {
         return Ok(series.clone());

@@ -91,7 +91,7 @@ fn activity(asset_type: AssetType, minute: Millis) -> f64 {
 
 struct Dice(ChaCha8Rng);
 
-/// Key derivation context. Any change alters all published hashes of generated candles.
+/// Context for the derivation of random keys. A change would alter all published hashes of generated candles.
 const CONTEXT: &str = "candlewick 2026-01 synthetic candles";
 
 impl Dice {
@@ -102,7 +102,7 @@ impl Dice {
         Self(ChaCha8Rng::from_seed(*hasher.finalize().as_bytes()))
     }
 
-    /// Returns a uniform number in `[0, 1)`.
+    /// Returns a uniformly distributed random number in `[0, 1)`.
     fn uniform(&mut self) -> f64 {
         const STEPS: f64 = (1_u64 << 53) as f64;
         (self.0.next_u64() >> 11) as f64 / STEPS
@@ -113,7 +113,7 @@ impl Dice {
         low + ((u64::from(self.0.next_u32()) * span) >> 32) as u32
     }
 
-    /// Returns an approximately standard normal number: the scaled sum of four uniform numbers.
+    /// Returns a random number of approximately standard normal distribution: the scaled sum of four uniform numbers.
     fn normal(&mut self) -> f64 {
         const LANES: f64 = 4.0;
         let lanes = self.0.next_u64().to_le_bytes();

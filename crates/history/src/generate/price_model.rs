@@ -1,4 +1,4 @@
-//! Price models: changing regimes, a fixed rule, or a planted edge.
+//! Models of price movements: changing regimes, a fixed rule, or a planted edge.
 
 use super::walk::STEPS_PER_MINUTE;
 use super::{Dice, Regime, activity};
@@ -36,7 +36,7 @@ impl PriceModel {
         }
     }
 
-    /// Returns the expected move of the next minute. `usual` is the usual standard deviation in ticks.
+    /// Returns the expected move of the next minute. `usual` is the usual standard deviation of a minute in ticks.
     pub(super) fn expected_move(&mut self, price: f64, usual: f64, dice: &mut Dice) -> ExpectedMove {
         match self {
             Self::Changing(state) => state.expected_move(price, usual, dice),
@@ -91,7 +91,7 @@ pub(super) struct PlantedEdge {
     chance: f64,
     minutes: usize,
     direction: i64,
-    /// Planned closes of the remaining steps in the span, in ticks and in reverse order.
+    /// Planned closes of the remaining price steps in the span, in ticks. The next step is the last element.
     ahead: Vec<i64>,
 }
 
@@ -100,7 +100,7 @@ impl PlantedEdge {
         Self { chance, minutes, direction: 1, ahead: Vec::with_capacity(minutes * STEPS_PER_MINUTE) }
     }
 
-    /// Returns the step closes of the next minute. The first minute plans the whole span.
+    /// Returns the closes of the price steps in the next minute. At the start of a span, plans the whole span.
     pub(super) fn next_minute(
         &mut self,
         price: i64,
@@ -125,7 +125,7 @@ impl PlantedEdge {
                 moved
             })
             .collect();
-        // Mirroring a path that ends on the wrong side keeps a random walk, because the mirror image is equally likely.
+        // A path with the wrong final sign is mirrored. It stays a random walk, as its mirror image is equally likely.
         let mirror = if (moved < 0.0) == (self.direction < 0) { 1.0 } else { -1.0 };
         self.ahead.extend(path.iter().rev().map(|moved| price + (moved * mirror).round() as i64));
         if let Some(last) = self.ahead.first_mut().filter(|last| (**last - price).signum() != self.direction)
@@ -141,7 +141,7 @@ struct Phase {
     reach: f64,
     /// Drift per minute in standard deviations, with a random sign.
     lean: f64,
-    /// Share of the distance to the regime's first price by which the price reverts per minute.
+    /// Fraction of the distance to the regime's first price that the price moves back per minute.
     pull: f64,
     minutes: (u32, u32),
 }
@@ -158,7 +158,7 @@ const MOVE_WEIGHT: f64 = 0.12;
 const MEMORY_WEIGHT: f64 = 0.85;
 const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
 
-/// Weak pull to the first price, which bounds the price over years but is negligible over hours.
+/// Weak pull towards the first price. The pull limits the price over years, but is negligible over hours.
 const HOME_PULL: f64 = 1.0 / 20_000.0;
 
 pub(super) struct RegimeState {

@@ -8,15 +8,15 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GenerateSettings {
-    /// Symbol, which is mixed into the seed to make the prices of different symbols independent.
+    /// Symbol of the candles. It is mixed into the seed, so that the prices of different symbols are independent.
     pub symbol: Symbol,
     pub asset_type: AssetType,
-    /// Candle interval, a multiple of 5 s. All intervals show the same price path.
+    /// Candle interval, a multiple of 5 s. Candles of all intervals have the same underlying prices.
     pub interval: Interval,
     /// Open time of the first candle, aligned to whole minutes and to the interval.
     pub start: Millis,
     pub days: u32,
-    /// Number of final days to return, or `None` for all days.
+    /// Number of days to return, counted from the end. `None` returns all days.
     pub last_days: Option<u32>,
     pub seed: u64,
     /// Tick size, such as 0.01, with at most eight decimals.
@@ -37,7 +37,7 @@ pub(super) struct ValidSettings {
 const MAX_DAYS: u32 = 36_600;
 const MAX_CANDLES: i64 = 50_000_000;
 const MAX_VOLATILITY: f64 = 0.05;
-/// Valid start prices in ticks. Lower prices could hardly move, and higher prices would be inexact.
+/// Range of valid start prices in ticks. Lower prices could hardly move, and higher prices would be inexact.
 const START_PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
@@ -114,10 +114,10 @@ pub enum Regime {
         lean: f64,
     },
     MeanReversion {
-        /// Share of the distance to the first price by which the price reverts per minute, in `(0, 1]`.
+        /// Fraction of the distance to the first price that the price moves back per minute, in `(0, 1]`.
         pull: f64,
     },
-    /// Random walk in which each span repeats the direction of the previous span with probability `chance`.
+    /// Random walk, divided into spans. A span has the direction of the previous span with probability `chance`.
     Edge {
         chance: f64,
         /// Span length, a whole number of minutes that divides an hour.

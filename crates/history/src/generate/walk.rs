@@ -7,9 +7,9 @@ use candlewick_sdk::{Interval, Millis, Ohlcv};
 
 /// Share of one-minute candles that close at their open, as in forex markets.
 const TIE_SHARE: f64 = 0.045;
-/// Standard deviation of the weekend gap, in standard deviations of a one-minute move.
+/// Standard deviation of the weekend gap, as a multiple of the standard deviation of a one-minute move.
 const WEEKEND_GAP_DEVIATION: f64 = 20.0;
-/// Standard deviation of wick lengths, in standard deviations of a price step.
+/// Standard deviation of wick lengths, as a multiple of the standard deviation of a price step.
 const WICK_DEVIATION: f64 = 0.4;
 const MAX_PRICE_RATIO: i64 = 8;
 
@@ -76,7 +76,7 @@ impl Walk {
         })
     }
 
-    /// Returns the step closes of the next minute. The last close equals the current price only for a tie.
+    /// Returns the closes of the price steps in the next minute. The last one equals the current price only in a tie.
     fn draw_closes(&mut self, expected: ExpectedMove) -> [i64; STEPS_PER_MINUTE] {
         let is_tie = self.dice.uniform() < TIE_SHARE;
         let steps = STEPS_PER_MINUTE as f64;
@@ -104,13 +104,13 @@ impl Walk {
         (self.dice.normal().abs() * step_deviation * WICK_DEVIATION) as i64
     }
 
-    /// Returns a whole volume: a quote currency amount for crypto, else a number of price changes.
+    /// Returns a volume without decimals: an amount of quote currency for crypto, else a number of price changes.
     fn draw_volume(&mut self, liveliness: f64, moved: f64) -> f64 {
         let usual = match self.asset_type {
             AssetType::Crypto => 90_000.0,
             AssetType::Forex | AssetType::Otc => 9.0,
         };
-        // Squaring makes a few volumes much larger than the rest.
+        // The random number is squared, so that a few volumes are much larger than the others.
         let luck = self.dice.uniform();
         (usual * liveliness * (0.4 + moved) * (0.2 + 2.4 * luck * luck)).round().max(1.0)
     }
@@ -127,7 +127,7 @@ pub(super) fn step_interval() -> Interval {
     Interval::from_seconds(STEP_SECONDS as i64).expect("the step is a valid interval")
 }
 
-/// Tick size as a fraction, so that prices are the doubles nearest to their decimal form.
+/// Tick size as a fraction. This makes each price the double nearest to its decimal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
     numerator: u64,

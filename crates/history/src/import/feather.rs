@@ -22,7 +22,7 @@ const MAX_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
 const CONTINUATION_MARKER: [u8; 4] = [0xFF; 4];
 
 pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
-    // The library panics on inconsistent files. The program must not crash.
+    // The library panics on inconsistent files, but the program must not crash.
     let read = std::panic::AssertUnwindSafe(|| read(content, only));
     let broken = |problem: &str| Problem::File(format!("this is not a valid feather file: {problem}"));
     std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("the parts of the file are inconsistent")))
@@ -84,7 +84,7 @@ fn read_block(content: &Buffer, block: &Block) -> Option<Buffer> {
     (metadata >= 8).then(|| content.slice_with_length(start, end - start))
 }
 
-/// Checks that all columns are inside the block and not too large, because the library does not.
+/// Checks that all columns are inside the block and not too large. The library does not check this.
 fn has_plausible_sizes(bytes: &[u8], block: &Block) -> bool {
     let check = || {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;

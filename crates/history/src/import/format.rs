@@ -93,7 +93,7 @@ const NAMES: [(ImportFormat, &str); 11] = [
 ];
 
 fn is_generic_table(format: ImportFormat, first: &str, second: &str) -> bool {
-    // Other sources use the column names of Yahoo too, but only Yahoo's times are days.
+    // Other sources use the same column names as Yahoo, but only the times of Yahoo are days.
     let is_known = text::can_read(format, first, second) && !has_seconds(format, second);
     !is_known && (format == ImportFormat::Yahoo || named::can_read(first, second))
 }

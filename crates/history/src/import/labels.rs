@@ -1,4 +1,4 @@
-//! Label columns, which state symbol and interval of each row and whether the candle is finished.
+//! Label columns. They contain the symbol and interval of each row, and whether its candle is finished.
 
 use super::row::{Problem, Unit};
 use crate::csv::excerpt;
@@ -18,7 +18,7 @@ const MAX_LABEL_VALUES: usize = 1_000;
 const MAX_INTERVALS: usize = 20;
 const MAX_LISTED_VALUES: usize = 5;
 
-/// Normalizes a column name: `<OPEN>` and `1. open` to `open`, `Open_Time` to `open time`.
+/// Normalizes a column name: `<OPEN>` and `1. open` become `open`, and `Open_Time` becomes `open time`.
 pub(super) fn normalize_name(name: &str) -> String {
     let name = name.trim().trim_matches(['<', '>', '"', '\'']).trim().to_lowercase().replace('_', " ");
     match name.split_once(". ") {
@@ -273,7 +273,7 @@ fn parse_flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns a normalized label, which is equal for `C:EURUSD` and `EUR/USD`, or for `M1` and `1m`.
+/// Returns the normalized label. It is the same for `C:EURUSD` and `EUR/USD`, and the same for `M1` and `1m`.
 fn normalize_label(label: &str) -> String {
     match parse_length(label) {
         Some(Length::Exact(length)) => length.to_string(),
@@ -359,7 +359,7 @@ mod tests {
             assert_eq!(accepted, expected, "{only:?}");
             assert_eq!(labels.excluded_rows, expected.iter().filter(|accepted| !**accepted).count() as u64);
         }
-        // Row numbers are not intervals. A numeric code is a symbol if there is no interval column.
+        // Row numbers are not intervals. Without an interval column, a numeric code is a symbol.
         let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
         let counted: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
         let counted: Vec<&[&str]> = counted.iter().map(|row| &row[..]).collect();

@@ -1,6 +1,6 @@
 //! Imports candles from third-party files.
 //!
-//! Nothing is guessed. Each error about an ambiguity names the option that resolves the ambiguity.
+//! The import never guesses. If a file is ambiguous, the error names the option that resolves the ambiguity.
 
 #[cfg(feature = "feather")]
 mod feather;
@@ -45,7 +45,7 @@ pub struct ImportedSeries {
     pub newest_first: bool,
     pub in_seconds: bool,
     pub table_layout: Option<String>,
-    /// Common number of price decimals, including trailing zeros. `None` if prices differ or have too many.
+    /// Number of decimals, with trailing zeros. `None` if prices have different numbers of decimals or too many.
     pub decimals: Option<usize>,
 }
 
@@ -119,7 +119,7 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
 }
 
 fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
-    // The vector is reused in place, because a row is as large as a candle.
+    // A row is as large as a candle, so the memory of the vector is reused.
     let mut wrong: Option<(usize, CandleError)> = None;
     let Decoded { rows, places, unit, .. } = decoded;
     let made = rows.into_iter().enumerate().map_while(|(index, row)| {

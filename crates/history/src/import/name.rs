@@ -19,7 +19,7 @@ impl NameParts {
 
 const ENDINGS: [&str; 8] = [".gz", ".zip", ".csv", ".txt", ".json", ".feather", ".parquet", ".arrow"];
 
-/// Parses symbol and interval from a file name. Pairs are joined: `eth_btc` becomes `ETHBTC`.
+/// Parses symbol and interval from a file name. The parts of a pair are joined: `eth_btc` becomes `ETHBTC`.
 pub(super) fn parse_name(path: &str, format: ImportFormat) -> NameParts {
     let mut stem = file_name(path);
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
@@ -44,7 +44,7 @@ fn is_pair(word: &str) -> bool {
     base.is_some_and(|base| base.len() >= 3 && base.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Strips an exchange such as `Binance_`, but not `OTC_`, which marks another instrument.
+/// Removes an exchange prefix such as `Binance_`. The prefix `OTC_` is kept, as it marks another instrument.
 fn strip_exchange(symbol: &str) -> &str {
     let Some((at, _)) = symbol.match_indices('_').find(|(at, _)| {
         let pair = symbol[at + 1..].split(['_', '.', '-']).next().unwrap_or_default();
@@ -105,7 +105,7 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
     Some(name_parts(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
 }
 
-/// Parses a file name of download tools, such as `eurusd-m1-bid-2024-01-01-2024-01-31`.
+/// Parses a file name that download tools use, such as `eurusd-m1-bid-2024-01-01-2024-01-31`.
 fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
@@ -130,7 +130,7 @@ fn parse_period(period: &str) -> Option<Interval> {
     interval.parse().ok()
 }
 
-/// Parses a file name such as `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures` with a settlement currency.
+/// Parses a file name such as `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures`, which has a settlement currency.
 fn dashed_pair(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
@@ -151,7 +151,7 @@ fn dashed_pair(stem: &str) -> Option<NameParts> {
     }
 }
 
-/// Parses a file name such as `BTCUSDT-1m-2024-01`. The date may include a day or be absent.
+/// Parses a file name such as `BTCUSDT-1m-2024-01`. The date is optional and may include a day.
 fn dashed(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, interval) = (parts.next()?, parts.next()?);

@@ -65,7 +65,7 @@ pub(crate) enum DecimalCount {
     Differ,
 }
 
-/// Maximum number of price decimals that can define a tick size. Longer decimals may be padded.
+/// Maximum number of price decimals that can define a tick size. More decimals may be zero padding.
 const MAX_TICK_DECIMALS: usize = 5;
 
 impl DecimalCount {
@@ -90,10 +90,10 @@ impl DecimalCount {
     }
 }
 
-/// Plausible times, 1900 to 9999. Arithmetic on plausible times cannot overflow.
+/// Plausible times, 1900 to 9999. Calculations with times in this range cannot overflow.
 const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402_300_799_999;
 pub(super) const MAX_SECONDS: i64 = 100_000_000_000;
-/// Maximum number of rows, which need 2.4 GB at 48 bytes per row.
+/// Maximum number of rows. At 48 bytes per row, they need 2.4 GB of memory.
 const MAX_ROWS: usize = 50_000_000;
 /// Maximum number of unreadable rows. A file with more unreadable rows has another format.
 const MAX_BROKEN: usize = 10_000;
@@ -113,8 +113,8 @@ impl Decoded {
         }
     }
 
-    /// Reverses rows that begin with the newest, and returns whether the rows were reversed.
-    /// Newest-first rows may ascend only where clocks are set back, between two `is_repeated` times.
+    /// Reverses rows if the newest row comes first. Returns whether the rows were reversed.
+    /// Such rows may ascend only where clocks are set back, which is between two `is_repeated` times.
     pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
@@ -128,7 +128,7 @@ impl Decoded {
         is_backward
     }
 
-    /// Converts times to milliseconds if all times must be seconds. Returns whether times were converted.
+    /// Converts times from seconds to milliseconds, unless they may already be milliseconds. Returns whether it did.
     pub(super) fn convert_seconds(&mut self) -> bool {
         let early = Millis::new(MAX_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
@@ -176,7 +176,7 @@ fn check_plausible(row: Option<Row>) -> Result<Option<Row>, String> {
     }
 }
 
-/// Line or row numbers of all rows, compressed to the starts of runs of consecutive numbers.
+/// Line or row numbers of all rows. Only the start of each run of consecutive numbers is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RowNumbers {
     starts: Vec<(usize, u64)>,

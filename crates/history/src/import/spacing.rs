@@ -27,7 +27,7 @@ fn count_distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     found
 }
 
-/// Derives the candle interval if the shortest distance is frequent and divides all other distances.
+/// Derives the candle interval from the shortest distance, if it is frequent and divides all other distances.
 pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
     let found = count_distances(rows);
     let total: u64 = found.values().sum();
@@ -94,7 +94,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         );
         return Err(Problem::unclear(seen, format!("one file for {interval} and another for {other}")));
     }
-    // Repeated times suggest rows of a longer interval among those of the shorter one.
+    // Repeated times suggest that the file mixes rows of a longer and a shorter interval.
     let doubled: Vec<Millis> = (1..rows.len()).filter(|at| time(*at) == time(at - 1)).map(time).collect();
     let Some(other) = doubled.windows(2).map(|pair| pair[1] - pair[0]).min() else { return Ok(()) };
     let is_regular =
@@ -128,14 +128,14 @@ fn describe(distance: Millis) -> String {
     whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
 }
 
-/// Alignment of candles from other time zones, whose offsets are multiples of 15 minutes.
+/// Alignment of candles from other time zones. The UTC offsets of time zones are multiples of 15 minutes.
 const ZONE_ALIGNMENT: Millis = Millis::new(15 * Millis::MINUTE.get());
-/// Minimum length of candles to check. Shorter candles have the same alignment in all time zones.
+/// Minimum length of candles whose alignment is checked. Shorter candles are aligned in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
 
 pub(super) fn apply_bar_time(decoded: &mut Decoded, interval: Interval, bar: BarTime) -> Result<(), Problem> {
     let length = interval.length();
-    // A close at 09:01 may be stamped `09:00:59` or `09:00:59.999`.
+    // The timestamp of a close at 09:01 may be `09:00:59` or `09:00:59.999`.
     let until_close = |time: Millis| Millis::new(length.get() - time.get().rem_euclid(length.get()));
     let is_last_moment = |time: Millis| {
         [Millis::new(1), Millis::SECOND].contains(&until_close(time)) && length > Millis::SECOND

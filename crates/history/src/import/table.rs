@@ -1,4 +1,4 @@
-//! Rows of a candle file with UTC times, symbol and interval. Imports and checks start with these rows.
+//! Rows of a candle file, with UTC times, symbol and interval. Imports and checks process these rows.
 
 use super::format::ImportFormat;
 use super::labels::{LabelColumns, Labels, is_label};
@@ -66,7 +66,7 @@ pub(crate) struct CandleTable {
 const WITHOUT_FEATHER: &str = "this program was built without feather support: save the candles as Parquet or CSV, or build it \
                                with `--features feather`";
 
-/// Maximum size of a column-based file, which is decompressed in memory.
+/// Maximum size of a column-based file. Such files are decompressed in memory.
 const MAX_COLUMNS_BYTES: u64 = 1 << 30;
 
 impl CandleTable {
@@ -258,7 +258,7 @@ fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem>
     Ok(decoded)
 }
 
-/// Returns the time zone of local times, or `None` for UTC times and calendar days.
+/// Returns the time zone of the local times, or `None` if the times are in UTC or are calendar days.
 fn detect_zone(
     name: &str,
     named: NameParts,
@@ -277,7 +277,7 @@ fn detect_zone(
                 return Ok(Some(Zone::est()));
             }
             let seen = format!("a {format} file does not state the time zone of its times");
-            // Weekends reveal a wrong zone of short candles. Longer candles begin at the server's midnight.
+            // With short candles, weekends reveal a wrong zone. Longer candles begin at the server's midnight.
             if named.interval.is_some_and(|interval| interval.length() > Millis::HOUR) {
                 let server = "--timezone Europe/Athens";
                 let option =
@@ -344,7 +344,7 @@ impl FromStr for BarTime {
     }
 }
 
-/// Import options. Omitted options are detected from the file, and an ambiguity is an error.
+/// Import options. Options that are not set are detected from the file. An ambiguous file is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportSettings {
     pub format: Option<ImportFormat>,

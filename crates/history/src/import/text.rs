@@ -109,7 +109,7 @@ struct Layout {
     time: TimeColumn,
     prices: [usize; 4],
     volume: Option<usize>,
-    /// Column with the last millisecond or microsecond of the candle.
+    /// Index of the column that contains the last millisecond or microsecond of the candle.
     until: Option<usize>,
     header: Header,
     clock: Clock,
@@ -127,7 +127,7 @@ enum Header {
 #[derive(Clone, Copy, Debug)]
 enum TimeColumn {
     Milliseconds(usize),
-    /// Unix time in milliseconds or microseconds. The size shows the unit.
+    /// Unix time in milliseconds or microseconds. The size of the number reveals the unit.
     Epoch(usize),
     Written(usize, Pattern),
     /// A day, or midnight with the exchange's UTC offset: `2024-01-02 00:00:00-05:00`.
@@ -138,7 +138,7 @@ enum TimeColumn {
 
 const MAX_COLUMNS: usize = 16;
 
-/// Minimum Unix time in microseconds. As milliseconds, such a number is after the year 5138.
+/// Smallest number that is read as microseconds. As milliseconds, such a number is after the year 5138.
 const MIN_MICROSECONDS: i64 = 100_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -256,7 +256,7 @@ fn parse_offset(text: &str) -> Option<Millis> {
     }
 }
 
-/// Returns the candle length, which is the last moment minus the open time plus one time unit.
+/// Returns the candle length: the last moment minus the open time, plus one time unit.
 fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
     let TimeColumn::Epoch(start) = time else { return Err("the row has no open time".to_owned()) };
     let start = parse_whole(cells[*start], "milliseconds")?;
@@ -373,7 +373,7 @@ fn detect_hist_data(first: &str) -> Option<Layout> {
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
-/// Detects Dukascopy files with GMT, local times with a UTC offset, or Unix times of download tools.
+/// Detects Dukascopy files with times in GMT, local times with a UTC offset, or Unix times (download tools).
 fn detect_dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
@@ -427,7 +427,7 @@ fn detect_meta_trader_5(first: &str) -> Option<Layout> {
     })
 }
 
-/// Detects Yahoo-style tables. The adjusted close is not a traded price and is ignored.
+/// Detects Yahoo-style tables. The adjusted close is ignored, because it is not a traded price.
 fn detect_yahoo(first: &str) -> Option<Layout> {
     let names: Vec<String> = first.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
     let place = |wanted: &str| names.iter().position(|name| name == wanted);

@@ -14,7 +14,7 @@ use zip::read::ZipFile;
 const BUFFER_BYTES: usize = 256 * 1024;
 const GZIP: &[u8] = b"\x1F\x8B";
 const ZIP: &[u8] = b"PK\x03\x04";
-/// Maximum compression ratio. Even candles of a flat market shrink only to about a tenth.
+/// Maximum compression ratio. Even the candles of a flat market compress only to about a tenth.
 const MAX_RATIO: u64 = 50;
 const MAX_UNCHECKED_BYTES: u64 = 64 << 20;
 const ENDINGS: [&str; 5] = ["csv", "txt", "json", "feather", "parquet"];
@@ -182,7 +182,7 @@ pub(super) fn next_line<R: BufRead>(lines: &mut Lines<R>) -> Result<Option<(u64,
 
 type Decoder = fn(&[u8]) -> Result<String, Problem>;
 
-/// Returns a decoder if `start` begins UTF-16 text, as written by Windows terminals and spreadsheets.
+/// Returns a decoder if `start` is the start of UTF-16 text. Windows terminals and spreadsheets write UTF-16.
 pub(super) fn utf16_decoder(start: &[u8]) -> Option<Decoder> {
     match start {
         [0xFF, 0xFE, ..] => Some(|content| decode_utf16(content, u16::from_le_bytes)),

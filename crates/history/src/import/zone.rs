@@ -16,14 +16,14 @@ pub enum Zone {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChange {
-    /// A repeated hour must occur twice and in order. Otherwise the import fails.
+    /// A repeated local hour must occur twice and in order, otherwise the import fails.
     #[default]
     Strict,
-    /// A repeated hour that occurs once is the hour before clocks are set back.
+    /// If a repeated local hour occurs once in the file, it is the hour before clocks are set back.
     Earlier,
-    /// A repeated hour that occurs once is the hour after clocks are set back.
+    /// If a repeated local hour occurs once in the file, it is the hour after clocks are set back.
     Later,
-    /// The first of two adjacent rows with the same time is from before clocks are set back.
+    /// Of two adjacent rows with the same local time, the first row is from before clocks are set back.
     Pairs,
     /// Rows with an ambiguous or skipped local time are omitted and counted.
     Skip,
@@ -146,7 +146,7 @@ fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
     decoded.rows[start..].iter().position(|row| !overlaps(row.time)).map_or(decoded.rows.len(), |n| start + n)
 }
 
-/// Rejects a fixed offset if rows repeat an hour with other values, which suggests clock changes.
+/// Rejects a fixed offset if rows repeat an hour with different values. Such rows suggest clock changes.
 pub(super) fn check_fixed_offset(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
     let offset = match zone {
         Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),

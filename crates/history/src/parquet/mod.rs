@@ -67,7 +67,7 @@ pub(crate) fn read_table(
         let extra_places = extra.iter().map(|name| locate(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
         let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
         let (candles, lists) = (&mut table.candles, &mut table.extra);
-        // A broken file may contain a huge row count, so a failed reservation is ignored.
+        // A broken file may contain a huge row count, so a failed memory reservation is ignored.
         let rows = file.metadata().file_metadata().num_rows();
         let _ = candles.try_reserve_exact(usize::try_from(rows).unwrap_or(0));
         let mut keep = |time, numbers| {
@@ -276,7 +276,7 @@ fn put(candles: &[Candle], extra: &[(&str, &[i64])], writer: impl Write + Send) 
         let _ = write!(schema, " required int64 {name};");
     }
     let schema = Arc::new(parse_message_type(&(schema + " }"))?);
-    // Byte stream split, because signs and exponents hardly change and compress well.
+    // Byte stream split groups signs and exponents, which hardly change and therefore compress well.
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_dictionary_enabled(false)

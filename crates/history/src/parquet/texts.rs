@@ -1,4 +1,4 @@
-//! Reading of Parquet columns with short texts, such as symbols, intervals and flags.
+//! Reads Parquet columns that contain short texts, such as symbols, intervals and flags.
 
 use super::{catch_panics, check_offsets, open, unreadable};
 use crate::import::TextColumn;

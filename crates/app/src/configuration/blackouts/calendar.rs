@@ -6,7 +6,7 @@ use candlewick_sdk::Millis;
 use chrono::{LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
 use chrono_tz::Tz;
 
-/// Properties of recurring events, which are rejected because partial support could miss some dates.
+/// Properties of recurring events. Such events are rejected, because incomplete support could miss some dates.
 const RECURRENCE_PROPERTIES: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
 
 struct ContentLine {
@@ -22,7 +22,7 @@ enum EventTime {
     Time(NaiveDateTime, Tz),
 }
 
-/// Duration of an event. The length of a calendar day varies with DST (RFC 5545, 3.3.6).
+/// Duration of an event. Days are separate, since DST changes the length of a calendar day (RFC 5545, 3.3.6).
 struct EventDuration {
     days: i64,
     seconds: i64,
@@ -164,7 +164,7 @@ impl Event {
 }
 
 impl EventTime {
-    /// Converts to a timestamp. A day without a time starts at midnight UTC.
+    /// Converts the time to a timestamp. A date without a time means midnight UTC.
     fn to_timestamp(self) -> Result<Millis, String> {
         match self {
             Self::Day(day) => local_to_timestamp(day.and_time(NaiveTime::MIN), Tz::UTC),
@@ -186,7 +186,7 @@ impl EventTime {
     }
 }
 
-/// Converts a local time to a timestamp. Repeated times (DST) are the first; skipped times use the earlier offset.
+/// Converts a local time to a timestamp. A time repeated by DST is the first; a skipped time uses the earlier offset.
 fn local_to_timestamp(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     let at = match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.timestamp_millis()),

@@ -1,4 +1,4 @@
-//! Metrics of a run. The run loop updates atomic values, so that a scrape never blocks the loop.
+//! Metrics of a run. The run loop updates atomic values, so that reading the metrics never blocks the loop.
 //! All series exist from the start. Label values come from the configuration and are never ids.
 
 use super::Sources;

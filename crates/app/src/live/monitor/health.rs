@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Age at which the run loop counts as stalled. The loop turns every 5 s and waits 10 s for the journal.
+/// Age of the last turn at which the run loop counts as stalled. It turns every 5 s, and may wait 10 s for the journal.
 const LOOP_STALL_AGE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {
@@ -19,7 +19,7 @@ pub(crate) struct Health {
     /// Time of the last turn of the run loop, in milliseconds after `since`.
     turned: AtomicU64,
     is_written: AtomicBool,
-    /// Whether each API answers, in the order of [`VenueApi::ALL`].
+    /// Whether each venue API answers, in the order of [`VenueApi::ALL`].
     is_reachable: [AtomicBool; VenueApi::ALL.len()],
     late_series: AtomicU64,
     has_candles: AtomicBool,
@@ -167,7 +167,7 @@ pub(super) fn send_heartbeats(
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 const MAX_NOTIFY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Notifies systemd (`Type=notify`, `WatchdogSec=`). A stalled run sends no watchdog and is restarted.
+/// Notifies systemd (`Type=notify`, `WatchdogSec=`). A stalled run sends no notifications, so systemd restarts it.
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 pub(super) async fn notify_systemd(health: Arc<Health>) {
     let pace =

@@ -98,7 +98,7 @@ impl Monitor {
     }
 
     pub(super) async fn text(&self) -> String {
-        // One request queries the run, and concurrent requests wait for its answer.
+        // Only one request at a time queries the run. Concurrent requests wait for the answer and reuse it.
         let mut known = self.state.lock().await;
         if known.0.is_none_or(|at| at.elapsed() > MAX_STATE_AGE) {
             let asked = request_run(&self.sources.orders, ControlOrder::Status);
@@ -131,7 +131,7 @@ mod tests {
         {
             assert!(is_allowed_host(&[host]), "{host}");
         }
-        // Browsers always send the header, but probes may omit it.
+        // Browsers always send the Host header, but health probes may omit it.
         assert!(is_allowed_host(&[]));
         for host in ["evil.example:9184", "127.0.0.1.evil.example", "localhost.evil.example", "", "a b"] {
             assert!(!is_allowed_host(&[host]), "{host}");

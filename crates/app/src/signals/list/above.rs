@@ -1,11 +1,11 @@
-//! Context that an entry takes from other lines: a date or expiry heading, or a modifier such as *pm*.
+//! Context that other lines provide for an entry: a date heading, an expiry heading, or a modifier such as *pm*.
 
 use super::columns::{Cells, Column};
 use super::split::{fold, is_number, is_one_of};
 use super::time::{WrittenDate, time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
-/// Hour before which a time below an afternoon time may belong to the next day.
+/// Hour before which a time may belong to the next day if the line above it has an afternoon time.
 const NIGHT_END_HOUR: u32 = 6;
 const MAX_TIME_DECREASE: TimeDelta = TimeDelta::hours(12);
 
@@ -16,7 +16,7 @@ pub(super) enum DateSource {
     #[default]
     Own,
     Heading(u64),
-    /// Line `by` ended the date that line `heading` had set.
+    /// Line `by` ended the validity of the date in line `heading`.
     Ended {
         heading: u64,
         by: u64,
@@ -47,7 +47,7 @@ struct DateHeading {
 
 struct ExpiryHeading {
     line: u64,
-    /// Duration code. `None` after different expiries in a row, since one code may be a chart timeframe.
+    /// Duration code. `None` after two different expiries in a row, because one of them may be a chart timeframe.
     code: Option<String>,
     is_used: bool,
 }
@@ -90,14 +90,14 @@ impl HeadingContext {
         self.end_date(by);
     }
 
-    /// Records the time of an untraded line. A large step back in time ends the date.
+    /// Records the time of a line that is not traded. If times jump far back, the date heading ends.
     pub(super) fn record_untraded_time(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
             self.end_date(line);
         }
     }
 
-    /// Fills in the date from the heading. A different date in the entry ends the heading.
+    /// Sets the entry's date from the heading. If the entry has a different date, the heading ends.
     pub(super) fn apply_date(
         &mut self,
         cells: &mut Cells,
@@ -124,7 +124,7 @@ impl HeadingContext {
         }
     }
 
-    /// Fills in the expiry from the heading. Returns an ended expiry if the entry has no expiry.
+    /// Sets the entry's expiry from the heading. Returns a heading's ended expiry if the entry has no expiry.
     pub(super) fn apply_expiry(
         &mut self,
         cells: &mut Cells,
@@ -191,7 +191,7 @@ pub(super) fn may_be_day_heading(text: &str) -> bool {
         || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)
 }
 
-/// Returns whether a comment names a day. Ignores a month without a day, since *may* is a verb.
+/// Returns whether a comment names a day. A month without a day is ignored, because *may* is also a verb.
 pub(super) fn comment_names_a_day(text: &str) -> bool {
     has_date_or_word(DAY_NAMES, text)
 }
@@ -205,7 +205,7 @@ fn has_date_or_word(words: &str, text: &str) -> bool {
     })
 }
 
-/// Returns whether a token is a date. Rejects `2.2`, since multipliers are written like this.
+/// Returns whether a token is a date. `2.2` is not a date, because stake multipliers have this form.
 fn is_date(token: &str, parts: &[&str]) -> bool {
     let long = parts.iter().filter(|part| part.len() > 2).count();
     let is_factor = token.contains('.') && token.len() == 3;
@@ -220,7 +220,7 @@ fn is_date(token: &str, parts: &[&str]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineModifier {
     Afternoon,
-    /// The entries below may be cancelled, inverted, past, or in another time zone.
+    /// The line suggests that the entries below are cancelled, inverted, past, or in another time zone.
     Other,
 }
 

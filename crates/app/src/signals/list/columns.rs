@@ -18,7 +18,7 @@ const CELL_NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type
 
 #[derive(Debug, Default)]
 pub(super) struct Cells {
-    /// Cell texts in the order of `CELL_NAMES`; empty for missing cells.
+    /// Cell texts in the order of `CELL_NAMES`. The text of a missing cell is empty.
     pub(super) texts: [String; 8],
     pub(super) date: Option<WrittenDate>,
     pub(super) is_inferred: bool,
@@ -62,7 +62,7 @@ pub(super) enum Column {
 
 type CellTest = fn(&str, &ListBots<'_>) -> bool;
 
-/// Each column with a label, the name in a header line, and a test for cells. Same order as [`Column`].
+/// Each column with its label, its name in a header line, and a test for its cells. The order is that of [`Column`].
 const COLUMNS: [(Column, &str, &str, CellTest); 7] = [
     (Column::Date, "date", "time", |cell, _| WrittenDate::parse(cell).is_some()),
     (Column::Time, "time", "time", |cell, _| time_of_day(cell).is_some()),

@@ -10,13 +10,13 @@ use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
 use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Years 2026 to 2028, in which recurring times are compared. The years include a 29 February.
-/// A contradiction in another year is detected at the entry time, and neither line trades.
+/// Start of 2026 and end of 2028. Recurring times are compared in this period, which includes a 29 February.
+/// Contradictions in other years are only detected at the entry time. Neither line is then traded.
 const COMPARED_YEARS: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
-/// Years 2000 to 2036 in seconds since 1970. UTC offsets are sampled every `SAMPLE_STEP_S` seconds.
+/// Years 2000 to 2036, in seconds since 1970. In this period, UTC offsets are sampled every `SAMPLE_STEP_S` seconds.
 const SAMPLED_PERIOD_S: (i64, i64) = (946_684_800, 2_082_758_400);
 const SAMPLE_STEP_S: usize = 10 * 86_400;
-/// Comparison budget per file. Comparing two recurring times costs `DAILY_COMPARISON_COST`.
+/// Maximum number of comparisons per file. A comparison of two recurring times counts `DAILY_COMPARISON_COST` times.
 const MAX_COMPARISONS: u32 = 1_000_000;
 const DAILY_COMPARISON_COST: u32 = 500;
 

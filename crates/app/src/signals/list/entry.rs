@@ -76,7 +76,7 @@ impl EntryTime {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListTerms {
     pub(crate) zone: Tz,
-    /// Day and month order of ambiguous dates; `None` infers the order from the list.
+    /// Day and month order of ambiguous dates. If `None`, the order is inferred from the list.
     pub(crate) date_order: Option<DateOrder>,
     pub(crate) skip_unknown: bool,
 }
@@ -167,7 +167,7 @@ pub(super) fn read_lines(
                     let entry = build_entry(&cells, line, terms, date)?;
                     for (heading, zone) in context.heading_zones_for(&cells) {
                         let zone = zone.ok_or_else(|| ambiguous_zone_problem(heading))?;
-                        // Accepts a heading zone that gives the same time as the configured zone.
+                        // A time zone in a heading is accepted if it yields the same time as the configured zone.
                         if build_entry(&cells, line, (terms.0, zone), date)?.0.when != entry.0.when {
                             return Err(zone_mismatch_problem(heading, zone));
                         }

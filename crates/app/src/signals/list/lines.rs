@@ -73,7 +73,7 @@ pub(super) struct ListContext {
 impl ListContext {
     pub(super) fn from_lines(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
         let first = |is: &dyn Fn(&CellLine) -> bool| lines.iter().find(|&line| is(line)).map(|one| one.line);
-        // Lists each zone once, so that many headings cost no more than one.
+        // Each zone is stored once, so that many headings take no more time than one.
         let mut heading_zones: Vec<(u64, Option<Tz>)> = Vec::new();
         for (line, zone) in lines.iter().flat_map(|line| line.zones.iter().map(|zone| (line.line, *zone))) {
             if heading_zones.iter().all(|(_, known)| *known != zone) {
@@ -290,7 +290,7 @@ impl LineReader<'_> {
         self.lines.push(CellLine { date_source: date_source.unwrap_or_default(), ended_expiry, ..entry });
     }
 
-    /// Adds a line that is not an entry but may affect the entries below.
+    /// Adds a line that is not an entry, but that may affect the entries below it.
     fn push_non_entry(&mut self, text: &str, line: CellLine, is_struck_out: bool) {
         let recognised = find_columns(text, self.bots);
         let is_like_entry = is_like_entry(&recognised);

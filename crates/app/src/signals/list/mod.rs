@@ -42,7 +42,7 @@ pub(crate) struct SignalList {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueEntry {
     pub(crate) at: Millis,
-    /// Signal id, derived from the time so that an edited file never repeats a trade.
+    /// Signal id. It is derived from the time, so that an edited file never repeats a trade.
     pub(crate) id: SignalId,
     pub(crate) entry: ListEntry,
 }
@@ -117,7 +117,7 @@ impl SignalList {
         describe_line_numbers(&lines, "line skipped", "lines skipped")
     }
 
-    /// Describes a skipped line that `before` did not skip. Compares reasons, since edits move lines.
+    /// Describes a skipped line that `before` did not skip. Compares skip reasons, because edits change line numbers.
     pub(crate) fn describe_new_skips(&self, before: &Self) -> Option<String> {
         let mut rest: Vec<&str> = before.skipped.iter().map(|(_, why)| why.as_str()).collect();
         let is_new = |(_, why): &&(u64, String)| {
@@ -186,7 +186,7 @@ impl SignalList {
         })
     }
 
-    /// Returns a backtest's signals within each bot's candles, and a warning about contradictions.
+    /// Returns the signals of a backtest within the time of each bot's candles, and a warning about contradictions.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],
@@ -245,7 +245,7 @@ pub(super) fn signal_id_at(at: Millis) -> SignalId {
 
 fn read_text(path: &Path) -> Result<String, String> {
     let cannot = |error| format!("cannot read the file: {error}");
-    // Reading a pipe would block.
+    // Only regular files are read, because reading a pipe would block.
     if !std::fs::metadata(path).map_err(cannot)?.is_file() {
         return Err("not a regular file".to_owned());
     }

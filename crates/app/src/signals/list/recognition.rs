@@ -17,7 +17,7 @@ const RED_CIRCLE: char = '\u{1f534}';
 const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
 const CROSS_SIGNS: &str =
     "\u{274c}\u{274e}\u{1f6ab}\u{1f6d1}\u{1f6b7}\u{1f5d1}\u{26d4}\u{23f8}\u{1f44e}\u{2716}\u{2717}\u{2718}";
-/// Number of lines of an entry that has pair, time, direction and expiry on separate lines.
+/// Number of lines in an entry whose pair, time, direction and expiry are on separate lines.
 const BLOCK_LINES: std::ops::RangeInclusive<usize> = 3..=6;
 const BLOCK_COLUMNS: [&[Column]; 4] =
     [&[Column::Symbol, Column::Bot], &[Column::Time], &[Column::Direction], &[Column::Expiry]];
@@ -110,7 +110,7 @@ fn missing_value_problem(label: &str) -> String {
     format!("nothing follows {label:?}")
 }
 
-/// Parses the number in `EXP 5`. Only the label marks the number as an expiry in minutes.
+/// Parses the number in `EXP 5`. Without the label, the number would not be an expiry in minutes.
 fn parse_labelled_minutes(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
     (columns == [Column::Expiry] && is_number(cell) && timeframe(&minutes).is_some()).then_some(minutes)
@@ -126,7 +126,7 @@ fn add_picture_direction(
         return Err(format!("{cross} strikes the line out: remove the sign, or remove the line"));
     }
     let arrow = find_arrow(text)?;
-    // A circle in a line without a symbol, bot or direction is decoration.
+    // If the line has no symbol, bot or direction, a circle in it is only decoration.
     let gives_circle_sense = |cell: &String| {
         matches!(Column::classify(cell, bots), Ok(Column::Bot | Column::Symbol | Column::Direction))
     };
@@ -202,7 +202,7 @@ pub(super) struct EntryBlock {
     pub(super) line_count: usize,
 }
 
-/// Returns the entry that the lines up to the next blank line form. `None` if any line is an entry by itself.
+/// Returns the entry in the lines up to the next blank line. `None` if one of these lines is an entry by itself.
 pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<EntryBlock> {
     let follows = |pair: &[(u64, &str)]| pair[0].0 + 1 == pair[1].0;
     let count = 1 + lines.windows(2).take_while(|pair| follows(pair)).count();

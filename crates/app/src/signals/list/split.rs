@@ -35,10 +35,10 @@ const GALE_WORDS: &str = " gale gales martingale martingales ";
 const WORDS_BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
 const WORDS_AFTER_GALE: &str = " max maximo maximum ";
 pub(super) const TIME_AFTER_GALE: &str = "the time follows a gale (martingale step): write the time first";
-/// Maximum number of martingale steps. A larger number probably means something else.
+/// Maximum number of martingale steps. A larger number probably has another meaning.
 const MAX_GALES: u8 = 3;
 
-/// Replaces bold, full-width and similar letters, and removes invisible characters.
+/// Replaces bold, full-width and similar letters by plain letters, and removes invisible characters.
 pub(super) fn normalise(text: &str) -> String {
     let seen = text.chars().filter(|sign| !INVISIBLE_CHARS.contains(sign) && !ACCENT_MARKS.contains(sign));
     seen.map(|sign| plain_letter(replace_sign(sign))).collect()
@@ -93,7 +93,7 @@ pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
 
-/// Splits a line at semicolons, commas, vertical bars or spaces. Drops decorations and the line number.
+/// Splits a line at semicolons, commas, vertical bars or spaces. Removes decorations and the line number.
 pub(super) fn split_cells(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     let line = without_spaces_in_offsets(line);
@@ -118,7 +118,7 @@ pub(super) fn split_cells(line: &str, bots: &ListBots<'_>) -> Vec<String> {
             }
             if let Some(time) = time_after_label(word, rest) {
                 rest = time;
-                // `EXP 1 HORA 14:35` may mean an hour or a minute, so `1 HORA` is left ambiguous.
+                // The expiry in `EXP 1 HORA 14:35` may be an hour or a minute, so `1 HORA` stays ambiguous.
                 let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&fold(word), HOUR_UNITS);
                 match cells.get_mut(start..).and_then(<[String]>::last_mut).filter(|last| is_one(last)) {
                     Some(last) => last.extend([" ", word]),
@@ -126,7 +126,7 @@ pub(super) fn split_cells(line: &str, bots: &ListBots<'_>) -> Vec<String> {
                 }
                 continue;
             }
-            // Joins words only within one part, since a separator always splits cells.
+            // Words are joined only within one part, because a separator always ends a cell.
             match cells.get(start..).and_then(<[String]>::last).and_then(|last| join_words(last, word, bots))
             {
                 Some(joined) => {
@@ -140,7 +140,7 @@ pub(super) fn split_cells(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     cells
 }
 
-/// Removes the spaces in `UTC - 03:00`, since `UTC` and `03:00` would become separate cells.
+/// Removes the spaces in `UTC - 03:00`, because otherwise `UTC` and `03:00` would become separate cells.
 fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     let is_offset = |at: usize| {
         let rest = line.get(at + 3..)?;
@@ -274,7 +274,7 @@ pub(super) fn is_gale_only(cells: &[String]) -> bool {
     cells.iter().any(|cell| is_gale(cell)) && cells.iter().all(is_part)
 }
 
-/// Removes martingale remarks and returns whether there were any. Fails if the time follows a remark.
+/// Removes remarks about martingale steps. Returns whether there were any. Fails if the time follows a remark.
 pub(super) fn remove_gales(cells: &mut Vec<String>) -> Result<bool, String> {
     let is_count = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
     let is_word = |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&fold(cell), words));

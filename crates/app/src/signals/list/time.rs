@@ -8,9 +8,9 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _,
 use chrono_tz::Tz;
 
 const TIME_FORMATS: [&str; 2] = ["%H:%M", "%H:%M:%S"];
-/// Search horizon in days: a week, plus another week if DST skips the time.
+/// Maximum number of days to search for the next time: a week, plus a week if DST skips the time.
 const SEARCH_DAYS: i64 = 15;
-/// Search horizon for 29 February, in years. The year 2100 is not a leap year.
+/// Maximum number of years to search for the next 29 February. It is 8, because 2100 is not a leap year.
 const SEARCH_YEARS: i32 = 8;
 const MAX_UTC_OFFSET: Millis = Millis::from_seconds(16 * 3_600);
 const LEAP_YEAR: i32 = 2_024;
@@ -24,10 +24,10 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
         (None, Some(clock)) => (clock.trim_end(), Some(12)),
         (None, None) => (upper.as_str(), None),
     };
-    // Accepts 10:45h.
+    // The form 10:45h is accepted.
     let clock = clock.strip_suffix('H').filter(|clock| clock.contains(':')).unwrap_or(clock);
     let colon = clock.replacen('H', ":", 1);
-    // 10:5 is a truncated cell.
+    // A time such as 10:5 is rejected, because the cell was probably truncated.
     if colon.split(':').skip(1).any(|part| part.len() != 2) {
         return None;
     }
@@ -45,12 +45,12 @@ pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
     time.nanosecond() >= 1_000_000_000
 }
 
-/// Accepts milliseconds since 1970 in the years 2001 to 2286. Rejects values in seconds.
+/// Converts milliseconds since 1970. Only the years 2001 to 2286 are accepted, which rejects values in seconds.
 pub(crate) fn unix_millis(ms: i64) -> Option<Millis> {
     (1_000_000_000_000..10_000_000_000_000).contains(&ms).then_some(Millis::new(ms))
 }
 
-/// A recurring time of day. A time that DST skips is omitted; a time that DST repeats counts once.
+/// A recurring time of day. A time that DST skips is omitted. A time that DST repeats is used once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockTime {
     pub(crate) time: NaiveTime,
@@ -66,7 +66,7 @@ pub(crate) struct WeekDays(u8);
 impl WeekDays {
     const NAMES: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-    /// Parses `mon-fri`, `mon wed sat` or `Monday`. Empty means every day.
+    /// Parses `mon-fri`, `mon wed sat` or `Monday`. An empty text means every day.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.to_ascii_lowercase();
         let place = |name: &str| {
@@ -148,7 +148,7 @@ fn utc_date_plus_days(moment: Millis, days: i64) -> Option<NaiveDate> {
     day.checked_add_signed(TimeDelta::days(days))
 }
 
-/// Parses a timeframe: M5, 5M, 5min, H1. Rejects `5H`, since `14h` is a time in some languages.
+/// Parses a timeframe such as M5, 5M, 5min or H1. Rejects `5H`, because `14h` is a time of day in some languages.
 pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     let upper = text.to_ascii_uppercase();
     let minutes = || ["MIN", "M"].iter().find_map(|unit| upper.strip_suffix(unit));
@@ -181,7 +181,7 @@ impl WrittenDate {
         Self::parse_numbers(cell).filter(is_one)
     }
 
-    /// Parses a numeric date. Also accepts dates that do not exist.
+    /// Parses a numeric date. Does not check whether the date exists.
     fn parse_numbers(cell: &str) -> Option<Self> {
         let separator = ['-', '/', '.'].into_iter().find(|separator| cell.contains(*separator))?;
         let parts: Vec<&str> = cell.split(separator).collect();
@@ -240,7 +240,7 @@ pub(super) fn describe_invalid_date(cell: &str) -> Option<String> {
     Some(of_month.unwrap_or_else(|| "that month does not exist".to_owned()))
 }
 
-/// Returns `set`, or the only order in which the dates are valid. `None` if no date needs an order.
+/// Returns `set`, or else the only order in which all dates are valid. `None` if no date is ambiguous.
 pub(super) fn infer_date_order(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,
@@ -328,7 +328,7 @@ mod tests {
         let span = ("2026-03-27T12:00", "2026-03-31T12:00");
         let all = ["2026-03-28T01:30", "2026-03-30T00:30", "2026-03-31T00:30"];
         check(("02:30", "Europe/Berlin", ""), span, &all);
-        // Lord Howe moves back by half an hour, from 02:00 to 01:30, on 2026-04-05.
+        // Lord Howe Island sets clocks back by half an hour, from 02:00 to 01:30, on 2026-04-05.
         let span = ("2026-04-04T12:00", "2026-04-05T12:00");
         check(("01:45", "Australia/Lord_Howe", ""), span, &["2026-04-04T14:45"]);
     }

@@ -6,7 +6,7 @@ use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Abbreviations that mean a single UTC offset all year.
+/// Abbreviations of zones with the same UTC offset all year.
 const ZONE_ABBREVIATIONS: [(&str, &str); 11] = [
     ("brt", "UTC-3"),
     ("pkt", "UTC+5"),
@@ -20,11 +20,11 @@ const ZONE_ABBREVIATIONS: [(&str, &str); 11] = [
     ("sast", "UTC+2"),
     ("msk", "Europe/Moscow"),
 ];
-/// Abbreviations that name several zones, or that are also used in the wrong season.
+/// Abbreviations of more than one zone, and abbreviations that people also use in the wrong season.
 const AMBIGUOUS_ABBREVIATIONS: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
     kst aest aedt aest acst acdt awst nzst nzdt ict myt uyt uyst clt clst pyt pyst ect gft fnt irst irdt bdt mmt aft trt azt gst \
     samt yekt omst krat irkt yakt vlat uzt kzt almt lkt mvt cct amst wgt egt est5edt cst6cdt mst7mdt pst8pdt ";
-/// Words that name a zone only without other words or next to a time word.
+/// Words that mean a time zone only if they stand without other words or next to a word such as *time*.
 const WORDLIKE_ZONES: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa in ind pk ng za jp z zulu cat eat wat amt art cot pet vet bot act wit \
     get met west mest est eastern central mountain pacific atlantic greenwich brasil brazil india pakistan bangladesh indonesia nigeria \
     kenya ghana angola mozambique mocambique portugal spain espana france germany alemanha italy england inglaterra turkey russia \
@@ -108,7 +108,7 @@ pub(super) fn parse_zone(text: &str) -> Option<Tz> {
     text.parse().ok().or_else(|| offset_zone(text)).or_else(|| zone_from_abbreviation(text))
 }
 
-/// Parses a zone in an unnamed column. Rejects ambiguous names such as `EST`.
+/// Parses a time zone in a column without a name. Rejects ambiguous names such as `EST`.
 pub(super) fn parse_zone_cell(text: &str) -> Option<Tz> {
     offset_zone(text)
         .or_else(|| zone_from_abbreviation(text))
@@ -157,7 +157,7 @@ fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Returns each `utc` or `gmt` and the text after the name. Skips names such as `Etc/GMT+3`.
+/// Returns each occurrence of `utc` or `gmt` with the text after it. Skips zone names such as `Etc/GMT+3`.
 fn find_utc_names(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let names = text.match_indices("utc").chain(text.match_indices("gmt"));
     names

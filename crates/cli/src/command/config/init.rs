@@ -120,7 +120,7 @@ fn normalize_symbol(typed: &str) -> Result<String, Failure> {
     Ok(usual)
 }
 
-/// Returns the asset type of a symbol. A currency pair is forex, even if the default is crypto.
+/// Returns the asset type of a symbol. A currency pair is `forex`, even if the configured default is `crypto`.
 fn choose_asset_type(symbol: Symbol) -> AssetType {
     match expected_asset_type(symbol) {
         AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
@@ -159,7 +159,7 @@ impl RuleChoice {
         rule.get("expiry")?.as_str()?.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns a `tune` command for a rule, because a backtest on all candles would use up the hold-out.
+    /// Returns the next command to run. For a rule, this is `tune`, as a backtest on all candles uses up the hold-out.
     fn next_step(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
@@ -298,7 +298,7 @@ fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
 }
 
 fn validate(text: &str, (file, rules): (&Path, &RuleChoice), context: &Context<'_>) -> Result<(), Failure> {
-    // Writes the draft next to the target file, to detect an unwritable folder.
+    // The draft is written next to the target file, which also detects a folder that is not writable.
     let parent = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(parent);
     let folder = folder.map_err(|error| write_failure(file, error))?;
@@ -313,7 +313,7 @@ fn validate(text: &str, (file, rules): (&Path, &RuleChoice), context: &Context<'
         Ok(Problems::check(find_problems(&loaded, RealMoney::NotRequested, context.registry))?)
     });
     checked.map_err(|error| match error {
-        // Reports the target file instead of the draft, which is deleted.
+        // Errors name the target file instead of the draft, because the draft is deleted.
         AppError::Configuration(problems) => AppError::from(problems.replace_file(&draft, file)).into(),
         error => error.into(),
     })
@@ -328,7 +328,7 @@ pub(super) struct Question<'a> {
 
 pub(super) struct Dialogue<'a> {
     terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>,
-    /// Options that were not given, with the default values used.
+    /// Options that the user did not set, with the default values that were used.
     defaults: Vec<String>,
 }
 
@@ -378,7 +378,7 @@ fn ask(
 }
 
 const BALANCE: f64 = 10_000.0;
-/// Default daily loss limit as a multiple of the stake, capped at a share of the balance.
+/// Default daily loss limit, as a multiple of the stake. The limit is also capped at a share of the balance.
 const DAILY_LOSS_IN_STAKES: f64 = 20.0;
 const MAX_DAILY_LOSS_SHARE: f64 = 0.2;
 

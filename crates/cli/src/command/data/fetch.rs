@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         let fetching = Fetcher::new(&loaded, &targets, mixing, &StderrBars(context.global))?;
         let (all, mut failures, ending) = run_fetches(targets, arguments, &fetching).await?;
         failures.extend(check_alignment(&all, &fetching, context));
-        // Stopping a recording is normal, but a stopped fetch is incomplete.
+        // A recording is normally stopped by the operator, but a fetch that was stopped is incomplete.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
         let is_truncated = ending == Some(Ending::Interrupted);
         let finished = if is_truncated { FetchEnd::Interrupted } else { FetchEnd::Complete };

@@ -61,7 +61,7 @@ const fn existing_file_rule(force: bool) -> ExistingFile {
 }
 
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
-    // A stopped fetch still stores the received candles, and a list writes nothing.
+    // A stopped fetch must still store the received candles. `list` writes nothing, so it needs no cleanup.
     if !matches!(command, DataCommand::Fetch(_) | DataCommand::List(_)) {
         exit_on_stop()?;
     }

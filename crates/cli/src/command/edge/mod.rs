@@ -93,7 +93,7 @@ fn collect_paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, F
     Ok(stakes)
 }
 
-/// Parses a payout such as `85`, or `85:10` for a stake of 10 at payout 85.
+/// Parses a payout such as `85`, or a payout with a stake: `85:10` is a stake of 10 at a payout of 85.
 fn parse_payout_and_stake(text: &str) -> Result<(f64, Option<f64>), String> {
     let Some((payout, stake)) = text.split_once(':') else { return Ok((parse_payout_fraction(text)?, None)) };
     let amount = stake.parse().ok().filter(|stake: &f64| stake.is_finite() && *stake > 0.0);

@@ -130,7 +130,7 @@ impl RuinInputs {
             None => loaded.initial_balance()?,
         };
         let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
-        // Explicit counts are used even if they are small.
+        // Counts given by the user are used even if they are small.
         let rate =
             arguments.won.zip(arguments.lost).map(|(won, lost)| WinRate::new(won, lost)).transpose()?;
         let interval = rate.map(|rate| wilson_interval(rate, 0.90)).transpose()?;

@@ -195,7 +195,7 @@ pub(in crate::command) fn check_failure(
     }
 }
 
-/// Returns the command line that checks this strategy. Parameters are omitted if `files` sets them.
+/// Returns the command line that checks this strategy. Parameters that the files in `files` set are omitted.
 pub(in crate::command) fn check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// Files of a new crate. `my-strategy` is the placeholder of its name, `CHECKOUT` of the Candlewick folder.
+/// Files of a new crate. Placeholders are `my-strategy` for its name and `CHECKOUT` for the Candlewick folder.
 const CRATE_FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
@@ -29,7 +29,7 @@ const CRATE_FILES: [(&str, &str); 10] = [
 const MEMBER_FILES: [&str; 4] = ["src/lib.rs", "tests/signals.rs", "benches/candle.rs", "bot.toml"];
 const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/member.toml"));
 
-/// Cargo configuration with the path of the checkout. Omitted when building against a Git repository.
+/// Cargo configuration that contains the path of the checkout. It is omitted if a Git repository is used instead.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 const VERSION_TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 const MAX_NAME_LENGTH: usize = 64;
@@ -38,7 +38,7 @@ const RESERVED_CRATE_NAMES: &str = "abstract alloc as async await become box bre
     examples extern false final fn for gen if impl in incremental let loop macro match mod move mut override priv proc-macro pub \
     ref return self static std struct super test trait true try type typeof unsafe unsized use virtual where while yield";
 
-/// Type names used in the template, in kebab case.
+/// Type names that the template uses, in kebab case. A strategy must not have one of these names.
 const RESERVED_TYPE_NAMES: &str = "app bot-context build-error candle clone counting-allocator debug default deserialize err exit-code \
     json-schema none ok option params partial-eq result serialize signal some strategy strategy-factory string vec";
 
@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
     })?;
     let admitted = workspace.map(|workspace| workspace.add_member(name, &to_camel_case(name))).transpose();
     let admitted = admitted.inspect_err(|_| {
-        // Removes the crate if the workspace cannot be changed, ignoring further errors.
+        // The workspace cannot be changed, so the new crate is removed. Further errors are ignored.
         let _ = fs::remove_dir_all(folder);
     })?;
     if context.global.json {
@@ -152,7 +152,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Suggests a valid name: `band-return` for `BandReturn`, `Band_Return` or `band return`.
+/// Suggests a valid name, such as `band-return` for `BandReturn`, `Band_Return` or `band return`.
 fn suggest_name(name: &str) -> Option<String> {
     let mut meant = String::with_capacity(name.len());
     let mut was_small = false;
@@ -201,7 +201,7 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout that contains `program`. Packages must not contain paths of the build machine.
+/// Finds the checkout that contains `program`. The path is never compiled in, since packages must not have build paths.
 fn find_enclosing_checkout(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
@@ -235,7 +235,7 @@ fn crate_files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Fai
     let mut files: Vec<_> =
         wanted.map(|(file, text)| ((*file).to_owned(), fill_template(text, name, source))).collect();
     let Source::Checkout(folder) = source else { return Ok(files) };
-    // Tested versions of the dependencies; cargo removes unused ones.
+    // The file contains the tested versions of the dependencies. Cargo removes unused entries.
     let lock = Path::new(folder).join("Cargo.lock");
     if lock.is_file() {
         let text = fs::read_to_string(&lock)
@@ -256,7 +256,7 @@ fn to_camel_case(name: &str) -> String {
 pub(super) struct Workspace {
     root: PathBuf,
     manifest: DocumentMut,
-    /// Path of the crate relative to the root, with forward slashes.
+    /// Path of the crate relative to the workspace root, with forward slashes.
     member: String,
 }
 

@@ -1,4 +1,4 @@
-//! Detection of the column roles of a table, by column names or by options.
+//! Determines the role of each table column from the column names or from the options.
 
 use super::settings::{ColumnRoles, Role};
 use super::{number, time};
@@ -109,7 +109,7 @@ impl Columns {
         }
         let exact = all("volume");
         give(Role::Volume, &if exact.is_empty() { all(VOLUMES) } else { exact });
-        // pandas writes its index, here the times, to an unnamed first column.
+        // pandas writes the index to an unnamed first column. Here, the index contains the times.
         let nameless = if names.first().is_some_and(String::is_empty) { vec![0] } else { Vec::new() };
         let utc = all(UTC_TIMES);
         let mut times = [all(TIMES), utc.clone()].concat();
@@ -210,7 +210,7 @@ impl Columns {
     }
 }
 
-/// Joins a date and a time of day, which may lack a leading zero: `93000` is 09:30:00.
+/// Joins a date and a time of day. The time may lack its leading zero: `93000` means 09:30:00.
 fn day_and_clock(date: &str, clock: &str, digits: usize) -> String {
     if digits > 4 && is_digits(clock) { format!("{date} {clock:0>6}") } else { format!("{date} {clock}") }
 }

@@ -189,7 +189,7 @@ impl<'a> Records<'a> {
         Self { content, records: builder.from_reader(content).into_records() }
     }
 
-    /// Returns the line number of a record, whose position may be at blank lines before the record.
+    /// Returns the line number of a record. The position of a record may point to blank lines before the record.
     fn line_number(&self, position: Option<&csv::Position>) -> u64 {
         let Some(position) = position else { return 0 };
         let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);

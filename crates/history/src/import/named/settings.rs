@@ -38,7 +38,7 @@ impl Role {
     }
 }
 
-/// Column roles from left to right. Two columns `date,clock` form a time, and `-` ignores a column.
+/// Column roles from left to right. The columns `date,clock` together form a time. `-` ignores a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnRoles(pub(super) Vec<Option<Role>>);
 
@@ -53,9 +53,9 @@ pub enum Delimiter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DecimalMark {
-    /// Decimal point: `1.25`, or `1,234.5` with thousands separators.
+    /// Numbers with a decimal point: `1.25`, or `1,234.5` with thousands separators.
     Point,
-    /// Decimal comma: `1,25`, or `1.234,5` with thousands separators.
+    /// Numbers with a decimal comma: `1,25`, or `1.234,5` with thousands separators.
     Comma,
 }
 
@@ -77,7 +77,7 @@ fn invalid(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
 }
 
 impl Delimiter {
-    /// Delimiters to detect. Spaces separate columns only if the first line has no other delimiter.
+    /// Delimiters to look for. Spaces separate columns only if the first line contains none of these delimiters.
     pub(super) const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
 
     pub(super) const fn byte(self) -> u8 {
@@ -93,7 +93,7 @@ impl Delimiter {
     }
 }
 
-/// Byte, name and plural name of each delimiter, indexed by discriminant.
+/// Byte, name and plural name of each delimiter. The index is the discriminant of the delimiter.
 const DELIMITERS: [(u8, &str, &str); 5] = [
     (b',', "comma", "commas"),
     (b';', "semicolon", "semicolons"),

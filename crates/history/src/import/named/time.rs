@@ -149,7 +149,7 @@ impl TimeStyle {
 }
 
 impl Unit {
-    /// Detects the unit by size: 100,000,000,000 s is in the year 5138, but 100,000,000,000 ms in 1973.
+    /// Detects the unit from the size. 100,000,000,000 s is in the year 5138, but 100,000,000,000 ms is in 1973.
     const fn detect(count: i64) -> Self {
         match count.unsigned_abs() {
             0..100_000_000_000 => Self::Seconds,
@@ -211,7 +211,7 @@ fn parse_time(text: &str) -> Option<ParsedTime> {
     })
 }
 
-/// Plausible times, 1990 to 2039. Row numbers, spreadsheet days and dates such as 20240131 are excluded.
+/// Plausible times, 1990 to 2039. Row numbers, spreadsheet days and dates such as 20240131 are not in this range.
 const PLAUSIBLE_TIMES: std::ops::Range<Millis> = Millis::new(631_152_000_000)..Millis::new(2_208_988_800_000);
 
 fn parse_epoch(text: &str) -> Option<ParsedTime> {
