@@ -173,7 +173,7 @@ fn displayed_settlement_and_balance_match_the_journal() {
     let profit = between(&settled, word, "│").parse::<f64>().ok();
     assert_eq!((first["pnl"].as_f64(), &first["result"]), (profit, &result.into()), "{settled}");
     let status = folder.query("status", "run.db");
-    let balance = between(&last, "balance ", " ").parse::<f64>().ok();
+    let balance = between(&last, "balance ", " ").replace(',', "").parse::<f64>().ok();
     assert_eq!(status["balance"].as_f64(), balance, "{last}");
 }
 

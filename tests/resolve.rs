@@ -69,7 +69,7 @@ fn resolves_an_order_of_unknown_status_and_parity_still_holds() {
         let steps = explained["timeline"].as_array().unwrap();
         assert!(steps.iter().any(|step| step["what"] == "note"), "{explained}");
         if state == "open" {
-            resolve(&folder, "crashed.db", arguments).fails(2, &["trade #3", "it is open"]);
+            resolve(&folder, "crashed.db", arguments).fails(2, &["trade #3", "but is open"]);
         }
     }
 }
@@ -109,7 +109,7 @@ fn why_shows_the_outcome_of_an_order_and_a_refused_order_can_be_adopted() {
         if state == "in_doubt" {
             continue;
         }
-        resolve(&folder, journal, &["3", "--not-opened"]).fails(2, &["trade #3 is not in doubt"]);
+        resolve(&folder, journal, &["3", "--not-opened"]).fails(2, &["trade #3 must be in doubt, but is"]);
         let before = folder.query("status", journal);
         resolve(&folder, journal, &["3", "--adopt", VENUE_ID, "--reason", "the statement has it"]).json();
         let adopted = find_trade(&folder, journal, 3);
@@ -135,7 +135,7 @@ fn refuses_unresolvable_orders_and_changes_nothing() {
     let taken = find_trade(&folder, "second.db", 1)["venue_id"].as_str().unwrap().to_owned();
     for (arguments, named) in [
         (&["4", "--not-opened"][..], ["no", "trade #4"]),
-        (&["1", "--not-opened"], ["not in doubt", "trade #1"]),
+        (&["1", "--not-opened"], ["must be in doubt", "trade #1"]),
         (&["3", "--adopt", &taken], [&taken, "trade #1"]),
         (&["3", "--adopt", VENUE_ID], [VENUE_ID, "trade #1"]),
         (&["3", "--adopt", late], [late, "trade #1"]),

@@ -111,7 +111,7 @@ fn refuses_impossible_searches_and_names_the_wrong_value() {
         ("", &["period (2 to 500)", "oversold (0 to 100)", "close_type"][..]),
         ("--param perid=2..9", &["\"period\""]),
         ("--param period=1..9", &["2 to 500"]),
-        ("--param period=2..9 --where period>9", &["no set"]),
+        ("--param period=2..9 --where period>9", &["no parameter set"]),
         ("--param period=2..9 --where perod>9", &["period"]),
         ("--param oversold --search grid", &["oversold"]),
         ("--param period=2..9 --trials 0", &["0 trials"]),

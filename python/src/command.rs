@@ -6,7 +6,7 @@ use crate::definition::Definition;
 use crate::host::{PyHost, lock_unpoisoned};
 use crate::table::Table;
 use candlewick_app::program_hash::set_code_file;
-use candlewick_cli::{App, HostedResult, HostedOutput, ThisProgram};
+use candlewick_cli::{App, HostedOutput, HostedResult, ThisProgram};
 use candlewick_sdk::{AliasContext, find_key};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

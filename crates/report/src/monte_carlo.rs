@@ -14,7 +14,7 @@ const Z_95: f64 = 1.959_963_984_540_054;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonteCarloTermsReport {
-    /// What is resampled: `candles` or `trades`.
+    /// Resampled data: `candles` or `trades`.
     pub resampled: String,
     pub paths: u64,
     /// Mean length of the resampled blocks, in candles or trades.

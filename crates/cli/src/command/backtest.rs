@@ -128,7 +128,7 @@ fn show_report(
     notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
-    let bots = &settings.session.bots;
+    let budget = AlphaBudget::for_first_run(settings.session.bots.iter().map(|bot| bot.name.as_str()));
     let report = RunReport::from_run(Run {
         book: &finished.book,
         bots: &loaded.config.bots,
@@ -148,8 +148,7 @@ fn show_report(
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),
         caveats,
-        weight_of_all_bots: AlphaBudget::for_first_run(bots.iter().map(|bot| bot.name.as_str()))
-            .pool_weight(),
+        weight_of_all_bots: budget.pool_weight(),
         verdicts: finished.verdicts,
         background,
         sensitivity,

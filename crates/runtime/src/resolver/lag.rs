@@ -93,7 +93,7 @@ mod tests {
     fn missing_settled_trade_counts_as_lag() {
         let settled = AcceptedTrade { is_settled: true, ..open("a", 0) };
         assert_eq!(allowances([(400_000, &[])], &[settled]), [800_000]);
-        // An incomplete list is no evidence of lag.
+        // An incomplete list does not prove a lag.
         let mut meter = LagMeter::new(Millis::ZERO);
         let listing = TradeListing { is_complete: false, ..testing::listing(9_000, Vec::new()) };
         meter.take(&listing, [settled]);

@@ -41,7 +41,7 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
     {
         return failed(format!("{walk}: {}", describe_overread(candle)));
     }
-    passed(format!("the strategy is no better than chance on {} random candles", candles.len()))
+    passed(format!("the strategy does not beat chance on {} random candles", candles.len()))
 }
 
 /// Checks that the strategy does not recognize the market's candles from a file or table.
