@@ -120,7 +120,7 @@ fn refuses_impossible_searches_and_names_the_wrong_value() {
         ("--param period=2..9 --bot btd", &["\"btc\""]),
         ("--param close_type=00:30,01:00", &["--param close_type", "--allow-coarse"]),
         ("--param period=2..3 --objective luck", &["expectancy"]),
-        ("--param period=2..9 --search random --batch 4", &["batches"]),
+        ("--param period=2..9 --search random --batch 4", &["--batch requires"]),
         ("--param period=2..9 --search tpe --batch 0", &["--batch"]),
     ] {
         folder.run_line(&format!("{sweep} {more}")).fails(2, parts);

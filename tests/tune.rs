@@ -37,7 +37,7 @@ fn opened_hold_out_is_shown_again_and_counts_as_seen_by_other_searches() {
     // Another search does not count the hold-out as unseen.
     let seen = tune(&folder, "--out seen --param candles=1..2").json();
     assert_eq!(seen["conclusion"], "edge_shown", "{seen:#}");
-    assert!(seen["words"].as_str().unwrap().contains("not unseen"), "{seen:#}");
+    assert!(seen["words"].as_str().unwrap().contains("its candles were used before"), "{seen:#}");
     let folder = folder.with("my.toml", &FOLLOW.replace("max = 3", "max = 2"));
     assert_eq!(tune(&folder, "").json()["sweep"]["trials"], 2, "another rule is another search");
 }

@@ -132,7 +132,7 @@ pub fn group_thousands(number: &str) -> String {
     let mut text = String::with_capacity(number.len() + end / 3);
     for (at, letter) in number.char_indices() {
         let follows_digit = at > 0 && number.as_bytes()[at - 1].is_ascii_digit();
-        if at < end && (end - at) % 3 == 0 && follows_digit {
+        if at < end && (end - at).is_multiple_of(3) && follows_digit {
             text.push(',');
         }
         text.push(letter);

@@ -86,7 +86,7 @@ impl Space {
                 }
                 AxisTarget::CloseType => bot.close_type = text.parse().unwrap_or(bot.close_type),
                 AxisTarget::ExpirationType => {
-                    bot.expiration_type = text.parse().unwrap_or(bot.expiration_type)
+                    bot.expiration_type = text.parse().unwrap_or(bot.expiration_type);
                 }
             }
         }
