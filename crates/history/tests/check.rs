@@ -143,7 +143,7 @@ fn weekend_is_a_gap_except_for_forex() {
     let bitcoin = generated("BTCUSDT", 9);
     let closed = CheckSettings { session: Some(MarketHours::Currencies), ..CheckSettings::default() };
     let found = check_series(&bitcoin, &[], &closed);
-    assert_found(&found, &[(FindingKind::Closed, None, Some(7_080), 2_880, "the market is closed")]);
+    assert_found(&found, &[(FindingKind::Closed, None, Some(7_080), 2_880, "in closed hours")]);
 }
 
 #[test]

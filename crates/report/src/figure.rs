@@ -22,6 +22,10 @@ pub(crate) fn prefixed_lines(prefix: &str, lines: impl IntoIterator<Item = impl 
     lines.into_iter().map(|line| format!("\n{prefix}{line}")).collect::<Vec<_>>().concat()
 }
 
+pub(crate) fn money(amount: f64, scale: MoneyScale) -> String {
+    group_thousands(&format!("{amount:.*}", scale.decimals() as usize))
+}
+
 pub(crate) fn signed_money(amount: f64, scale: MoneyScale) -> String {
     group_thousands(&format!("{amount:+.*}", scale.decimals() as usize))
 }

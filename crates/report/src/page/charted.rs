@@ -9,7 +9,9 @@ use crate::analysis::{
     Bin, BinAlignment, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityCurve, SensitivityPoint,
     VenueSetting, histogram, settled_rows, worst_drawdowns,
 };
-use crate::figure::{break_even_payout_text, minute, or_dash, percent, signed_money, signed_percent, span};
+use crate::figure::{
+    break_even_payout_text, minute, money, or_dash, percent, signed_money, signed_percent, span,
+};
 use crate::markup::escaped;
 use candlewick_backtest::metric::unit_return;
 use candlewick_sdk::{Millis, Money};
@@ -95,11 +97,10 @@ pub(super) fn drawdowns_section(page: &RunPage<'_>) -> String {
     if falls.is_empty() {
         return format!("{head}<p class=\"none\">{NO_DRAWDOWN}</p></section>");
     }
-    let decimals = page.trades.scale.decimals() as usize;
     let row = |(number, fall): (usize, &DrawdownFigures)| {
         vec![
             number.to_string(),
-            format!("{:.decimals$}", fall.amount),
+            money(fall.amount, page.trades.scale),
             format!("{:.2} %", fall.percent),
             minute(fall.peak_at),
             or_dash(fall.trough_at, minute),
@@ -166,11 +167,10 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     let Some(by_amount) = &metrics.drawdown else {
         return NO_DRAWDOWN.to_owned();
     };
-    let decimals = page.trades.scale.decimals() as usize;
     let words = |found: &DrawdownFigures| {
         format!(
-            "{:.decimals$}, or {:.2} % of the peak on {} UTC. The fall to the trough took {}, and {}.",
-            found.amount,
+            "{}, or {:.2} % of the peak on {} UTC. The fall to the trough took {}, and {}.",
+            money(found.amount, page.trades.scale),
             found.percent,
             minute(found.peak_at),
             or_dash(found.fall_ms, span),

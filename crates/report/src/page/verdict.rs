@@ -2,12 +2,13 @@
 
 use super::RunPage;
 use crate::analysis::Metrics;
-use crate::figure::{break_even_payout_text, capitalised, or_dash, percent, signed_money, signed_percent};
+use crate::figure::{
+    break_even_payout_text, capitalised, money, or_dash, percent, signed_money, signed_percent,
+};
 use crate::markup::escaped;
 use crate::run::EdgeLine;
 use candlewick_backtest::metric::WinRates;
 use candlewick_records::threshold_text;
-use candlewick_sdk::group_thousands;
 use std::fmt::Write as _;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
@@ -142,16 +143,12 @@ fn tiles(page: &RunPage<'_>) -> String {
     let Metrics { win_rate, expectancy, drawdown, drawdown_by_percent, trades_per_day, .. } =
         &page.analysis.metrics;
     let scale = page.trades.scale;
-    let decimals = scale.decimals() as usize;
     let tiles = [
         ("win rate", or_dash(win_rate.as_ref(), |rates| percent(rates.rate))),
         ("break-even", or_dash(win_rate.as_ref().and_then(|rates| rates.break_even), percent)),
         ("profit and loss", signed_money(page.pnl, scale)),
         ("expectancy, % of stake", or_dash(expectancy.as_ref(), |one| signed_percent(one.return_per_unit))),
-        (
-            "max drawdown",
-            or_dash(drawdown.as_ref(), |found| group_thousands(&format!("{:.decimals$}", found.amount))),
-        ),
+        ("max drawdown", or_dash(drawdown.as_ref(), |found| money(found.amount, scale))),
         (
             "max drawdown, % of peak",
             or_dash(drawdown_by_percent.as_ref(), |found| format!("{:.2} %", found.percent)),

@@ -5,13 +5,13 @@ use crate::ReportError;
 use crate::analysis::{Baselines, Finding, Prices, SensitivityCurve, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
 use crate::figure::{
-    break_even_payout_text, minute, p_value_text, percent, prefixed_lines, signed_money, signed_percent,
-    sparkline,
+    break_even_payout_text, minute, money, p_value_text, percent, prefixed_lines, signed_money,
+    signed_percent, sparkline,
 };
 use crate::page::{DataTable, RunPage};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
 use candlewick_records::{DelayLine, DelayPercentiles, table_text};
-use candlewick_sdk::{CandleSeries, Millis, Money, group_thousands};
+use candlewick_sdk::{CandleSeries, Millis, Money};
 use candlewick_simulator::SimulationSettings;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -78,8 +78,8 @@ impl RunReport {
             ("break-even payout", self.break_even_payouts()),
             ("p-value (independent trades)", p_value_text(self.p_value)),
             ("profit and loss", signed_money(self.pnl, self.scale)),
-            ("final balance", self.money(self.final_balance)),
-            ("max drawdown", self.money(self.max_drawdown)),
+            ("final balance", money(self.final_balance, self.scale)),
+            ("max drawdown", money(self.max_drawdown, self.scale)),
             ("max drawdown, % of peak", format!("{:.2} %", self.max_drawdown_percent)),
             ("longest losing streak", self.longest_losing_streak.to_string()),
         ];
@@ -97,7 +97,7 @@ impl RunReport {
             figures.push(("profit if cancelled trades lost", pnl));
         }
         if *unsettled > 0 {
-            let stakes = self.money(self.unsettled_stakes);
+            let stakes = money(self.unsettled_stakes, self.scale);
             let where_they_are = match self.holder {
                 Unsettled::Returned => "returned",
                 Unsettled::AtVenue => "at the venue, not in the balance",
@@ -175,10 +175,6 @@ impl RunReport {
     fn candles_text(&self) -> String {
         let [from, to] = [self.span.start, self.span.end].map(minute);
         format!("{}, {from} to {to} UTC", self.candles)
-    }
-
-    fn money(&self, amount: f64) -> String {
-        group_thousands(&format!("{amount:.*}", self.scale.decimals() as usize))
     }
 }
 
