@@ -1,11 +1,11 @@
 //! Stub for builds without alerts.
 
 use super::{ChannelTest, notify_problems};
-use crate::configuration::{Loaded, Problems};
+use crate::configuration::{LoadedConfig, Problems};
 use crate::error::AppError;
 use candlewick_broker::clock::Clock;
 use candlewick_runtime::control::ControlRequest;
-use candlewick_runtime::{Stop, Watcher};
+use candlewick_runtime::{StopReason, Watcher};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -13,7 +13,7 @@ pub(crate) struct Alerts;
 
 impl Alerts {
     pub(crate) fn begin(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         _watchers: &mut Vec<Watcher>,
         _run: (&Arc<dyn Clock>, &mpsc::WeakSender<ControlRequest>),
     ) -> Result<Self, AppError> {
@@ -22,11 +22,11 @@ impl Alerts {
     }
 
     #[allow(clippy::unused_async, reason = "asynchronous with alerts")]
-    pub(crate) async fn end(self, _how: Result<Stop, &AppError>) {}
+    pub(crate) async fn end(self, _how: Result<StopReason, &AppError>) {}
 }
 
 #[allow(clippy::unused_async, reason = "asynchronous with alerts")]
-pub async fn test(_loaded: &Loaded, _channel: Option<&str>) -> Result<Vec<ChannelTest>, AppError> {
+pub async fn send_test_messages(_loaded: &LoadedConfig, _channel: Option<&str>) -> Result<Vec<ChannelTest>, AppError> {
     Err(AppError::invalid("this program was built without the notify feature")
         .help("build the program with --features notify or full, or install a package (docs/installing.md)"))
 }

@@ -17,11 +17,11 @@ impl RemoteFolder {
         Err(unsupported(path))
     }
 
-    pub(crate) fn here(&self) -> &Path {
+    pub(crate) fn local_folder(&self) -> &Path {
         match self.0 {}
     }
 
-    pub(crate) fn shown(&self) -> PathBuf {
+    pub(crate) fn display_path(&self) -> PathBuf {
         match self.0 {}
     }
 

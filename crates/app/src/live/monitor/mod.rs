@@ -80,7 +80,7 @@ impl Monitoring {
 }
 
 #[cfg(not(feature = "metrics"))]
-fn without_metrics(_loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
+fn without_metrics(_loaded: &LoadedConfig, sources: Sources) -> Option<Arc<dyn Observer>> {
     let Sources { clock, orders, feed, requests_per_second, waiting } = sources;
     drop((clock, orders, feed, requests_per_second, waiting));
     None
