@@ -26,7 +26,10 @@ impl Alerts {
 }
 
 #[allow(clippy::unused_async, reason = "asynchronous with alerts")]
-pub async fn send_test_messages(_loaded: &LoadedConfig, _channel: Option<&str>) -> Result<Vec<ChannelTest>, AppError> {
+pub async fn send_test_messages(
+    _loaded: &LoadedConfig,
+    _channel: Option<&str>,
+) -> Result<Vec<ChannelTest>, AppError> {
     Err(AppError::invalid("this program was built without the notify feature")
         .help("build the program with --features notify or full, or install a package (docs/installing.md)"))
 }
