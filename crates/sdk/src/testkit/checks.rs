@@ -25,8 +25,8 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
 }
 
 /// Asserts that the running test was built in `folder`.
-/// Call this as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder, cargo
-/// may run the tests of the wrong package. In that case, the function panics with both paths and a fix.
+/// Call this as `assert_built_in_folder(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder,
+/// cargo may run the tests of the wrong package. In that case, the function panics with both paths and a fix.
 #[track_caller]
 pub fn assert_built_in_folder(folder: &str) {
     if let Some(problem) = crate::folder_error(folder) {
