@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from contextlib import chdir
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,14 @@ def of_command_line(run: Callable[..., str], candles: Path) -> tuple[str, Path]:
         return run("backtest", "--config", "bot.toml", "--data", candles, "--json", "--quiet", "--trades", trades), trades
 
 
-def elsewhere() -> chdir[Path]:
-    """A folder without earlier runs on these candles, which a document would count."""
-    folder = Path("elsewhere")
+@contextmanager
+def elsewhere() -> Iterator[None]:
+    """Changes to a folder without earlier runs on these candles, which a document would count."""
+    folder = Path("elsewhere").absolute()
     folder.mkdir()
-    return chdir(folder)
+    with chdir(folder), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder / ".state"))
+        yield
 
 
 def without_clock(text: str) -> str:
