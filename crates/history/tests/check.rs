@@ -130,7 +130,7 @@ fn weekend_is_a_gap_except_for_forex() {
     assert_found(&expected, &[(FindingKind::Gap, None, Some(7_080), 2_880, "2880 missing")]);
     let (there, all) = (9.0 * 1_440.0 - 2_880.0, 9.0 * 1_440.0);
     assert_eq!(expected.coverage(), there / all);
-    // Of a gap that starts an hour before the weekend, only that hour counts, and on a holiday nothing.
+    // If a gap starts an hour before the weekend, only that hour counts. On a holiday, nothing counts.
     let early = kept(&euro, |minute| !(7_020..9_960).contains(&minute));
     let expected = check_series(&early, &[], &CheckSettings::default());
     assert_found(

@@ -113,7 +113,7 @@ mod tests {
         assert!(
             (found.always_buy_mean + 0.075).abs() < 1e-12 && (found.always_sell_mean + 0.075).abs() < 1e-12
         );
-        // Of the 12 shifted directions, 2 + 0 + 2 are correct: (4 x 0.85 - 8) / 12.
+        // 2 + 0 + 2 of the 12 shifted directions are correct: (4 x 0.85 - 8) / 12.
         assert!((found.shifted_mean - (4.0 * 0.85 - 8.0) / 12.0).abs() < 0.03, "{}", found.shifted_mean);
         assert_eq!(found.p_value, Some(1.0 / 3_001.0));
     }

@@ -164,7 +164,7 @@ fn limit_usage_matches_the_rules() {
     written.open(3, 1_000);
     written.lose(3, 1_000);
     written.open(4, 500);
-    // Of an initial 100.00, 10.00 are lost and 5.00 are at stake.
+    // The balance of 100.00 lost 10.00, and 5.00 are at stake.
     let expected = |loss: f64| {
         json!([
             [null, "max_open_trades", 1.0, 3.0],

@@ -23,7 +23,7 @@ pub enum ClockChange {
     Earlier,
     /// If a repeated local hour occurs once in the file, it is the hour after clocks are set back.
     Later,
-    /// Of two adjacent rows with the same local time, the first row is from before clocks are set back.
+    /// The first of two adjacent rows with the same local time is from before clocks are set back.
     Pairs,
     /// Rows with an ambiguous or skipped local time are omitted and counted.
     Skip,

@@ -64,7 +64,7 @@ pub(crate) async fn detects_each_change_of_an_exchange(fixture: &Fixture) {
     let verified = fixture.reader().await.verify().await.unwrap();
     assert_eq!((verified.entries, verified.exchanges, verified.unsealed_exchanges), (6, 6, 0));
     fixture.run("CREATE TABLE kept AS SELECT * FROM wires").await;
-    // Of the six lines, the second seals exchanges 1 and 2, the fourth 3 and 4, and the sixth 5 and 6.
+    // The second of the six lines seals exchanges 1 and 2, the fourth 3 and 4, and the sixth 5 and 6.
     for (change, expected) in [
         ("UPDATE wires SET response = '{ }' WHERE id = 3", 4),
         ("UPDATE wires SET response = NULL WHERE id = 1", 2),

@@ -83,7 +83,7 @@ mod tests {
         check(&[100.0, 50.0, 100.0, 80.0], Some((0.5, 0, 1, Some(2))));
         check(&[100.0, 80.0, 100.0, 120.0, 110.0, 60.0, 90.0], Some((0.5, 3, 5, None)));
         check(&[10.0, 5.0, 100.0, 60.0], Some((0.5, 0, 1, Some(2))));
-        // Of equal highs, the later one is the peak. Of equal falls, the first one counts.
+        // The later of two equal highs is the peak. The first of two equal falls counts.
         check(&[10.0, 10.0, 5.0, 10.0], Some((0.5, 1, 2, Some(3))));
         check(&[100.0, 50.0, 100.0, 50.0], Some((0.5, 0, 1, Some(2))));
         // As a fraction, every fall from a negative peak is infinite. The depths are 1, 3 and 2, then twice 1.

@@ -16,7 +16,7 @@ const REPORTED_HALF_WIDTH: f64 = 0.05;
 pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
     let kind = FindingKind::TooFewTrades;
     let Some(uncertainty) = rates.map(WinRates::uncertainty) else {
-        return Some(kind.serious("No trade was won or lost, so there is no result to judge."));
+        return Some(kind.serious("No trade was won or lost, so the result cannot be judged."));
     };
     let severity = match uncertainty {
         wide if wide > SERIOUS_HALF_WIDTH => Severity::Serious,
