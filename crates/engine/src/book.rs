@@ -344,11 +344,6 @@ impl TradeBook {
         self.reasons.at(row.reason)
     }
 
-    /// Returns the number of updates so far, which is also the number of the latest update.
-    pub const fn update_count(&self) -> u32 {
-        self.update_count
-    }
-
     /// Returns the venue's id of the trade in a row of this book, `None` if unknown.
     pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
