@@ -19,7 +19,7 @@ pub(crate) enum Place {
     ById(usize),
     /// Row of the list. An array holds several rows.
     Listed,
-    /// Wallets, with the number of earlier requests.
+    /// Wallets, with the number of requests since the venue gave the result of a trade; 0 before.
     Wallets(usize),
     User,
 }
@@ -135,8 +135,8 @@ impl Books {
             { "id": "w-1", "userId": USER, "type": "DEMO", "balance": self.demo },
             { "id": "w-2", "userId": USER, "type": "REAL", "balance": 0 },
         ]);
+        self.readings += usize::from(self.trades.iter().any(|trade| trade.asked > 0));
         (self.tell)(Place::Wallets(self.readings), 0, &mut wallets);
-        self.readings += 1;
         wallets
     }
 
