@@ -23,7 +23,7 @@ pub struct Ohlcv {
 /// A validated candle: open time (ms, UTC) and open, high, low, close, volume.
 ///
 /// All numbers are finite, prices are positive, the volume is not negative, and `low <= open, close <= high`. The open
-/// time is a multiple of the interval since the epoch. In memory, a candle is six 8-byte words, with the open time
+/// time is aligned to the interval, counted from the epoch. In memory, a candle is six 8-byte words, with the open time
 /// first. A file with this layout can therefore be used as a slice of candles, without decoding ([`Pod`]).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Pod, Zeroable)]
 #[serde(try_from = "UncheckedCandle")]
@@ -191,7 +191,7 @@ pub struct Price {
 /// The tolerance is far above rounding errors (about 1e-15) and far below the tick size of any market.
 const PRICE_TOLERANCE: f64 = 1e-12;
 
-/// Compares two prices without regard to rounding errors. Every settlement of a trade uses this function.
+/// Compares two prices, ignoring rounding errors. All trades are settled with this function.
 ///
 /// Two prices are equal if they differ by at most 1e-12 of the larger price (`domain 3`).
 ///

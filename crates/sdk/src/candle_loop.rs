@@ -6,7 +6,7 @@ use crate::{
 };
 use std::ops::Deref;
 
-/// Number of candles to prefetch ahead. The loop processes about this many candles during one memory access.
+/// How many candles ahead to prefetch. The loop processes about this many candles during one memory access.
 const PREFETCH_DISTANCE: usize = 48;
 
 /// Result of feeding candles to a strategy ([`CandleLoop::feed_until_signal`]).
@@ -77,8 +77,8 @@ pub struct Batch<'a> {
 pub trait CandleLoop {
     /// Feeds closed candles to [`Strategy::on_candle`], in order, up to the first signal.
     ///
-    /// Signals on the first `suppress` candles are only counted, because these candles are part of the warm-up, or a
-    /// trade would be rejected. The first later signal ends the loop and is stored in `signal`.
+    /// Signals on the first `suppress` candles are only counted, because the strategy is still warming up or must not
+    /// trade yet. The first signal after these candles ends the loop and is stored in `signal`.
     fn feed_until_signal(
         &mut self,
         candles: &[Candle],
@@ -89,7 +89,7 @@ pub trait CandleLoop {
     /// Feeds candles until `answers` contains `limit` signals. Returns the number of candles fed.
     ///
     /// The signals must depend only on candles, and not on earlier trades. A strategy that processes candles in batches
-    /// ([`BatchedStrategy`](crate::BatchedStrategy)) may give a few more signals.
+    /// ([`BatchedStrategy`](crate::BatchedStrategy)) may exceed the limit by a few signals.
     fn feed_until_limit(&mut self, candles: &[Candle], limit: usize, answers: &mut CandleAnswers) -> usize;
 }
 
@@ -138,14 +138,14 @@ impl<S: Strategy> CandleLoop for S {
     }
 }
 
-/// Loads the first cache line of `value` into the CPU cache, shortly before the value is needed.
+/// Loads the first cache line of `value` into the CPU cache. Call this shortly before the value is needed.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn prefetch<T>(value: &T) {
     safe_arch::prefetch_t0(value);
 }
 
-/// Does nothing, because this processor is not an x86-64.
+/// Does nothing: prefetching is only implemented for x86-64.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub fn prefetch<T>(_: &T) {}
@@ -234,7 +234,7 @@ impl Deref for CandleAnswers {
     }
 }
 
-/// Maximum number of candles in a batch, so that a `u64` has one bit for each candle.
+/// Maximum number of candles in a batch: a `u64` mask has one bit per candle.
 pub const MAX_BATCH: usize = 64;
 
 /// Minimum number of candles in a batch. Fewer candles are processed one at a time.
@@ -244,8 +244,8 @@ const MIN_BATCH: usize = 4;
 ///
 /// # Safety
 /// [`answer_batch`](Self::answer_batch) must give the same signals as [`Strategy::on_candle`] for the same candles,
-/// also if calls of the two methods alternate. The rule protects the validity of results, not memory: with this trait,
-/// a strategy sees later candles before it answers a candle.
+/// even if calls to the two methods alternate. The rule protects the validity of results, not memory: in a batch, a
+/// strategy can see later candles before it answers an earlier one.
 #[expect(unsafe_code, reason = "implementers guarantee what the type system cannot check")]
 pub unsafe trait BatchStrategy: Strategy {
     /// Processes the next closed candles, at most [`MAX_BATCH`], and appends their signals to `answers`.

@@ -20,7 +20,7 @@ pub struct Condition<'a> {
     /// Whether the condition is met. `None` if the state is unknown, or if a filter has no signal to check.
     pub is_met: Option<bool>,
     /// Names and values of the numbers in the condition. NaN marks a missing value.
-    /// Empty if the operands list the numbers.
+    /// Empty if the numbers are listed with the operands.
     pub numbers: &'a [(String, f64)],
     /// Additional explanation of the state. May be empty.
     pub note: String,
@@ -81,7 +81,7 @@ pub struct GateTransition {
     pub at: Millis,
     /// `true` if the gate opened, `false` if the gate closed.
     pub is_open: bool,
-    /// Signal whose settlement was the cause. `None` if the cause was a new day or the number of signals.
+    /// Signal whose settlement opened or closed the gate. `None` if a new day or the number of signals did.
     pub by: Option<SettledSignal>,
 }
 

@@ -11,9 +11,9 @@ use std::fmt;
 /// ([`Declaration::from_strategy`]). Any other strategy may return a declaration from
 /// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
-/// [`on_candle`](crate::Strategy::on_candle) must signal exactly at the candles that meet an entry, with the direction
-/// and expiry of that entry. Do not declare a strategy that depends on prices between candles, settlements or longer
-/// candles. `candlewick strategy check` compares the declaration with the strategy, candle by candle.
+/// [`on_candle`](crate::Strategy::on_candle) must give a signal if and only if the candle meets an entry, with the
+/// direction and expiry of that entry. Do not declare a strategy that depends on prices between candles, settlements or
+/// longer candles. `candlewick strategy check` compares the declaration with the strategy, candle by candle.
 ///
 /// ```
 /// use candlewick_sdk::{Declaration, indicator::Rsi};
@@ -57,7 +57,7 @@ pub struct SeriesIndex(usize);
 pub struct Comparison {
     /// Index of the series in the result of [`Declaration::into_parts`].
     pub series: usize,
-    /// Side of the level on which the number must be.
+    /// Whether the number must be below or above the level.
     pub side: LevelSide,
     /// Level. A number equal to the level does not meet the comparison.
     pub level: f64,
@@ -236,7 +236,7 @@ impl DeclaredEntry {
 ///
 /// Compute the numbers in [`update`](Self::update), compare the numbers with levels in [`rules`](Self::rules), and
 /// identify each number series in [`series`](Self::series). [`Strategy`] and [`Declaration`] are derived from these
-/// methods, so live runs, backtests and searches use the same rules. Do not implement [`Strategy`] in addition.
+/// methods, so live runs, backtests and searches use the same rules. Do not implement [`Strategy`] yourself.
 ///
 /// Call order: [`StrategyFactory::build`](crate::StrategyFactory::build) once per bot, then
 /// [`update`](Self::update) and [`rules`](Self::rules) for every closed candle, in order. If a rule is met,
@@ -296,7 +296,7 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     /// Processes a closed candle and returns its numbers in the order of [`series`](Self::series).
     ///
     /// `None` means no signal, for example during warm-up. Use NaN for a single missing number. NaN never meets a
-    /// comparison. Update all indicators before a `?`, so that each indicator processes every candle.
+    /// comparison. Update all indicators before the first `?`, so that each indicator processes every candle.
     fn update(&mut self, candle: &Candle) -> Option<Self::Numbers>;
 
     /// Returns a key for each series. The key consists of a name and all parameters that affect the numbers.
@@ -312,7 +312,7 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)>;
 }
 
-/// A rule that gives a signal if all of its comparisons, at most three, are met.
+/// A rule that gives a signal if all of its one to three comparisons are met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignalRule {
     direction: Direction,
@@ -363,7 +363,7 @@ impl SignalRule {
         self
     }
 
-    /// Adds the level of the first comparison to the signal's reason, as a number with this name.
+    /// Adds the level of the first comparison to the signal's reason, as a number called `name`.
     #[must_use]
     #[inline]
     pub const fn with_level_name(mut self, name: &'static str) -> Self {

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 /// A trade duration as a code: `mm:ss`, or `h:mm:ss` from one hour on (`observed: expiry`).
 ///
-/// For example, `01:00` is 60 seconds. The maximum is 24 hours. A `u32` of milliseconds keeps trades and signals small.
+/// For example, `01:00` is 60 seconds. The maximum is 24 hours. Stored as `u32` milliseconds to save memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CloseType(u32);
@@ -40,7 +40,7 @@ pub enum ExpirationType {
     /// No type is sent. The venue then uses `TIME_FIXED` (`observed: expiry`).
     #[default]
     Unstated,
-    /// The trade closes when the duration has passed since the open.
+    /// The trade closes when the duration has passed after the open.
     TimeFixed,
     /// The trade closes at the end of the current candle. The candle length is the duration.
     CandleClose,
@@ -83,14 +83,14 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns a suggested code, if any. For a number without a unit, the suggestion covers seconds and minutes.
+    /// Returns a suggested code, if any. A number without a unit is read both as seconds and as minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
 }
 
 impl Expiry {
-    /// Creates an expiry at this number of minutes after the open, from 1 minute to 24 hours.
+    /// Creates an expiry this many minutes after the open: at least one, at most 24 hours.
     ///
     /// ```
     /// let expiry = candlewick_sdk::Expiry::minutes(15)?;
@@ -101,12 +101,12 @@ impl Expiry {
         Self::from_whole_seconds(60 * i64::from(minutes), format_args!("{minutes} minutes"))
     }
 
-    /// Creates an expiry at this number of seconds after the open, from 1 second to 24 hours.
+    /// Creates an expiry this many seconds after the open: at least one, at most 24 hours.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
         Self::from_whole_seconds(i64::from(seconds), format_args!("{seconds} seconds"))
     }
 
-    /// Creates an expiry after this number of candles, from 1 candle to 24 hours.
+    /// Creates an expiry this many candle lengths after the open: at least one, at most 24 hours.
     ///
     /// ```
     /// use candlewick_sdk::{Expiry, Interval};
@@ -178,7 +178,7 @@ impl From<CloseType> for String {
 }
 
 impl ExpirationType {
-    /// Returns the venue's name of the type. The name of `Unstated` is `TIME_FIXED`.
+    /// Returns the venue's name for the type, `TIME_FIXED` for `Unstated`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unstated | Self::TimeFixed => "TIME_FIXED",

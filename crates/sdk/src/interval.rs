@@ -56,7 +56,7 @@ impl Interval {
 }
 
 impl IntervalError {
-    /// Returns a suggested interval, if any. For a number without a unit, the suggestion covers seconds and minutes.
+    /// Returns a suggested interval, if any. A number without a unit is read both as seconds and as minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
@@ -112,7 +112,7 @@ const UNIT_NAMES: [(&str, i64); 5] = [
 ];
 
 /// Suggests a duration for an invalid text. `format` renders a number of seconds.
-/// For a number without a unit, the suggestion covers seconds and minutes, because other programs use either unit.
+/// A number without a unit is read both as seconds and as minutes, because other programs use either unit.
 pub(crate) fn suggest_length(text: &str, format: impl Fn(i64) -> Option<String>) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();
     if let Some((minutes, seconds)) = text.split_once(':') {

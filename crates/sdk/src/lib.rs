@@ -82,9 +82,9 @@
 //!
 //! The feature `testkit` adds the module `testkit`. `assert_signals` compares a strategy with a table of candles and
 //! signals. `assert_golden` compares a strategy with a file of recorded signals. `assert_passes_checks` checks general
-//! rules, such as no look-ahead. The command `strategy check momentum` also checks other processes and your own
-//! candles. The commands `backtest`, `sweep` and `walk-forward` show whether the strategy has an edge: a win rate above
-//! the break-even rate.
+//! rules, such as no look-ahead. The command `strategy check momentum` also runs the strategy in other processes and on
+//! your own candles. The commands `backtest`, `sweep` and `walk-forward` show whether the strategy has an edge: a win
+//! rate above the break-even rate.
 #![warn(missing_docs)]
 
 // `parameters!` refers to this crate by its full name, also inside this crate.

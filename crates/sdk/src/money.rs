@@ -124,9 +124,9 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// Maximum relative error of a factor, ten times the rounding error of 64 multiplications at 1.1e-16 each.
+/// Maximum relative error of a factor: over ten times the rounding error of 64 multiplications (1.1e-16 each).
 const MAX_RELATIVE_ERROR: f64 = 1e-13;
-/// Maximum absolute error in minor units, smaller than any intended rounding.
+/// Maximum correction of rounding errors in minor units, too small to round up an intended fraction.
 const MAX_ABSOLUTE_ERROR: f64 = 1e-3;
 
 impl Money {
@@ -256,7 +256,7 @@ pub struct PayoutError {
 }
 
 const PARTS_PER_PERCENT: u32 = 10_000;
-/// Largest number that is read as a fraction of the stake, because a percentage this low does not occur.
+/// Largest number that is read as a fraction of the stake. Percentages this low do not occur.
 const MAX_PAYOUT_FRACTION: f64 = 2.0;
 /// Maximum payout (1000 %) in units of 1/10,000 percent. Observed payouts are 60 to 92 %.
 const MAX_PAYOUT_PARTS: u32 = 1_000 * PARTS_PER_PERCENT;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 ///
 /// A struct that is not declared with the macro needs the four supertraits and an empty `impl`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not declared as parameters of a strategy",
+    message = "`{Self}` is not a struct of strategy parameters",
     label = "declare it with `parameters!`",
     note = "parameters! {{ pub struct Params {{ period: usize = 14, 1..=500; }} }}"
 )]
@@ -104,7 +104,7 @@ pub fn describe<P: Parameters>() -> Vec<Parameter> {
     properties.into_iter().flatten().map(parameter).collect()
 }
 
-/// Parses a parameter struct from a JSON object and checks all ranges. Missing keys have their default values.
+/// Parses a parameter struct from a JSON object and checks all ranges. Missing keys get their defaults.
 /// The error message names the key and the allowed values.
 pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
     read_with_schema(values, &describe::<P>())
@@ -114,7 +114,7 @@ pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
 pub(crate) fn read_with_schema<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
     // Serde would accept a list by position. It would also omit the parameter name if a type is wrong.
     if !values.is_object() && !values.is_null() {
-        return Err(describe_table_error(values));
+        return Err(describe_non_table(values));
     }
     for parameter in described {
         values.get(&parameter.name).map_or(Ok(()), |value| check_json_type(parameter, value))?;
@@ -131,7 +131,7 @@ pub(crate) fn fill_in_defaults(values: &Value, described: &[Parameter]) -> Resul
     let given = match values {
         Value::Null => &empty,
         Value::Object(given) => given,
-        other => return Err(describe_table_error(other)),
+        other => return Err(describe_non_table(other)),
     };
     if let Some(unknown) = given.keys().find(|key| described.iter().all(|parameter| parameter.name != **key))
     {
@@ -146,7 +146,7 @@ pub(crate) fn fill_in_defaults(values: &Value, described: &[Parameter]) -> Resul
     described.iter().map(value_of).collect::<Result<Map<_, _>, _>>().map(Value::Object)
 }
 
-fn describe_table_error(value: &Value) -> String {
+fn describe_non_table(value: &Value) -> String {
     format!("{value} is not a table of parameters: write {{ NAME = VALUE }}")
 }
 
@@ -179,8 +179,8 @@ fn schema_text(property: &Value, key: &str) -> String {
 ///
 /// A type is a number, `bool` or `String`. A range includes both ends. For a choice, declare a `String` and match the
 /// text in [`StrategyFactory::build`](crate::StrategyFactory::build). All fields are public. The struct implements
-/// `Clone`, `Debug`, `PartialEq`, `Default`, `Serialize`, `JsonSchema` and `Deserialize`. On parsing, missing keys have
-/// their default values, and unknown keys are rejected.
+/// `Clone`, `Debug`, `PartialEq`, `Default`, `Serialize`, `JsonSchema` and `Deserialize`. Parsing sets missing
+/// keys to their defaults and rejects unknown keys.
 ///
 /// ```
 /// candlewick_sdk::parameters! {

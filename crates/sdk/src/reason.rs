@@ -27,7 +27,7 @@ enum Wording {
 /// Text of a reason and names of its numbers, for texts that are known only at run time.
 ///
 /// Create all templates of a strategy together, when the strategy is built ([`new_group`](Self::new_group)). A run
-/// stores every template, so use numbers for values that differ from trade to trade.
+/// stores every template, so do not put values that differ from trade to trade into the text. Use numbers.
 ///
 /// ```
 /// use candlewick_sdk::{Direction, ReasonTemplate, Signal};
@@ -59,7 +59,7 @@ impl Reason {
 
     /// Adds a named number. A fifth number is dropped, and `candlewick strategy check` reports an error.
     ///
-    /// If the reason comes from a [`ReasonTemplate`], the template is copied. Name such numbers in the template.
+    /// If the reason comes from a [`ReasonTemplate`], this copies the template. Put the name in the template instead.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
@@ -147,7 +147,7 @@ impl Reason {
         &self.numbers
     }
 
-    /// Returns whether both reasons have the same text and the same names of numbers.
+    /// Returns whether both reasons have the same text and the same number names.
     pub fn has_same_wording(&self, other: &Self) -> bool {
         let mut places = 0..usize::from(self.count);
         self.count == other.count
@@ -191,8 +191,8 @@ impl Reason {
         }
     }
 
-    /// Replaces the text and the numbers. If the templates were created together, the shared pointer stays, because an
-    /// update of its reference count would be slow.
+    /// Replaces the text and the numbers. If both templates were created together, keeps the shared pointer, because
+    /// updating its reference count would be slow.
     #[inline]
     pub(crate) fn set_from_template(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.wording {

@@ -104,7 +104,7 @@ impl StrategyEntry {
     /// Creates an entry for a strategy that is known only at run time.
     ///
     /// `build` is called once per bot. The first argument of `build` is a JSON object of all parameters, checked
-    /// against their ranges. Parameters that the bot does not set have their default values.
+    /// against their ranges. Parameters that the bot does not set get their defaults.
     pub fn new(
         name: impl Into<String>,
         version: impl Into<String>,
@@ -141,10 +141,10 @@ impl StrategyEntry {
         }
     }
 
-    /// Adds a closure that derives an entry from a bot's parameters, such as the name of a rule file.
+    /// Adds a closure that derives an entry from a bot's parameters, for example from the name of a rule file.
     ///
-    /// The derived entry has the same name, but may have another version and other parameters. The derived entry
-    /// [builds](Self::build) the strategy. See [`for_params`](Self::for_params).
+    /// The derived entry [builds](Self::build) the strategy. It has the same name, but its version and parameters may
+    /// differ. See [`for_params`](Self::for_params).
     #[must_use]
     pub fn specified_by(
         mut self,
@@ -247,7 +247,7 @@ impl fmt::Debug for StrategyEntry {
     }
 }
 
-/// Error while a strategy is registered.
+/// Error from registering a strategy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
     /// Another strategy already has this name.
@@ -256,7 +256,7 @@ pub enum RegistryError {
         /// Duplicate name.
         name: String,
     },
-    /// The name contains a character other than a lower-case letter, a digit or a hyphen, or is empty.
+    /// The name is empty or contains a character other than a lower-case letter, a digit or a hyphen.
     #[error("\"{name}\" cannot be the name of a strategy: use lower-case letters, digits and hyphens")]
     InvalidName {
         /// Rejected name.
@@ -292,7 +292,7 @@ impl Registry {
         self.with_entry(StrategyEntry::from_factory::<S>())
     }
 
-    /// Adds a strategy entry, for example of a strategy that is known only at run time.
+    /// Adds a strategy entry, for example for a strategy that is known only at run time.
     /// Fails with [`RegistryError`] if a name is duplicate or invalid, or a default value is out of range.
     pub fn with_entry(mut self, entry: StrategyEntry) -> Result<Self, RegistryError> {
         entry.check()?;
@@ -316,7 +316,7 @@ impl Registry {
 
 /// Returns an error message if cargo runs a program that was built in another folder.
 ///
-/// Cargo confuses two packages with the same name and version that share a target folder, unless the second package is
+/// Cargo confuses two packages with the same name and version in a shared target folder, unless the second package is
 /// newer. Pass `env!("CARGO_MANIFEST_DIR")` of the program as `built_in`. Returns `None` if the folders match, or the
 /// program was not started by cargo.
 pub fn folder_error(built_in: &str) -> Option<String> {
@@ -328,8 +328,8 @@ fn describe_folder_mismatch(built_in: &str, run_in: &str) -> Option<String> {
         || matches!((Path::new(built_in).canonicalize(), Path::new(run_in).canonicalize()), (Ok(one), Ok(other)) if one == other);
     (!is_same).then(|| {
         format!(
-            "cargo ran the program built in {built_in}, not in {run_in}. Both packages have the same name and share \
-             a target folder. Rename one package in Cargo.toml, or run `cargo clean -p NAME` and build again"
+            "cargo ran the program built in {built_in}, not the one in {run_in}. Both packages have the same name and \
+             share a target folder. Rename one package in Cargo.toml, or run `cargo clean -p NAME` and build again"
         )
     })
 }

@@ -44,7 +44,7 @@ pub enum LongerRule {
     Complete,
     /// Builds a long candle if its short candles cover a minimum share of the market hours.
     ///
-    /// A long candle is never built if the market is open for less than a quarter of the candle, as on a Sunday.
+    /// A long candle is never built if the market is open for less than a quarter of its length, such as on Sundays.
     Share {
         /// Trading hours of the market.
         week: TradingWeek,
@@ -80,11 +80,11 @@ struct PartialCandle {
     open_time: Millis,
     numbers: Ohlcv,
     short_candles: i64,
-    /// Whether the series starts inside this long candle, which leaves the candle's open price unknown.
+    /// Whether the series starts inside this long candle, so that the candle's open price is unknown.
     is_cut_off: bool,
 }
 
-/// Divisor of a long candle's length. The result is the minimum time that the market must be open during the candle.
+/// Divisor of a long candle's length. During the candle, the market must be open for at least the quotient.
 const MIN_OPEN_SHARE_DIVISOR: i64 = 4;
 
 /// Errors in the intervals passed to [`Resampler`] or [`LongerCandles`].
@@ -201,9 +201,9 @@ impl Resampler {
         if is_over { self.build(&partial) } else { None }
     }
 
-    pub(crate) fn history(&self, wanted: usize, candles: &[Candle]) -> Option<usize> {
+    pub(crate) fn required_history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let each = usize::try_from(self.to.length().get() / self.from.length().get()).ok()?;
-        let long = (wanted.saturating_add(1) / each).saturating_sub(1);
+        let long = (warmup.saturating_add(1) / each).saturating_sub(1);
         let mut resampler = Self::new(self.from, self.to).ok()?.with_rule(self.rule);
         // Index of the first short candle of each long candle.
         let (mut begins, mut begin) = (Vec::new(), 0);
@@ -297,8 +297,8 @@ pub struct LongerCandles {
 }
 
 impl LongerCandles {
-    /// Creates a builder of candles with the `wanted` intervals from candles with the interval `own`.
-    /// Applies [`LongerRule::Complete`]. Fails with [`ResampleError`] unless each interval is a longer multiple of `own`.
+    /// Creates a builder of candles with the `wanted` intervals from candles with the interval `own`. Applies
+    /// [`LongerRule::Complete`]. Fails with [`ResampleError`] unless each is longer than `own` and a multiple of it.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, LongerRule::Complete)
     }
@@ -356,13 +356,13 @@ impl LongerCandles {
         }
     }
 
-    /// Returns the number of latest `candles` that a strategy must be fed to complete its warm-up.
+    /// Returns how many of the last `candles` a strategy needs for its warm-up. `None` if there are too few.
     ///
-    /// The result is at least `warmup`. It is larger if gaps in `candles` reduce the number of longer candles. `None`
-    /// if there are too few `candles`. If `r` candles form a longer candle, `w` consecutive candles contain at least
-    /// `(w + 1) / r - 1` longer candles (integer division).
+    /// The result is at least `warmup`. It is larger if gaps in `candles` reduce the number of longer candles.
+    /// A warm-up of `w` candles requires as many longer candles of `r` candles each as any `w` candles without gaps
+    /// contain: `(w + 1) / r - 1` (integer division).
     pub fn required_history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
-        let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));
+        let starts = self.resamplers.iter().map(|resampler| resampler.required_history(warmup, candles));
         starts
             .chain([(candles.len() >= warmup).then_some(warmup)])
             .try_fold(0, |most, own| own.map(|own| most.max(own)))

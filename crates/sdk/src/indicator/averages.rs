@@ -9,14 +9,14 @@ use ta::indicators::SimpleMovingAverage;
 /// Weight below which the first value no longer matters.
 const NEGLIGIBLE_WEIGHT: f64 = 1e-9;
 
-/// Exponential smoothing of one or more number series that start together.
-/// The first result is the simple mean of the first `period` values. The arithmetic matches the `ta` crate, whose
-/// exponential average is not used because of its field layout (docs/performance.md).
+/// Exponential smoothing of one or more number series with the same start.
+/// The first result is the simple mean of the first `period` values. The arithmetic matches the `ta` crate. Its
+/// exponential average is not used, because its field layout is slower (docs/performance.md).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// Current means, or sums of the values during warm-up.
     means: [f64; LINES],
-    /// Number of values until the first result. While the number exceeds `period`, values are skipped.
+    /// Number of values until the first result. Values are skipped while this is greater than `period`.
     missing: usize,
     /// Weight of a new value, repeated for each series so that the compiler can vectorize.
     weights: [f64; LINES],
@@ -29,7 +29,7 @@ impl<const LINES: usize> Smoothing<LINES> {
         Self::new(period, period)
     }
 
-    /// Creates a smoothing in which a new value has Wilder's weight of 1 / `period`.
+    /// Creates a smoothing that gives a new value Wilder's weight, 1 / `period`.
     pub(super) fn with_wilder_weight(period: usize) -> Self {
         Self::new(period, 2 * period - 1)
     }
@@ -98,8 +98,8 @@ impl Smoothing {
         self.weights[0] * value
     }
 
-    /// Returns the mean after the next value, which is passed multiplied by its weight. `mean` is the previous mean.
-    /// A loop can keep the mean in a register and store the last mean with [`Self::set_mean`].
+    /// Returns the mean after the next value. `weighted_value` is the value x its weight, `mean` is the previous mean.
+    /// A loop can keep the mean in a register and finally store it with [`Self::set_mean`].
     #[inline]
     const fn next_mean(&self, weighted_value: f64, mean: f64) -> f64 {
         weighted_value + self.old_weights[0] * mean
@@ -169,8 +169,8 @@ impl Ema {
         if is_usable(value) { self.smoothing.update(value) } else { None }
     }
 
-    /// Updates several averages with the same values, faster than single calls of [`update`](Self::update).
-    /// Writes one result per value to `answers`. NaN replaces `None`.
+    /// Updates several averages with the same values, faster than one [`update`](Self::update) at a time.
+    /// Writes one result per value to `answers`, NaN during warm-up and for skipped values.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch<const COUNT: usize>(
@@ -267,7 +267,7 @@ impl Wma {
 
 /// Hull moving average, which follows values with little lag (Hull 2005).
 /// The formula is WMA(2 x WMA(values, `period` / 2) - WMA(values, `period`), sqrt(`period`)), where WMA is a weighted
-/// average. The half and the square root of the period are rounded down.
+/// average. Half the period and its square root are rounded down.
 #[derive(Clone, Debug)]
 pub struct Hull {
     half: Wma,
@@ -348,8 +348,8 @@ impl Macd {
         Some(MacdLines { macd, signal, histogram: macd - signal })
     }
 
-    /// Processes several values, faster than single calls of [`update`](Self::update).
-    /// Writes one result per value to each of the three `answers`, in the order of [`MacdLines`]. NaN replaces `None`.
+    /// Processes several values, faster than one [`update`](Self::update) at a time. Writes one result per value to
+    /// each of the three `answers`, in the order of [`MacdLines`]: NaN during warm-up and for skipped values.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {

@@ -4,7 +4,7 @@ use super::{IndicatorError, check_period, is_usable};
 
 /// Number of windows after which the sums are recomputed, to limit rounding errors.
 const WINDOWS_PER_REFRESH: usize = 32;
-/// Fraction of the peak sum of squares, below which a sum of squares is mostly rounding errors.
+/// Fraction of the peak sum of squares below which a sum of squares is mostly rounding errors.
 const MIN_FRACTION_OF_PEAK: f64 = 1e-6;
 
 /// Running mean and population standard deviation of the last `period` values.
@@ -97,7 +97,7 @@ pub struct BollingerBands {
 }
 
 impl Bollinger {
-    /// Creates bands at `deviations` standard deviations from the mean of `period` values, usually 2 and 20.
+    /// Creates bands at `deviations` (usually 2) standard deviations from the mean of `period` (usually 20) values.
     /// Fails if `period` is less than 2, or `deviations` is outside (0, 1000].
     pub fn new(period: usize, deviations: f64) -> Result<Self, IndicatorError> {
         let period = check_period("bollinger", period, 2)?;

@@ -10,7 +10,7 @@ pub(super) struct Extremes {
 }
 
 /// Highest high and lowest low of the last candles, in amortized constant time per candle.
-/// The `ta` crate would scan the whole window on every candle while prices fall steadily.
+/// While prices fall steadily, the `ta` crate would scan the whole window on every candle.
 pub(super) type RecentExtremes = Window<Extremes>;
 
 impl Extremes {
@@ -32,8 +32,8 @@ pub(super) trait Merge: Copy + Default {
 }
 
 /// Sliding window that merges the last `period` values into one, such as their maximum.
-/// The algorithm needs at most three merges per value (van Herk 1992, Gil and Werman 1993). A block is `period` values.
-/// After each block, a slot contains the merge of its value and all later values of the block. The next block
+/// The algorithm needs at most three merges per value (van Herk 1992, Gil and Werman 1993). Each block has `period`
+/// values. After each block, a slot contains the merge of its value and all later values of the block. The next block
 /// overwrites slots that are no longer needed. Values are never subtracted, so rounding errors do not accumulate.
 #[derive(Clone, Debug)]
 pub(super) struct Window<F> {

@@ -112,13 +112,13 @@ pub enum IndicatorError {
         slow: usize,
     },
     /// The number of standard deviations for Bollinger Bands is outside (0, 1000].
-    #[error("bollinger: deviations {deviations} is not a number above 0, at most 1000")]
+    #[error("bollinger: deviations {deviations} is out of range: use a number above 0 and at most 1000")]
     InvalidDeviations {
         /// Requested number of standard deviations.
         deviations: f64,
     },
     /// The multiple of the average true range is outside (0, 1000].
-    #[error("{indicator}: multiple {multiple} is not a number above 0, at most 1000")]
+    #[error("{indicator}: multiple {multiple} is out of range: use a number above 0 and at most 1000")]
     InvalidMultiple {
         /// Name of the indicator.
         indicator: &'static str,
@@ -135,7 +135,7 @@ pub enum IndicatorError {
     },
     /// The session starts outside the day, is empty, or lasts longer than 24 hours.
     #[error(
-        "session range: start {start} ms or length {length} ms is invalid: start within the day and last up to 24 h"
+        "session range: start {start} ms and length {length} ms: use 0 <= start < 24 h and 0 < length <= 24 h"
     )]
     InvalidSession {
         /// Start of the session, relative to midnight UTC.

@@ -16,7 +16,7 @@ use ta::indicators::{Maximum, Minimum};
 pub struct Rsi {
     /// Previous value, or zero before the first value.
     previous: f64,
-    /// Largest value for the fast path. The number is negative during warm-up, so the fast path needs one comparison.
+    /// Largest value that takes the fast path. Negative during warm-up, so that a single comparison is enough.
     fast_path_limit: f64,
     movements: Smoothing<2>,
 }
@@ -63,7 +63,7 @@ impl Rsi {
 }
 
 /// Returns the RSI of a market whose price has never changed.
-/// The separate function compiles to a jump, because a conditional select would delay every other value.
+/// A separate function, so that the check compiles to a jump: a conditional select would delay all other values.
 #[cold]
 fn rsi_without_movement() -> f64 {
     50.0
@@ -72,8 +72,8 @@ fn rsi_without_movement() -> f64 {
 /// Position of the close within the price range of the last candles, from 0 to 100.
 ///
 /// The position is smoothed twice with simple averages (TA-Lib `STOCH`). If the range has zero width, the position is
-/// 0, as in TA-Lib and pandas-ta. A flat market is therefore oversold. A strategy that buys when oversold should also
-/// require price movement, such as an [`Atr`](super::Atr) above 0. If an extreme expires, an update scans the window.
+/// 0, as in TA-Lib and pandas-ta. A flat market therefore counts as oversold. A strategy that buys when oversold should
+/// also require movement, such as an [`Atr`](super::Atr) above 0. An update scans the window if an extreme leaves it.
 #[derive(Clone, Debug)]
 pub struct Stochastic {
     period: usize,
@@ -131,8 +131,8 @@ impl Stochastic {
     }
 }
 
-/// Position of the close within the price range of the last candles, from -100 (lowest low) to 0 (highest high).
-/// Williams %R (1973) matches TA-Lib `WILLR`. If the range has zero width, the value is 0, as in TA-Lib.
+/// Williams %R (1973): position of the close in the price range of the last candles, from -100 (lowest low) to 0
+/// (highest high). Matches TA-Lib `WILLR`. If the range has zero width, the value is 0, as in TA-Lib.
 #[derive(Clone, Debug)]
 pub struct WilliamsR {
     window: RecentExtremes,
@@ -163,14 +163,14 @@ impl WilliamsR {
 
 /// Lambert's scaling constant, which puts most CCI values between -100 and 100.
 const LAMBERT_CONSTANT: f64 = 0.015;
-/// Minimum distance as a fraction of the mean. Smaller distances are rounding errors (as in TA-Lib).
+/// Minimum distance as a fraction of the mean. Smaller distances count as rounding errors (as in TA-Lib).
 const MIN_DISTANCE: f64 = 1e-14;
 
 /// Commodity channel index: the distance of the typical price from its mean, in units of the mean absolute deviation.
 ///
 /// The typical price is (high + low + close) / 3. The index matches TA-Lib `CCI` and is 0 if all prices are equal. The
-/// CCI of the `ta` crate is not used, because it takes the deviation of closes, and its rounding errors grow to +-67 in
-/// a flat market. An update scans the window, because the mean deviation has no incremental form.
+/// CCI of the `ta` crate is not used: it takes the deviation of closes, and in a flat market, rounding errors can move
+/// it to +-67. An update scans the window, because the mean deviation has no incremental form.
 #[derive(Clone, Debug)]
 pub struct Cci {
     window: Box<[f64]>,

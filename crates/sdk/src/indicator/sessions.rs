@@ -13,7 +13,7 @@ use crate::{Candle, Interval, Millis};
 pub struct SessionRange {
     start: Millis,
     length: Millis,
-    /// Start of the first session, which is skipped. `None` if the candles begin with that session.
+    /// Start of the session that began before the first candle and is skipped, if any.
     skipped_session: Option<Millis>,
     has_begun: bool,
     last: Option<Session>,
@@ -35,7 +35,7 @@ pub struct Session {
 }
 
 impl SessionRange {
-    /// Creates the range of a session that starts daily at `start` after midnight UTC and lasts for `length`.
+    /// Creates the range of a daily session. `start` is the time since midnight UTC.
     /// Fails unless `start` is less than 24 h, and `length` is above 0 and at most 24 h.
     pub fn new(start: Millis, length: Millis) -> Result<Self, IndicatorError> {
         let is_within_a_day = start >= Millis::ZERO && start < Millis::DAY;
@@ -46,7 +46,7 @@ impl SessionRange {
         }
     }
 
-    /// Processes the next candle and returns the current session, or the last session between sessions.
+    /// Processes the next candle and returns the current session. Between sessions, returns the previous one.
     /// Returns `None` before the first complete session starts.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<Session> {
@@ -84,7 +84,7 @@ const fn candles_in_days(days: i64, interval: Interval) -> usize {
     ((total + step - 1) / step) as usize
 }
 
-/// Classic pivot levels of the last earlier day that has candles: a pivot, three resistances and three supports.
+/// Classic pivot levels of the previous day with candles: a pivot, three resistances and three supports.
 /// The levels are computed from the day's high, low and close (Person, *A Complete Guide to Technical Trading Tactics*,
 /// 2004). An incomplete first day is skipped. Times are UTC.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ impl PivotLevels {
 }
 
 impl Pivots {
-    /// Creates pivot levels for days that begin at `start` after midnight UTC. `start` is less than 24 h.
+    /// Creates pivot levels of days that begin at `start`: a time since midnight UTC, less than 24 h.
     pub fn new(start: Millis) -> Result<Self, IndicatorError> {
         Ok(Self { day: SessionRange::new(start, Millis::DAY)?, before: None, levels: None })
     }

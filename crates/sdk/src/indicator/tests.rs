@@ -389,7 +389,7 @@ fn rejects_invalid_periods() {
 fn rejects_invalid_deviations_multiples_and_steps() {
     check_made(Bollinger::new(20, 2.5), Ok(()));
     for wrong in [0.0, -2.0, f64::NAN] {
-        let refused = |name: &str| format!("{name} is not a number above 0, at most 1000");
+        let refused = |name: &str| format!("{name} is out of range: use a number above 0 and at most 1000");
         let [bands, distance] = [format!("bollinger: deviations {wrong}"), format!("multiple {wrong}")];
         check_made(Bollinger::new(20, wrong), Err(&refused(&bands)));
         check_made(Keltner::new(20, 10, wrong), Err(&refused(&format!("keltner: {distance}"))));
@@ -414,7 +414,7 @@ fn rejects_sessions_longer_than_a_day() {
         (Millis::HOUR, Millis::ZERO),
     ] {
         let refused = format!(
-            "session range: start {start} ms or length {length} ms is invalid: start within the day and last up to 24 h"
+            "session range: start {start} ms and length {length} ms: use 0 <= start < 24 h and 0 < length <= 24 h"
         );
         check_made(SessionRange::new(start, length), Err(&refused));
     }

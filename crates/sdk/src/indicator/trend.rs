@@ -102,10 +102,10 @@ impl Keltner {
     }
 }
 
-/// Line that follows a trend at a distance. The distance is a multiple of the average true range.
+/// Line that follows a trend at a distance: a multiple of the average true range.
 /// When a close crosses the line, the trend reverses (Seban 2008, here with (high + low) / 2 and Wilder's range).
 /// In a rising trend, the line is below the closes and never falls. In a falling trend, the line is above the closes
-/// and never rises. The first trend is falling, until a close is above the upper line.
+/// and never rises. The trend starts as falling and reverses with the first close above the upper line.
 #[derive(Clone, Debug)]
 pub struct Supertrend {
     multiple: f64,
@@ -169,14 +169,14 @@ impl Supertrend {
     }
 
     /// Returns the number of candles until the first value, which is `period` + 1.
-    /// Two series with different starts agree only after both have reversed. To make the same decisions live as in a
-    /// backtest, a strategy should request several times as many candles as a trend lasts.
+    /// Two instances that start at different candles agree only after both have reversed. To decide live as in a
+    /// backtest, a strategy should request a warm-up several times as long as a trend.
     pub fn warmup(&self) -> usize {
         self.range.warmup()
     }
 }
 
-/// Minimum sum of +DI and -DI for a candle that has a direction (as in TA-Lib).
+/// Minimum sum of +DI and -DI. Below this sum, a candle has no direction (as in TA-Lib).
 const MIN_DIRECTION_SUM: f64 = 1e-14;
 
 /// Average directional index: trend strength from 0 to 100, with upward and downward parts.
@@ -196,9 +196,9 @@ pub struct Adx {
 pub struct AdxLines {
     /// Trend strength, regardless of direction.
     pub adx: f64,
-    /// Upward movement in percent of the true range.
+    /// Upward movement as a percentage of the true range.
     pub plus_di: f64,
-    /// Downward movement in percent of the true range.
+    /// Downward movement as a percentage of the true range.
     pub minus_di: f64,
 }
 
@@ -275,8 +275,8 @@ impl Adx {
 ///
 /// Source: Wilder 1978, TA-Lib `SAR`. At each candle, the stop moves by a fraction of its distance from the extreme
 /// price of the trend. The fraction grows by `step` with each new extreme, up to `limit`. The stop never enters the
-/// range of the last two candles. The first trend is falling if the low dropped by more than the high rose from the
-/// first candle to the second, and rising otherwise.
+/// range of the last two candles. If, from the first to the second candle, the low falls further than the high
+/// rises, the first trend is falling. Otherwise it is rising.
 #[derive(Clone, Debug)]
 pub struct ParabolicSar {
     step: f64,
@@ -297,7 +297,7 @@ struct SarState {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SarLine {
     /// Stop in price units, below a rising trend and above a falling trend.
-    /// At a candle that reaches the stop, the value is already the stop of the new trend.
+    /// When a candle reaches the stop, the value is already the stop of the new trend.
     pub stop: f64,
     /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling trend.
     pub trend: Direction,
@@ -361,8 +361,8 @@ impl ParabolicSar {
     }
 
     /// Returns the number of candles until the first value, which is 2.
-    /// Two series with different starts agree only after both have reversed at the same candle. To make the same
-    /// decisions live as in a backtest, a strategy should request several times as many candles as a trend lasts.
+    /// Two instances that start at different candles agree only after both have reversed at the same candle. To decide
+    /// live as in a backtest, a strategy should request a warm-up several times as long as a trend.
     pub const fn warmup(&self) -> usize {
         2
     }
@@ -384,7 +384,7 @@ impl HeikinAshi {
         Self { previous: None }
     }
 
-    /// Processes the next candle and returns the Heikin-Ashi candle. Returns `None` if the input is unusable.
+    /// Processes the next candle and returns the Heikin-Ashi candle. Returns `None` if the high exceeds 1e100.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<Candle> {
         if !is_usable(candle.high()) {
