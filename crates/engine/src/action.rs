@@ -41,7 +41,7 @@ pub struct Judgement {
     pub account_against: f64,
     /// Bot's share of the error rate alpha. An edge is shown once `account_for` reaches `1 / (alpha x weight)`.
     pub weight: f64,
-    /// Decision time since which the edge seems lost, `None` unless the verdict is [`Edge::NoLongerHeld`].
+    /// Decision time of the trade since which the edge seems lost, `None` unless `edge` is [`Edge::NoLongerHeld`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
 }

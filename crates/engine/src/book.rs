@@ -47,8 +47,8 @@ impl IntentState {
     }
 }
 
-/// Numbers of the updates to an intent, and the payouts that these updates stated. The numbers define the order of
-/// the updates. Updates are numbered from 1 within a book. The number 0 means that the update did not happen.
+/// Update numbers of an intent's decision, reply, exclusion and settlement, and the payouts stated by the venue.
+/// A book numbers all updates from 1 in the order in which they arrive. The number 0 means that the update is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
     pub(crate) decided: u32,
@@ -80,8 +80,8 @@ impl EventSequence {
     }
 
     /// Builds a sequence from recorded update numbers and payouts.
-    /// The numbers are in the order of [`Self::update_numbers`]. A missing update has the number 0. The first payout is
-    /// from the reply, and the second payout is from the settlement.
+    /// The numbers are in the order of [`Self::update_numbers`], with 0 for a missing update. The first payout is
+    /// from the reply, the second from the settlement.
     pub const fn from_recorded(
         [decided, answered, left_out, settled]: [u32; 4],
         [answered_payout, settled_payout]: [Option<Payout>; 2],
@@ -125,7 +125,7 @@ pub struct CorrectedResult {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
     /// Approved terms of the order.
-    /// If the venue accepted different terms, direction and stake are those of the venue. See [`TradeBook::original_order`].
+    /// If the venue opened a different trade, they state its direction and stake. See [`TradeBook::original_order`].
     pub approved: OrderTerms,
     /// State of the intent.
     pub state: IntentState,
@@ -157,7 +157,8 @@ pub struct IntentRow {
 }
 
 /// All intents in the order of their decisions, with their results, and the number of refusals by rule.
-/// The book applies the same updates as the Session: only the first reply counts, and a finished intent never changes.
+/// The book applies the same updates as the Session: only the first reply counts, and a finished intent changes only
+/// if its result is corrected or a refused order is reinstated.
 #[derive(Clone, Debug, Default)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
@@ -196,7 +197,7 @@ impl IntentRow {
         }
     }
 
-    /// Returns whether the intent is finished and can no longer change.
+    /// Returns whether the trade is settled, or the order was rejected or never sent.
     pub const fn is_finished(&self) -> bool {
         match self.state {
             IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::NotOpened => {

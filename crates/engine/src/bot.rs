@@ -13,7 +13,7 @@ use candlewick_sdk::{
 #[repr(C)]
 pub(crate) struct Bot {
     pub(crate) stake: Stake,
-    /// State of a ladder that continues on the next candle without a signal, `None` for all other stake rules.
+    /// State of a ladder whose next level is traded on the next candle, without a signal. `None` for other stake rules.
     pub(crate) reentry: Option<Box<Reentry>>,
     pub(crate) expiry: Expiry,
     pub(crate) interval: Millis,
@@ -57,7 +57,7 @@ impl Bot {
     }
 
     /// Returns whether a stake outside its bounds restarts the ladder at once.
-    /// A ladder that continues with the next candle restarts only after that candle has passed.
+    /// A ladder whose next level is traded on the next candle restarts only if that candle closes without a trade.
     pub(crate) fn restarts_ladder(&self) -> bool {
         self.if_refused == IfRefused::Reset && self.reentry.is_none()
     }
@@ -123,8 +123,8 @@ impl Bot {
         suppressed + self.strategy.feed_until_signal(rest, rest.len(), &mut signal).suppressed
     }
 
-    /// Passes the candles after a trade to a strategy whose warm-up is over.
-    /// Signals on the first `suppress` candles are suppressed, and the settlement follows these candles.
+    /// Passes the candles after a trade to the strategy, whose warm-up must be over.
+    /// Suppresses signals on the first `suppress` candles, then passes the settlement and the remaining candles.
     /// Returns the number of candles up to the next signal and the number of suppressed signals.
     #[inline]
     pub(crate) fn on_candles_after(
@@ -166,8 +166,8 @@ impl Bot {
         if self.has_missed_level(at) { self.stake.first(context) } else { self.stake.next(context) }
     }
 
-    /// Returns whether the stakes are based on an edge that the bot has lost.
-    /// The lower bound of the win rate covers all trades, so it can stay above break-even long after an edge is lost.
+    /// Returns whether the stakes depend on the win rate although the bot has lost its edge.
+    /// Such stakes shrink too late, because the win rate of all trades can stay above break-even long after that.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
         self.stake.depends_on_win_rate() && self.verdict.edge() == Edge::NoLongerHeld
@@ -218,7 +218,7 @@ impl Bot {
         }
     }
 
-    /// Passes a single candle, because longer candles must be interleaved with the bot's own candles.
+    /// Passes only the first candle, because longer candles must be interleaved with the bot's own candles.
     fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
         let Some(candle) = candles.first() else { return 0 };

@@ -47,12 +47,12 @@ impl BotVerdict {
         self.judge.set_watch_trades(watch_trades);
     }
 
-    /// Returns the judge, which contains the notional betting accounts and monitors a shown edge.
+    /// Returns the judge, which runs the edge test and then monitors a shown edge.
     pub const fn judge(&self) -> &Judge {
         &self.judge
     }
 
-    /// Returns the edge test with the current state of its accounts.
+    /// Returns the edge test in its current state, including the capital of its notional bets.
     pub const fn edge_test(&self) -> &EdgeTest {
         self.judge.test()
     }

@@ -7,7 +7,7 @@ use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
 
 /// The fields of an intent's row that the edge sequence needs.
-/// Many of these small rows can be stored without storing the full rows.
+/// These small rows can be stored instead of the full rows to save memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeRow {
     intent: IntentId,
@@ -30,7 +30,7 @@ pub struct RunningEdge {
 #[derive(Clone, Copy, Debug)]
 enum SequenceStep {
     Decided(IntentId),
-    /// End of a trade, with the payout as a fraction of the stake.
+    /// End of a trade: its outcome, and its payout as a fraction of the stake.
     Ended(IntentId, Outcome, f64),
 }
 
@@ -124,7 +124,7 @@ impl RunningEdge {
         }
     }
 
-    /// Replaces the outcome of a settled trade, as if the outcome `right` had been reported first.
+    /// Corrects the outcome of a settled trade. The result is the same as if `right` had been reported at once.
     pub fn correct_outcome(&mut self, intent: IntentId, right: Outcome) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in &mut steps {

@@ -1,8 +1,8 @@
 //! Canonical byte encoding of journal entries, designed for cheap hashing.
 //!
 //! An entry consists of a tag, little-endian numbers, and enums encoded by variant order. Each reason text is written
-//! only once. The fields common to all trades form one fixed-size buffer, because each append is as expensive as the
-//! bytes it copies. Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
+//! only once. Fields common to all trades are collected in a fixed-size buffer, because every append has a cost. Any
+//! change to this encoding changes every `journal_hash`, so the header's `format` must change too.
 
 use crate::reasons::ReasonShapes;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 use candlewick_sdk::{Candle, Expiry, Millis, Money, Payout, Reason};
 
-const SHAPE_BYTES: usize = size_of::<u32>();
+const SHAPE_ID_BYTES: usize = size_of::<u32>();
 const VALUE_BYTES: usize = size_of::<f64>();
 
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl Encoder {
             encode_new_reason(shape, reason, out);
             return;
         }
-        let mut buffer = FixedBuffer::<{ SHAPE_BYTES + Reason::MAX_NUMBERS * VALUE_BYTES }>::new();
+        let mut buffer = FixedBuffer::<{ SHAPE_ID_BYTES + Reason::MAX_NUMBERS * VALUE_BYTES }>::new();
         buffer.put(shape.to_le_bytes());
         reason.padded_values().iter().for_each(|value| {
             buffer.put(value.to_bits().to_le_bytes());

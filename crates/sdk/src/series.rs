@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Series {
     /// Trading pair.
     pub symbol: Symbol,
-    /// Length of the candles.
+    /// Candle interval.
     pub interval: Interval,
 }
 
@@ -33,7 +33,7 @@ pub enum SeriesError {
     /// The series has no candles.
     #[error("there are no candles")]
     Empty,
-    /// A candle does not come after the previous candle.
+    /// A candle is not later than the previous candle.
     #[error("candle {index} at {time} does not come after {previous}")]
     Unsorted {
         /// Index of the candle, 0-based.
@@ -119,7 +119,7 @@ impl CandleSeries {
         self.series.symbol
     }
 
-    /// Returns the length of the candles.
+    /// Returns the candle interval.
     pub fn interval(&self) -> Interval {
         self.series.interval
     }
@@ -134,7 +134,7 @@ impl CandleSeries {
         self.candles().first().map_or(Millis::ZERO, Candle::time)
     }
 
-    /// Returns the close time of the last candle, called `T_end` in the price path rules.
+    /// Returns the close time of the last candle.
     pub fn end(&self) -> Millis {
         self.candles().last().map_or(Millis::ZERO, |last| last.close_time(self.series.interval))
     }
@@ -158,12 +158,12 @@ impl fmt::Debug for CandleSeries {
     }
 }
 
-/// Number of candles that a search first checks one by one. Most searches end here and avoid a slow division.
+/// Number of candles that are first checked one by one. This is usually enough and avoids a slow division.
 const LINEAR_SEARCH_CANDLES: usize = 8;
 
 /// Returns the number of candles that close before `until`.
-/// The candles must be sorted, and each must be `length` long. The search takes logarithmic time if there are gaps, and
-/// constant time otherwise. Candles too far ahead to be counted are not read, because the CPU cache lacks them.
+/// The candles must be sorted, and each must be `length` long. Takes constant time if no candle is missing, otherwise
+/// logarithmic time. Avoids CPU cache misses: no candle is read that is too far ahead to close before `until`.
 #[inline]
 pub fn count_closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;

@@ -27,7 +27,7 @@ impl Signal {
         Self::with_reason(direction, Reason::new(reason))
     }
 
-    /// Creates a signal with a reason, for example one from a [`ReasonTemplate`](crate::ReasonTemplate).
+    /// Creates a signal with a ready-made reason, for example from a [`ReasonTemplate`](crate::ReasonTemplate).
     #[inline]
     pub const fn with_reason(direction: Direction, reason: Reason) -> Self {
         Self { direction, expiry: None, reason, is_virtual: false }
@@ -45,7 +45,7 @@ impl Signal {
         Self::new(Direction::Sell, reason.text())
     }
 
-    /// Adds a named number to the reason. A fifth number is dropped, and `strategy check` reports an error.
+    /// Adds a named number to the reason, which has room for four. Any more are dropped, and `strategy check` fails.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: impl FixedText, value: f64) -> Self {
@@ -73,7 +73,7 @@ impl Signal {
 /// Static text avoids allocations per candle. For a text known only at run time, create a
 /// [`ReasonTemplate`](crate::ReasonTemplate) once, when the strategy is built.
 #[diagnostic::on_unimplemented(
-    message = "the text of a signal must be static, and `{Self}` is built at run time",
+    message = "the text of a signal must be static, but `{Self}` is built at run time",
     label = "use a literal: `Signal::buy(\"rose\")`",
     note = "add values that differ from candle to candle as named numbers: `Signal::buy(\"rose\").with(\"change\", change)`",
     note = "for a text known only at run time, create a `ReasonTemplate`: `Signal::with_reason(direction, template.with_numbers(&[change]))`"

@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields, no `Rc` */ {
     /// Returns the number of warm-up candles, including the current candle.
     ///
-    /// With a warm-up of 20, a backtest trades from the signal of the 20th candle on. A live run fetches 20 candles before the
-    /// start, and trades from the signal of the next candle on. Signals during the warm-up are never traded.
+    /// With a warm-up of 20, a backtest can first trade on the 20th candle. A live run fetches 20 candles before the
+    /// start, and can first trade on the next candle. Signals during the warm-up are never traded.
     ///
     /// A mean of the last 20 closes needs 20 candles. A comparison of the current candle with the previous 20 needs 21.
     /// For an indicator, return its `stable_after()` if it has one, otherwise its `warmup()`.
@@ -44,7 +44,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     /// [`Candle::time`] if gaps matter. The trade opens after the close of the candle, at a later price.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal>;
 
-    /// Returns additional candle intervals, each a longer multiple of the bot's interval.
+    /// Returns additional, longer candle intervals. Each must be a multiple of the bot's interval.
     ///
     /// For example, a bot on 1m candles can use 5m candles for the trend. Called once, after the strategy is built. A
     /// longer candle is skipped if it starts before the bot's first candle, or if too many of the bot's candles are
@@ -87,8 +87,8 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns all expiries that signals may have. `None` means the bot's own expiry.
     ///
-    /// The default is the bot's expiry only. A search first checks the expiries against its candles, and each run lists
-    /// them in its header. `strategy check` rejects a signal with another expiry. Called once, after the build.
+    /// The default is the bot's expiry only. A search first checks that its candles are short enough for the expiries.
+    /// Each run lists the expiries in its header. `strategy check` fails if a signal has any other expiry. Called once.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![None]
     }
@@ -111,7 +111,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     /// Returns the strategy's conditions for signals, with their state at the last candle.
     ///
     /// For display only (`candlewick why`, `candlewick explain`). Return the same conditions in the same order each time.
-    /// If this requires extra computation, provide a separate variant of the strategy with
+    /// If the conditions slow the strategy down, provide them only in a variant of the strategy, registered with
     /// [`StrategyEntry::explained_by`](crate::StrategyEntry::explained_by).
     fn conditions(&self) -> Vec<Condition<'_>> {
         Vec::new()
@@ -150,7 +150,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         Vec::new()
     }
 
-    /// Processes a batch of candles and returns the number of candles. Only for `BatchedStrategy`.
+    /// Returns the number of candles processed as a batch, `None` if the strategy processes them one by one.
     #[doc(hidden)]
     #[inline]
     fn try_answer_batch(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
@@ -169,7 +169,7 @@ pub struct BotContext {
     pub interval: Interval,
     /// Default expiry of the bot's trades; a signal may override it.
     pub expiry: Expiry,
-    /// Minimum share of a longer candle's market hours that candles must cover, in percent. `None` requires 100 %.
+    /// Minimum percentage of a longer candle's market hours that the bot's candles must cover; `None` means 100 %.
     pub longer_share_percent: Option<f64>,
 }
 
@@ -194,7 +194,7 @@ pub enum BuildError {
         /// Description of the problem and its fix.
         problem: String,
     },
-    /// The settings of an indicator are invalid. Allows `Sma::new(params.period)?` in [`StrategyFactory::build`].
+    /// The settings of an indicator are invalid. Lets [`StrategyFactory::build`] call `Sma::new(params.period)?`.
     #[error("the strategy's parameters: {0}")]
     Indicator(#[from] crate::indicator::IndicatorError),
 }
@@ -221,7 +221,7 @@ fn parameters_label(strategy: &str) -> String {
     }
 }
 
-/// Converts an error message about parameters. Allows `Err(format!(..).into())` in [`StrategyFactory::build`].
+/// Converts an error message about parameters. Lets [`StrategyFactory::build`] return `Err(format!(..).into())`.
 impl From<String> for BuildError {
     fn from(problem: String) -> Self {
         Self::parameters("", problem)
@@ -234,7 +234,7 @@ impl From<&str> for BuildError {
     }
 }
 
-/// Converts an expiry error. Allows `Expiry::minutes(params.minutes)?` in [`StrategyFactory::build`].
+/// Converts an expiry error. Lets [`StrategyFactory::build`] call `Expiry::minutes(params.minutes)?`.
 impl From<CloseTypeError> for BuildError {
     fn from(error: CloseTypeError) -> Self {
         error.to_string().into()
@@ -270,9 +270,9 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
     /// `&str` converts to this error: `Err("fast must be below slow".into())`.
     fn build(params: Self::Params, bot: &BotContext) -> Result<Self, BuildError>;
 
-    /// Returns the signals as comparisons of number series, `None` if the signals depend on anything else.
+    /// Describes the signals as comparisons of number series; `None` if they depend on anything else.
     ///
-    /// A search can then share series between parameter sets and is several times faster. Called right after the build.
+    /// This makes a search several times faster, because parameter sets share series. Called right after the build.
     /// A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`.
     fn declaration(&self) -> Option<Declaration> {
         None

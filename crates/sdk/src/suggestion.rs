@@ -55,7 +55,7 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
 pub enum AliasContext {
     /// Configuration key.
     Setting,
-    /// Key of a strategy combination that is misplaced outside the combination's parameters.
+    /// Key of a strategy combination, written in the wrong place: outside the combination's parameters.
     Combination,
     /// Per-bot override of a global setting.
     BotSetting,
@@ -90,7 +90,7 @@ pub enum Counterpart {
         /// Key with an example value.
         example: String,
     },
-    /// Equivalent name, or a key of several sections, optionally with an example value.
+    /// Equivalent name, or a key that exists in several sections, optionally with an example value.
     Name {
         /// Name or key.
         name: String,
@@ -166,7 +166,7 @@ pub fn plain_message(message: &str) -> String {
             return format!("the key {name} is missing");
         }
         if message.starts_with("unknown field ") {
-            return format!("unknown key {name}; known are: {}", others.join(", "));
+            return format!("unknown key {name}; the known keys are: {}", others.join(", "));
         }
         if message.starts_with("unknown variant ") {
             return format!("use one of \"{}\", not \"{name}\"", others.join("\", \""));
@@ -340,7 +340,7 @@ mod tests {
         check::<Table>(&json!(7), "use a table, as { key = value }, not 7");
         check::<Table>(&json!([1, 2]), "use fewer values");
         check::<Table>(&json!({}), "the key number is missing");
-        check::<Table>(&json!({ "numbr": 1 }), "unknown key numbr; known are: number");
+        check::<Table>(&json!({ "numbr": 1 }), "unknown key numbr; the known keys are: number");
         check::<Choice>(&json!("third"), "use one of \"one\", \"other\", not \"third\"");
         check::<Choice>(&json!(true), "use a text in quotes, not true");
         assert_eq!(plain_message("not a JSON number"), "use a number: nan and inf are not allowed");

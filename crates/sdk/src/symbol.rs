@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 /// Name of a trading pair, exactly as the venue writes it.
 ///
-/// A symbol has 1 to 31 bytes, without invisible characters ([`is_hidden`]) or white space at the ends. Venues use
-/// irregular names (`observed: values`), so the format is not restricted further.
+/// A symbol has 1 to 31 bytes, no invisible characters ([`is_hidden`]), and no white space at its start or end. Venues
+/// use irregular names (`observed: values`), so the format is not restricted further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Symbol(Text<31>);
@@ -17,7 +17,7 @@ pub struct Symbol(Text<31>);
 /// Parse error of a [`Symbol`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not a symbol: use 1 to 31 bytes, without invisible characters or white space at the ends"
+    "\"{text}\" is not a symbol: use 1 to 31 bytes, no invisible characters, and no white space at the start or end"
 )]
 pub struct SymbolError {
     text: String,
@@ -124,8 +124,8 @@ fn five_pm_in_new_york(day: i64) -> Millis {
     Millis::DAY * day + Millis::HOUR * hour
 }
 
-/// Returns whether New York has daylight saving time on the afternoon of `day`, in days since 1970-01-01.
-/// Uses the rules since 1987.
+/// Returns whether New York is on daylight saving time in the afternoon of `day`, counted in days since 1970-01-01.
+/// Applies the rules that have been in force since 1987, including the change in 2007.
 fn is_summer_in_new_york(day: i64) -> bool {
     let (year, month, date) = date_from_days(day);
     // Date of the last Sunday, including today. The date is below 1 if that Sunday was in the previous month.

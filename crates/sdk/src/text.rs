@@ -13,7 +13,7 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
-    /// Copies `text`. Returns `None` if `text` is longer than `N` bytes or 255 bytes.
+    /// Copies `text`. Returns `None` if it has more than `N` or more than 255 bytes.
     pub fn new(text: &str) -> Option<Self> {
         let length = u8::try_from(text.len()).ok()?;
         let mut bytes = [0; N];

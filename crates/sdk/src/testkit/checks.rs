@@ -8,7 +8,7 @@ use super::validation::{
 use crate::{BotContext, Candle, Millis, Registry, StrategyFactory};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Fixed seed, so that test results are reproducible.
+/// Random walk with a fixed seed, so that test results are reproducible.
 const UNSEEN_WALK: UnseenWalk = UnseenWalk { seed: 0x00CA_4D1E, candles: 5_000 };
 
 /// Asserts that a strategy passes the checks of `strategy check` that need only one process.
@@ -50,7 +50,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     if lines.is_empty() { Ok(()) } else { Err(format!("{} fails{}", S::NAME, lines.concat())) }
 }
 
-/// Returns the system time. [`Check::Clock`] feeds newer candles to detect strategies that read the system time.
+/// Returns the system time. [`Check::Clock`] feeds candles that are newer, to detect strategies that read the clock.
 #[allow(
     clippy::disallowed_methods,
     reason = "only a comparison with the clock reveals a strategy that reads it"
@@ -67,12 +67,12 @@ pub enum Nonconformity {
     #[error(transparent)]
     Validation(#[from] ValidationError),
     /// A check failed.
-    #[error("{check}: {words}")]
+    #[error("{check}: {explanation}")]
     Failed {
         /// The failed check.
         check: Check,
-        /// Finding of the check.
-        words: String,
+        /// Explanation of the failure, without a final period.
+        explanation: String,
     },
 }
 
@@ -89,7 +89,7 @@ pub fn conformance<S: StrategyFactory>(
     let (first, markets) = FirstRun::new(&subject, |_| vec![market], &mut || false)?;
     let validation = validate(&subject, &markets, &first, UNSEEN_WALK, &mut |_| {})?;
     match validation.checked.into_iter().find(|checked| checked.finding == Finding::Failed) {
-        Some(failed) => Err(Nonconformity::Failed { check: failed.check, words: failed.words }),
+        Some(failed) => Err(Nonconformity::Failed { check: failed.check, explanation: failed.words }),
         None => Ok(validation.signals),
     }
 }

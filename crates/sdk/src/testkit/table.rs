@@ -22,8 +22,8 @@ struct Row {
 /// candles at 100.
 ///
 /// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
-/// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up are ignored. A
-/// table shorter than the warm-up must expect a signal. The strategy receives no settlements or prices between candles.
+/// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up are
+/// ignored, so a table without signals must not be shorter. The strategy receives neither settlements nor prices.
 ///
 /// ```
 /// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -151,7 +151,7 @@ fn parse_table(table: &str) -> Result<Vec<Row>, String> {
         let signal = words.collect::<Vec<_>>().join(" ");
         let is_signal = matches!(signal.split(' ').next(), Some("" | "BUY" | "SELL"));
         if !is_signal || !(has_signals || signal.is_empty()) {
-            return Err(about("use BUY, SELL or nothing after the numbers, in a column named signal"));
+            return Err(about("use BUY, SELL or nothing after the numbers, and name the column signal"));
         }
         let value =
             |name: &str| columns.iter().position(|column| *column == name).map(|place| numbers[place]);

@@ -10,7 +10,7 @@ type DeclaredSignal = Option<(Direction, Option<Expiry>)>;
 pub(super) fn check_declared_signals(bench: &Bench<'_>) -> CheckResult {
     match find_undeclared_expiry(bench)? {
         Some(words) => failed(words),
-        None => compare(bench.subject, bench.candles),
+        None => compare_with_signals(bench.subject, bench.candles),
     }
 }
 
@@ -24,14 +24,14 @@ fn find_undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, RunError>
     Ok(undeclared.map(|answer| {
         let Expiry { close_type, expiration_type } = resolve(answer.signal.expiry);
         format!(
-            "at candle {} the signal has the expiry {close_type} {expiration_type}, but expiries() does not return this expiry: \
-             expiries() must return all possible expiries",
+            "at candle {} the signal has the expiry {close_type} {expiration_type}, which expiries() does not return: expiries() \
+             must return all possible expiries",
             answer.candle
         )
     }))
 }
 
-/// Returns the expiry as the venue reads it: an unstated type is `TIME_FIXED`.
+/// Replaces an unstated expiration type with the type that the venue assumes, `TIME_FIXED`.
 fn with_stated_type(expiry: Expiry) -> Expiry {
     match expiry.expiration_type {
         ExpirationType::Unstated => Expiry { expiration_type: ExpirationType::TimeFixed, ..expiry },
@@ -41,10 +41,10 @@ fn with_stated_type(expiry: Expiry) -> Expiry {
 
 /// Checks that a strategy's [`Declaration`](crate::Declaration) matches its signals.
 pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> CheckReport {
-    super::run_check(Check::Declaration, compare(subject, candles))
+    super::run_check(Check::Declaration, compare_with_signals(subject, candles))
 }
 
-fn compare(subject: &Subject, candles: &[Candle]) -> CheckResult {
+fn compare_with_signals(subject: &Subject, candles: &[Candle]) -> CheckResult {
     let built =
         subject.entry.build_with_declaration(&subject.params, &subject.bot).map_err(RunError::Build)?;
     let Some(declaration) = built.declaration else {
@@ -70,7 +70,7 @@ fn compare(subject: &Subject, candles: &[Candle]) -> CheckResult {
         let answered = answer.map(|answer| (answer.signal.direction, answer.signal.expiry));
         if declared != answered {
             return failed(format!(
-                "at candle {index} (opens {}) the declaration of {} gives {}, but on_candle returns {}: declare exactly the \
+                "at candle {index} (open time {}) the declaration of {} gives {}, but on_candle returns {}: declare exactly the \
                  signals of on_candle and use no later candles, or return None from declaration()",
                 candle.time(),
                 subject.entry.name,

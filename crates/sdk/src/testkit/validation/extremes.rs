@@ -55,7 +55,7 @@ pub(super) fn check_extremes(subject: &Subject, warmup: usize) -> CheckResult {
     }
     match find_flat_price_effect(subject, warmup)? {
         Some(answer) => failed(format!(
-            "after flat prices and {warmup} moving candles, the decision at candle {} differs from the decision of a new instance",
+            "after flat prices and {warmup} candles of changing prices, a new instance decides differently at candle {}",
             answer.candle
         )),
         None => passed("flat, tiny, huge, extreme and interrupted prices cause no failure"),
@@ -96,7 +96,7 @@ pub(in crate::testkit) fn check_number_count(reason: &Reason) -> Option<String> 
     let most = Reason::MAX_NUMBERS;
     reason.is_truncated().then(|| {
         let text = reason.text();
-        format!("the signal \"{text}\" has more than {most} numbers, and the others are dropped: remove a `.with(..)`")
+        format!("the signal \"{text}\" has more than {most} numbers, and the rest are dropped: remove a `.with(..)`")
     })
 }
 

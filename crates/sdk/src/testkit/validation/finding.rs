@@ -8,13 +8,13 @@ use std::fmt;
 pub enum Check {
     /// Later candles do not change earlier decisions.
     LookAhead,
-    /// The strategy does not predict better than is possible without knowledge of the future.
-    /// Tested on an unseen random walk, at the bot's own expiry and 1 to 60 candles ahead. The strategy must also
-    /// not recognize candles by their times, prices or shapes. The win rate is compared with chance, with shifted
-    /// signals and with surrogate candles. The error probability is below one in a million.
+    /// The strategy does not know the future.
+    /// On an unseen random walk, it must not beat chance at the bot's own expiry or 1 to 60 candles ahead. It must also
+    /// not recognize candles by their times, prices or shapes, which is tested with shifted signals and surrogate
+    /// candles. Each test rejects an honest strategy with a probability below one in a million.
     Foresight,
     /// The same candles give the same decisions.
-    /// The check includes the first strategy instance in a process, and getter calls between candles.
+    /// This also holds for the first strategy instance in a process, and if getters are called between candles.
     Determinism,
     /// Earlier and parallel strategy instances have no effect on decisions.
     /// The strategy also leaves the floating-point mode unchanged.
@@ -29,8 +29,7 @@ pub enum Check {
     Memory,
     /// Every number in a signal's reason is finite.
     Numbers,
-    /// Extreme input causes no failure.
-    /// Extreme input includes flat, tiny, huge and interrupted prices, gaps of days and large volumes.
+    /// Flat, tiny, huge and interrupted prices, gaps of days, and large volumes cause no failure.
     Extremes,
     /// Files named by the strategy's parameters contain nothing from the future.
     Files,

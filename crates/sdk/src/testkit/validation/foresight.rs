@@ -13,13 +13,13 @@ use std::fmt;
 
 /// Maximum probability that one test, over all horizons, rejects an honest strategy.
 const MAX_ERROR_RATE: f64 = 1e-6;
-/// Maximum hit rate on a random walk without foresight: one half, plus a margin for the bias of percentage steps.
+/// Maximum hit rate without foresight on a random walk: one half, and a margin because percentage steps are biased.
 const CHANCE_HIT_RATE: f64 = 0.505;
 
 /// A random walk that no strategy can have seen before.
 #[derive(Clone, Copy, Debug)]
 pub struct UnseenWalk {
-    /// Seed of the walk, different each time, so that no file or table can contain it.
+    /// Seed of the walk. A new seed for each check ensures that no file or table contains the walk.
     pub seed: u64,
     /// Number of candles. More candles reveal strategies that cheat on only some of their signals.
     pub candles: usize,
@@ -45,8 +45,8 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
 }
 
 /// Checks that the strategy does not recognize the market's candles from a file or table.
-/// The strategy knows the timestamps if it predicts the market while it is fed a random walk with the same timestamps.
-/// The strategy knows the prices if it predicts the market, but not similar candles.
+/// It recognizes the timestamps if it still predicts the market when fed a random walk with the market's timestamps.
+/// It recognizes the prices if it predicts the market much better than similar candles.
 pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
     let horizons = Horizon::for_bot(&bench.subject.bot);
     let other = walk_with_times_from(bench.candles, seed);
@@ -55,8 +55,8 @@ pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
         let hits = Hits::count_all(&elsewhere, bench.candles, horizon);
         if hits.decided > 0 && hit_rate_excess(&elsewhere, bench.candles, horizon) > MIN_EXCESS {
             return failed(format!(
-                "on a random walk with the timestamps of these candles, {hits} {horizon} according to the original \
-                 candles: the strategy recognizes the candles by their timestamps, for example from a file or table"
+                "on a random walk with the timestamps of these candles, the strategy still predicts the original candles ({hits} \
+                 {horizon}): the strategy recognizes the candles by their timestamps, for example from a file or table"
             ));
         }
     }
@@ -133,7 +133,7 @@ pub(super) enum Horizon {
     Candles(usize),
 }
 
-/// Number of correct signals among the signals after which the price changed.
+/// Number of signals that were followed by a price change (`decided`), and number of correct ones (`wins`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits {
     pub(super) wins: usize,
@@ -182,7 +182,7 @@ impl Hits {
         hits
     }
 
-    /// Skips signals within the horizon of the last counted signal. The others are independent on a random walk.
+    /// Skips signals within the horizon of the last counted signal, so that hits are independent on a random walk.
     pub(super) fn count_independent(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
         for (answer, ahead) in with_horizons(answers, horizon) {

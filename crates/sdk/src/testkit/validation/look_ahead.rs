@@ -10,8 +10,8 @@ use serde_json::Value;
 const CUT_COUNT: usize = 7;
 const FUTURE_CANDLES: usize = 80;
 
-/// Checks that other future candles do not change earlier decisions.
-/// Feeds the market's candles up to a cut, and then different candles. Also places decoys in memory after each candle,
+/// Checks that decisions do not depend on later candles.
+/// Feeds the market's candles up to a cut, and then altered candles. Also places decoys in memory after each candle,
 /// to detect a strategy that reads memory beyond the candle passed to it.
 pub(super) fn check_look_ahead(bench: &Bench<'_>) -> CheckResult {
     let length = bench.candles.len();
@@ -36,14 +36,14 @@ pub(super) fn check_look_ahead(bench: &Bench<'_>) -> CheckResult {
         return failed(describe_overread(candle));
     }
     passed(format!(
-        "truncated, scrambled, reversed and mirrored futures at {CUT_COUNT} candles change no earlier decision, nor do decoys \
-         in memory"
+        "decisions do not depend on later candles: tested with truncated, scrambled, reversed and mirrored futures at {CUT_COUNT} \
+         candles, and with decoys in memory"
     ))
 }
 
 pub(super) fn describe_overread(candle: usize) -> String {
     format!(
-        "at candle {candle} the decision changes with the data after this candle in memory: the strategy reads beyond the \
+        "at candle {candle} the decision changes if other data follow this candle in memory: the strategy reads beyond the \
          candle; use only the fields of the candle"
     )
 }

@@ -27,7 +27,7 @@ use subject::{Answer, RunError};
 pub use subject::{Position, Subject};
 
 const MIN_CHECKED_CANDLES: usize = 100;
-/// Maximum warm-up. A longer warm-up delays the first trade too long, and venues do not provide that many candles.
+/// Maximum warm-up. A longer warm-up delays the first trade too much, and venues do not provide that many candles.
 const MAX_WARMUP_CANDLES: usize = 100_000;
 
 /// Series of candles with a name, used by the checks.
@@ -156,7 +156,7 @@ pub fn validate(
         let compares_runs = matches!(check, Check::LookAhead | Check::Warmup | Check::Restart);
         // If a strategy is not deterministic, the checks that compare runs fail too.
         if validation.is_nondeterministic() && checked.finding == Finding::Failed && compares_runs {
-            checked.words.push_str("; fix determinism and isolation first, because they may cause this");
+            checked.words.push_str("; fix determinism and isolation first: they may be the cause");
         }
         validation.checked.push(checked);
     }
@@ -261,7 +261,7 @@ fn check_result(finding: Finding, words: impl Into<String>) -> CheckResult {
 }
 
 const SPARE_SYNTHETIC_CANDLES: usize = 1_500;
-/// Maximum warm-up in candles. A longer warm-up takes too long, because each check feeds the candles dozens of times.
+/// Maximum warm-up for which synthetic markets are long enough. Longer markets would make the checks too slow.
 const MAX_SYNTHETIC_WARMUP: usize = 50_000;
 
 /// Generates three markets for a strategy with this warm-up: a random walk, trends and mean-reverting prices.

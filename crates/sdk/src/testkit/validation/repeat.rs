@@ -143,7 +143,7 @@ impl FirstRun {
 pub struct Decision {
     /// Index of the current candle, 0-based. The candle may still be forming.
     pub candle: usize,
-    /// Index of the price within the candle. The close has the index after the last price.
+    /// Index of the price within the candle: 0 to 3, or 4 for a decision at the close.
     pub moment: u8,
     /// Direction of the bet.
     pub direction: Direction,
@@ -160,7 +160,7 @@ impl From<&Answer> for Decision {
 
 impl Subject {
     /// Runs the strategy on `candles` and returns its decisions.
-    /// In memory, decoys replace the candles after the current candle. `rivals` run in parallel: half of them are built
+    /// Decoys replace the later candles in memory. `rivals` are bots that run in parallel: half of them are built
     /// before the strategy, the others after it. Fails with a message if the strategy cannot be built or panics.
     pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
         self.decisions_with_hook(candles, rivals, &mut || {})

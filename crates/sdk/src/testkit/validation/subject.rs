@@ -115,7 +115,7 @@ impl Subject {
         catch_panic(&place, show)
     }
 
-    /// Like `run`, but memory contains [`Decoys`] instead of the later candles.
+    /// Like `run`, but [`Decoys`] replace the later candles in memory.
     pub(super) fn run_with_decoys(&self, candles: &[Candle], mode: RunMode) -> Result<Vec<Answer>, RunError> {
         let place = Cell::new(0);
         let show = || {
@@ -383,7 +383,7 @@ impl Inspection {
     }
 }
 
-/// Number far below half the distance between 1 and the neighbouring floating-point numbers.
+/// Number too small to change 1 when added or subtracted, if results are rounded to the nearest number.
 const TINY_ADDEND: f64 = 1e-30;
 const SUBNORMAL: f64 = 5e-324;
 

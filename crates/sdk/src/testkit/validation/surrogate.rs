@@ -14,7 +14,7 @@ const PRICE_LEVEL_FACTOR: f64 = 1.0317;
 const MAX_JITTER_CHANGE: f64 = 0.1;
 /// Maximum relative change of a reshaped price move. Shapes change, but directions do not.
 const MAX_RESHAPED_CHANGE: f64 = 0.5;
-/// Standard deviation of the noise, relative to that of the price moves. One in seven moves changes its direction.
+/// Standard deviation of the noise, as a multiple of the typical price move. One in seven moves changes its direction.
 const NOISE_DEVIATION: f64 = 0.5;
 /// Minimum excess of the original's win rate over the surrogate's win rate, in standard errors.
 /// A normally distributed excess is this large with a probability of one in a billion.
@@ -59,7 +59,7 @@ impl Surrogate {
                 ..shape
             }),
             Self::Noisy => {
-                let noise = NOISE_DEVIATION * deviation(candles) * 3.0_f64.sqrt();
+                let noise = NOISE_DEVIATION * move_deviation(candles) * 3.0_f64.sqrt();
                 rebuild(candles, |shape| Shape { body: shape.body + noise * chance.signed_unit(), ..shape })
             }
         }
@@ -133,7 +133,7 @@ fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Ca
         .collect()
 }
 
-fn deviation(candles: &[Candle]) -> f64 {
+fn move_deviation(candles: &[Candle]) -> f64 {
     let moves = candles.iter().map(|candle| (candle.close() / candle.open()).ln());
     let (count, squares) = moves.fold((0.0, 0.0), |(count, squares), one| (count + 1.0, squares + one * one));
     (squares / f64::max(count, 1.0)).sqrt()

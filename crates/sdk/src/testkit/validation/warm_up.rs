@@ -48,12 +48,12 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
             warmup + 1
         ));
     }
-    passed(format!("warmup() returns {warmup}; these candles needed {needed}", needed = *needed))
+    passed(format!("warmup() returns {warmup}; on these candles the strategy needed {needed}"))
 }
 
-/// Runs the strategy on `candles`, without prices for the first `past` candles, as after a live start.
-fn run_from(bench: &Bench<'_>, candles: &[Candle], past: usize) -> Result<Vec<Answer>, RunError> {
-    bench.subject.run(candles, RunMode { prices_from: past.max(1), ..RunMode::WITHOUT_RESULTS })
+/// Runs the strategy as after a live start: the first `history` candles have no prices between their closes.
+fn run_from(bench: &Bench<'_>, candles: &[Candle], history: usize) -> Result<Vec<Answer>, RunError> {
+    bench.subject.run(candles, RunMode { prices_from: history.max(1), ..RunMode::WITHOUT_RESULTS })
 }
 
 fn shift_answers(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
