@@ -11,7 +11,7 @@ pub type VenueId = Text<63>;
 /// Something that happened, such as the close of a candle, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Venue time of the event. Decisions based on the event carry this time.
+    /// Venue time of the event, and of decisions based on the event.
     pub at: Millis,
     /// Venue time at which the event arrived, equal to `at` in a backtest.
     /// The difference between `received` and `at` determines lateness and staleness.
@@ -72,9 +72,8 @@ pub enum EventKind {
         /// Expiry of the stake reservation.
         reserved_until: Millis,
     },
-    /// Discovery of a venue trade that matches an intent which was rejected or not sent.
-    /// The intent is in doubt again, and its stake is reserved. The event carries the terms, because a Session forgets
-    /// such intents.
+    /// Discovery of a venue trade for an intent that was rejected or not sent. The intent is now in doubt, and its
+    /// stake is reserved. The event contains the order terms, because a Session forgets such intents.
     Reinstated(OrderTerms),
     /// Final outcome of a trade.
     Settled(TradeSettlement),
@@ -107,14 +106,14 @@ pub enum EventKind {
         /// Net profit, negative for a loss.
         profit: Money,
     },
-    /// Deposit or withdrawal that trades do not explain.
+    /// Deposit or withdrawal, inferred from a change of the wallet that no trade explains.
     Deposit {
         /// Deposited amount, negative for a withdrawal.
         amount: Money,
     },
     /// Unexplained difference between the wallet balance and the ledger. A shortage counts as a loss.
     WalletDifference {
-        /// Wallet balance minus expected balance. A shortage is negative, and 0 means that the difference is resolved.
+        /// Wallet balance minus expected balance: negative for a shortage, 0 once the difference is resolved.
         amount: Money,
     },
     /// Reading of the wallet balance, used only for audits. Decisions use the ledger.
@@ -135,7 +134,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Returns the intent that the event is about, `None` if the event concerns no intent.
+    /// Returns the intent that the event concerns, if any.
     pub const fn intent(&self) -> Option<IntentId> {
         match self {
             Self::Opened(opened) | Self::Adopted(opened) => Some(opened.intent),
@@ -187,7 +186,7 @@ pub struct OpenedTrade {
     pub close_time: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Terms that the venue accepted, `None` if they match the order and earlier reports.
+    /// Terms that the venue accepted, `None` if the order or an earlier report already states them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<VenueTerms>,
 }
@@ -248,10 +247,10 @@ pub enum Rejection {
     NoPrice,
     /// The wallet does not cover the stake.
     InsufficientBalance,
-    /// Any other reason, in the venue's words. Such a rejection does not start a pause.
-    /// Simulators and journals of earlier versions use this variant.
+    /// Any other reason, in the venue's words. Does not start a pause.
+    /// Used by simulators and in journals of earlier versions.
     Other(Text<79>),
-    /// A rejection by a real venue, which starts a pause (rule `RefusedByVenue`).
+    /// A rejection by a real venue. Starts a pause (rule `RefusedByVenue`).
     Refused {
         /// Classified reason.
         reason: RefusalReason,
@@ -311,7 +310,7 @@ pub enum Control {
     Halt,
     /// Allows new trades again and resets the equity peak and the loss streak.
     Resume,
-    /// Rejects new trades while the program cannot keep a guarantee, such as the durability of the journal.
+    /// Rejects new trades until `Continue`, for example while the journal cannot be written.
     Suspend,
     /// Ends a suspension.
     Continue,
@@ -352,7 +351,7 @@ pub enum RefusalReason {
     SymbolInactive = 1,
     /// The price of the symbol is outdated or missing.
     OutdatedPrice = 2,
-    /// Too many trades per minute or other short period.
+    /// Too many trades per minute or another short period.
     TradesPerMinute = 3,
     /// Too many trades per day.
     TradesPerDay = 4,

@@ -1,4 +1,4 @@
-//! Numeric ids of a Session's items, the names behind the ids, and the mapping to the ids of another Session.
+//! Numeric ids of bots, symbols, series and intents, and the mapping of ids from one Session to another.
 
 use crate::{IntentRow, OrderTerms, OriginalOrder};
 use candlewick_sdk::Symbol;
@@ -73,7 +73,7 @@ impl fmt::Display for IntentId {
     }
 }
 
-/// The names of a Session's bots and symbols, indexed by number.
+/// The names of a Session's bots and symbols, indexed by id.
 /// The Session's own names come first, followed by names from earlier runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionNames {
@@ -81,7 +81,7 @@ pub struct SessionNames {
     pub(crate) symbols: Vec<Symbol>,
 }
 
-/// A mapping from the numbers of one Session to those of another.
+/// A mapping of bot and symbol ids from one Session to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renumbering {
     bots: Vec<BotId>,
@@ -89,12 +89,12 @@ pub struct Renumbering {
 }
 
 impl SessionNames {
-    /// Returns whether every bot and symbol has the same number in `other`.
+    /// Returns whether every bot and symbol has the same id in `other`.
     pub fn assigns_same_numbers(&self, other: &Self) -> bool {
         other.bots.starts_with(&self.bots) && other.symbols.starts_with(&self.symbols)
     }
 
-    /// Builds the mapping to the numbers of `other`, `None` if `other` lacks one of the names.
+    /// Builds the mapping to the ids in `other`, `None` if `other` lacks one of the names.
     pub fn renumbering_to(&self, other: &Self) -> Option<Renumbering> {
         let bot = |name: &String| other.bots.iter().position(|known| known == name).and_then(BotId::new);
         let symbol = |own: &Symbol| other.symbols.iter().position(|one| one == own).and_then(SymbolId::new);

@@ -53,7 +53,7 @@ pub(crate) struct ReinstatedIntent {
     pub(crate) stake_to_reserve: Money,
 }
 
-/// Maximum time after a decision at which a missing trade may still appear.
+/// Time after a decision during which a missing trade may still appear.
 const LATE_TRADE_WINDOW: Millis = Millis::DAY;
 
 impl Intent {
@@ -334,7 +334,7 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
-    /// Returns whether an intent may have its nominal close at `moment`. Only a result of `false` is certain.
+    /// Returns `false` only if no intent can have its nominal close at `moment`. A result of `true` is a guess.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

@@ -41,7 +41,7 @@ pub enum DecodeError {
     NoBots,
 }
 
-/// A decoder for the journal entries of one run, which maps recorded bots and symbols to those of the Session.
+/// A decoder for the journal entries of one run. Maps the recorded bots and symbols to the ids of the Session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JournalDecoder {
     bots: Vec<BotId>,
@@ -91,7 +91,7 @@ impl JournalDecoder {
     }
 
     /// Creates a decoder for the run with this header and calls [`Session::begin_run`].
-    /// Removed bots get numbers after those of the Session's own bots, because their trades still count in the ledger
+    /// Bots that the Session does not have get ids after its own bots, because their trades still count in the ledger
     /// and in verdicts. Fails with [`DecodeError::NoBots`] if the header does not name the bots.
     pub fn for_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
@@ -113,7 +113,7 @@ impl JournalDecoder {
         Ok(Self { bots, symbols, templates: BTreeMap::new() })
     }
 
-    /// Returns the decoder for a Session that numbers bots and symbols differently.
+    /// Returns the decoder for a Session with different bot and symbol ids.
     #[must_use]
     pub fn with_numbers(&self, numbers: &Renumbering) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Edge verdicts, computed by notional accounts that bet on each trade.
+//! Edge verdicts, computed from notional accounts that bet on each trade.
 
 use crate::{EventSequence, IntentId, IntentRow, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -16,9 +16,9 @@ const TYPICAL_OPEN_TRADES: usize = 16;
 
 /// A running verdict on an edge, updated by decisions, replies and settlements.
 ///
-/// The accounts bet at the decision and use the latest known payout of the symbol, because later information, including
-/// the reply, may depend on the trade itself. A trade counts with any payout ([`EdgeTest::on_settled_with_payout`]). An
-/// intent that never became a trade does not count. A trade with an unknown end counts as lost.
+/// The accounts bet at the decision and assume the symbol's latest known payout, because later information, such as the
+/// reply, may depend on the trade itself. The settlement uses the actual payout ([`EdgeTest::on_settled_with_payout`]).
+/// An intent that never became a trade does not count. A trade whose end is unknown counts as lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judge {
     test: EdgeTest,
@@ -43,29 +43,29 @@ impl Judge {
     pub fn from_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
         let mut waiting: VecDeque<PendingUpdate> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
-        for (place, row) in rows.into_iter().enumerate() {
+        for (index, row) in rows.into_iter().enumerate() {
             let trade = JudgedTrade::from_row(row);
             while let Some(earlier) = waiting.pop_front_if(|waiting| waiting.order < row.sequence.decided) {
-                judge.apply(earlier.news, earlier.place, &earlier.trade);
+                judge.apply(earlier.kind, earlier.index, &earlier.trade);
             }
-            judge.apply(UpdateKind::Decided, place, &trade);
-            for (news, order) in
+            judge.apply(UpdateKind::Decided, index, &trade);
+            for (kind, order) in
                 [(UpdateKind::Answered, row.sequence.answered), (UpdateKind::Ended, row.sequence.ended())]
             {
                 if order > 0 {
                     let before = waiting.iter().rposition(|other| other.order < order);
                     let position = before.map_or(0, |last| last + 1);
-                    waiting.insert(position, PendingUpdate { order, news, place, trade });
+                    waiting.insert(position, PendingUpdate { order, kind, index, trade });
                 }
             }
         }
-        for PendingUpdate { news, place, trade, .. } in waiting {
-            judge.apply(news, place, &trade);
+        for PendingUpdate { kind, index, trade, .. } in waiting {
+            judge.apply(kind, index, &trade);
         }
         judge
     }
 
-    /// Creates a judge without trades from a test or a plan. Both accounts start at 1.
+    /// Creates a judge that has not seen any trades, from a test or a plan.
     pub fn new(test: impl Into<EdgeTest>) -> Self {
         let test = test.into();
         Self {
@@ -82,7 +82,7 @@ impl Judge {
         self.open.iter_mut().for_each(|open| open.symbol = numbers.symbol(open.symbol));
     }
 
-    /// Returns the edge test with the current state of its accounts.
+    /// Returns the edge test with the current values of its notional accounts.
     pub const fn test(&self) -> &EdgeTest {
         &self.test
     }
@@ -95,8 +95,8 @@ impl Judge {
         self.watch_trades = watch_trades;
     }
 
-    /// Returns the decision time since which trades no longer support a shown edge.
-    /// The edge has ended, or it was smaller from the start. `None` until the monitor raises an alarm.
+    /// Returns the estimated decision time from which on trades no longer support the shown edge. The edge has ended,
+    /// or it was smaller from the start. `None` until the monitor raises an alarm.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
     }
@@ -138,7 +138,7 @@ impl Judge {
         }
     }
 
-    /// Records that an intent did not become a trade.
+    /// Excludes an intent from the evidence, for example because it did not become a trade.
     pub fn on_excluded(&mut self, intent: IntentId) {
         self.on_settled(intent, Outcome::Cancelled, None);
     }
@@ -146,10 +146,10 @@ impl Judge {
     /// Records the end of a trade. Unknown and already ended trades are ignored.
     /// A `payout` in the settlement overrides the payout of the reply.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
-        let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
+        let Some(index) = self.open.iter().position(|open| open.intent == intent) else { return };
         // Fast path: the list usually contains only this bet, and `remove` is a function call.
-        let is_last = place + 1 == self.open.len();
-        let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
+        let is_last = index + 1 == self.open.len();
+        let taken = if is_last { self.open.pop() } else { Some(self.open.remove(index)) };
         let Some(PlacedBet { symbol, stake, payout_fraction, .. }) = taken else { return };
         let pays = payout.map_or(payout_fraction, Payout::to_fraction);
         self.test.settle(stake, to_trade_outcome(outcome), pays);
@@ -161,12 +161,12 @@ impl Judge {
         }
     }
 
-    pub(crate) fn apply(&mut self, news: UpdateKind, place: usize, trade: &JudgedTrade) {
+    pub(crate) fn apply(&mut self, kind: UpdateKind, index: usize, trade: &JudgedTrade) {
         let JudgedTrade { symbol, payout, ended, sequence, .. } = *trade;
-        let intent = IntentId::new(place as u64 + 1);
+        let intent = IntentId::new(index as u64 + 1);
         let answered = sequence.map_or(payout, |sequence| sequence.answered_payout);
         let settled = sequence.map_or(payout, |sequence| sequence.settled_payout);
-        match (news, answered, ended) {
+        match (kind, answered, ended) {
             (UpdateKind::Decided, ..) => self.on_decided(intent, symbol, trade.decided),
             (UpdateKind::Answered, Some(payout), _) => self.on_answered(intent, symbol, payout),
             (UpdateKind::Ended, _, Some((_, outcome))) => self.on_settled(intent, outcome, settled),
@@ -179,7 +179,7 @@ impl Judge {
     }
 }
 
-/// A trade or failed intent from which a verdict is computed after a run.
+/// A trade or failed intent, as input for a verdict that is computed after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgedTrade {
     /// Traded symbol. Payouts are tracked per symbol.
@@ -192,8 +192,8 @@ pub struct JudgedTrade {
     pub payout: Option<Payout>,
     /// Time at which the outcome became known, and the outcome. Intents that never became a trade count as cancelled.
     pub ended: Option<(Millis, Outcome)>,
-    /// Order of the trade's updates in a book, `None` for trades from another source.
-    /// All trades of a book must have a sequence, which takes precedence over times.
+    /// Update numbers of the trade in its book, which take precedence over times. `None` for trades from another
+    /// source. In a list of trades, either all or none must have update numbers.
     pub sequence: Option<EventSequence>,
 }
 
@@ -207,22 +207,22 @@ pub(crate) enum UpdateKind {
 
 struct PendingUpdate {
     order: u32,
-    news: UpdateKind,
-    place: usize,
+    kind: UpdateKind,
+    index: usize,
     trade: JudgedTrade,
 }
 
 /// An update to a trade: update number in the book, time, kind, and index of the trade.
 pub(crate) type TimelineEntry = (Option<u32>, Millis, UpdateKind, usize);
 
-/// Computes the verdict of the Session from the rows of its book.
-/// `test` is a plan, or a test with its share of the error rate alpha.
+/// Computes the verdict on the trades of a Session from the rows of its book.
+/// `test` is a plan, or a test that already has its share of the error rate alpha.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> EdgeTest {
     Judge::from_rows(rows, test).test
 }
 
 /// Computes the verdict like [`judge`], but for trades from any source.
-/// Trades without update numbers are ordered by decision time and by the time at which the outcome became known.
+/// Trades without update numbers are ordered by the times of their updates.
 pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
     evaluate_trades(trades, test).test
 }
@@ -230,8 +230,8 @@ pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTe
 /// Computes the verdict like [`judge_trades`], but returns the whole [`Judge`].
 pub fn evaluate_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
     let mut judge = Judge::new(test);
-    for (_, _, news, place) in build_timeline(trades) {
-        judge.apply(news, place, &trades[place]);
+    for (_, _, kind, index) in build_timeline(trades) {
+        judge.apply(kind, index, &trades[index]);
     }
     judge
 }
@@ -260,18 +260,18 @@ impl JudgedTrade {
 pub(crate) fn build_timeline(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
-    known.extend(trades().map(|(place, trade)| {
-        (trade.sequence.map(|sequence| sequence.decided), trade.decided, UpdateKind::Decided, place)
+    known.extend(trades().map(|(index, trade)| {
+        (trade.sequence.map(|sequence| sequence.decided), trade.decided, UpdateKind::Decided, index)
     }));
-    known.extend(trades().filter_map(|(place, trade)| {
+    known.extend(trades().filter_map(|(index, trade)| {
         let order = trade.sequence.map(|sequence| sequence.answered);
         // A rejection has neither a payout nor its own update number.
         let answered = trade.answered.filter(|_| order != Some(0))?;
-        Some((order, answered, UpdateKind::Answered, place))
+        Some((order, answered, UpdateKind::Answered, index))
     }));
-    known.extend(trades().filter_map(|(place, trade)| {
+    known.extend(trades().filter_map(|(index, trade)| {
         let order = trade.sequence.map(EventSequence::ended);
-        Some((order, trade.ended?.0, UpdateKind::Ended, place))
+        Some((order, trade.ended?.0, UpdateKind::Ended, index))
     }));
     known.sort();
     known
@@ -287,7 +287,7 @@ pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     }
 }
 
-/// The moment at which trades showed an edge. Later trades may contradict this final verdict.
+/// The moment at which trades showed an edge. The verdict is final, even if later trades contradict it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeDetection {
     /// Time at which the outcome of the deciding trade became known.
@@ -299,21 +299,21 @@ pub struct EdgeDetection {
 }
 
 impl EdgeDetection {
-    /// Finds the trade at which a new `test` shows an edge, `None` if no edge is shown.
+    /// Finds the first trade after which an edge is shown, `None` if none is. `test` must not contain any trades yet.
     pub fn find(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Option<Self> {
         let known = build_timeline(trades);
         let mut judge = Judge::new(test);
-        let is_shown = |(_, _, news, place): &(_, _, UpdateKind, usize)| {
-            judge.apply(*news, *place, &trades[*place]);
+        let is_shown = |(_, _, kind, index): &(_, _, UpdateKind, usize)| {
+            judge.apply(*kind, *index, &trades[*index]);
             judge.test().is_final()
         };
         let last = known.iter().position(is_shown)?;
         let test = judge.test();
-        let rest = known[last + 1..].iter().filter(|(_, _, news, _)| *news == UpdateKind::Ended);
+        let rest = known[last + 1..].iter().filter(|(_, _, kind, _)| *kind == UpdateKind::Ended);
         (test.verdict() == Verdict::EdgeShown).then(|| Self {
             at: known[last].1,
             after_trades: test.settled(),
-            later_trades: rest.map(|(.., place)| trades[*place]).collect(),
+            later_trades: rest.map(|(.., index)| trades[*index]).collect(),
         })
     }
 }
@@ -338,8 +338,8 @@ impl EdgeWatch {
     }
 
     fn on_settled(&mut self, intent: IntentId, outcome: TradeOutcome, payout_fraction: f64) {
-        let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return };
-        let (_, stake) = self.open.swap_remove(place);
+        let Some(index) = self.open.iter().position(|(open, _)| *open == intent) else { return };
+        let (_, stake) = self.open.swap_remove(index);
         let _ = self.detector.on_settled(stake, outcome, payout_fraction);
     }
 

@@ -145,8 +145,8 @@ impl TradeBook {
         before - self.rows.len()
     }
 
-    /// Returns this book with its dropped rows restored from the book `whole`, starting at intent `first`.
-    /// `whole` contains the same intents. Rows after the last row of this book are not added.
+    /// Returns this book with the dropped rows from intent `first` on. They are copied from `whole`, a book of the same
+    /// intents. Rows after the last row of this book are not added.
     #[must_use]
     pub fn with_restored_rows(&self, whole: &Self, first: IntentId) -> Self {
         let last = self.rows.last().map(|row| row.approved.intent());
@@ -172,7 +172,7 @@ impl TradeBook {
         self.counted_from = Some(first);
     }
 
-    /// Returns the rows from intent `first` on, which form the book of the run that began with this intent.
+    /// Returns the book of the run that began with intent `first`: the rows from this intent on.
     #[must_use]
     pub fn from_intent(mut self, first: IntentId) -> Self {
         self.rows.retain(|row| row.approved.intent() >= first);
@@ -184,7 +184,7 @@ impl TradeBook {
         Self { refused, no_price, rejected, not_sent, counted_from, update_count, ..Self::default() }
     }
 
-    /// Appends a row of another book, in which the intent has the id `original`.
+    /// Appends a row of `book`, where the intent of the row has the id `original`.
     pub(crate) fn copy_row(&mut self, book: &Self, original: IntentId, row: IntentRow) {
         let intent = row.approved.intent();
         let reason = self.reasons.put(&book.reason(&row));

@@ -149,7 +149,7 @@ impl Ledger {
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Books a deposit or withdrawal. The amount is neither profit nor loss, so day equity and peak change as well.
+    /// Books a deposit or withdrawal. It is neither profit nor loss, so day equity and peak change by the same amount.
     pub(crate) fn deposit(&mut self, amount: Money) {
         self.free += amount;
         self.day_equity += amount;

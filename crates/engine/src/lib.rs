@@ -2,7 +2,7 @@
 //!
 //! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s without any I/O, and never
 //! reads the clock, a price or the wallet. Backtests, paper runs and live runs are drivers of this function, and a
-//! journal is the list of its events. A driver can only open an [`ApprovedTrade`]. Only the risk rules ([`Rule`]) can
+//! journal is the list of its events. A driver can open only an [`ApprovedTrade`]. Only the risk rules ([`Rule`]) can
 //! approve a trade.
 #![warn(missing_docs)]
 

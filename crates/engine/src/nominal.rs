@@ -1,8 +1,8 @@
-//! Nominal close time of a trade, computed from its expiry and order time without latency.
+//! Nominal close time of a trade, computed from its order time and expiry, ignoring latency.
 
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
-/// A `CANDLE_CLOSE` trade of 60 s or more moves to the next candle if its own candle closes within this time.
+/// A `CANDLE_CLOSE` trade of 60 s or more closes one candle later if the current candle ends within this time.
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {

@@ -12,8 +12,8 @@ pub type SignalId = Text<63>;
 /// Reason that the sender gives for a signal.
 pub type SignalReason = Text<47>;
 
-const MAX_SIGNALS: usize = 4_096;
-const MAX_REASONS: usize = 64;
+const MAX_REMEMBERED_SIGNALS: usize = 4_096;
+const MAX_REASON_TEXTS: usize = 64;
 
 /// A trade signal from outside the program.
 /// All rules apply as for a strategy's own signal, including the lateness rule. The event's `at` is the time of the
@@ -26,7 +26,7 @@ pub struct OutsideSignal {
     pub direction: Direction,
     /// Source of the signal.
     pub source: SignalSource,
-    /// Id of the signal. Further signals with the same id and source are dropped.
+    /// Id of the signal. Further signals with the same bot, source and id are dropped.
     pub id: SignalId,
     /// Venue time after which the signal is late, in addition to the limit of the lateness rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ fn empty_reason() -> SignalReason {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownSignals {
-    names: BTreeSet<(BotId, SignalSource, SignalId)>,
+    keys: BTreeSet<(BotId, SignalSource, SignalId)>,
     order: VecDeque<(BotId, SignalSource, SignalId)>,
     reasons: Vec<ReasonTemplate>,
 }
@@ -56,24 +56,24 @@ impl KnownSignals {
     }
 
     pub(crate) fn contains(&self, signal: &OutsideSignal) -> bool {
-        self.names.contains(&(signal.bot, signal.source, signal.id))
+        self.keys.contains(&(signal.bot, signal.source, signal.id))
     }
 
-    fn insert(&mut self, name: (BotId, SignalSource, SignalId)) -> bool {
-        if !self.names.insert(name) {
+    fn insert(&mut self, key: (BotId, SignalSource, SignalId)) -> bool {
+        if !self.keys.insert(key) {
             return false;
         }
-        self.order.push_back(name);
-        if self.order.len() > MAX_SIGNALS
+        self.order.push_back(key);
+        if self.order.len() > MAX_REMEMBERED_SIGNALS
             && let Some(oldest) = self.order.pop_front()
         {
-            self.names.remove(&oldest);
+            self.keys.remove(&oldest);
         }
         true
     }
 
     /// Returns the displayed reason for a trade on the signal.
-    /// After `MAX_REASONS` different texts, new texts get a generic reason. Texts therefore cannot exhaust memory.
+    /// After `MAX_REASON_TEXTS` different texts, new texts get a generic reason. Texts therefore cannot exhaust memory.
     pub(crate) fn build_reason(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {
             format!("signal from {}", signal.source)
@@ -84,7 +84,7 @@ impl KnownSignals {
         if let Some(template) = known {
             return template.with_numbers(&[]);
         }
-        if self.reasons.len() == MAX_REASONS {
+        if self.reasons.len() == MAX_REASON_TEXTS {
             return Reason::new("signal from outside");
         }
         let template = ReasonTemplate::new(text, [""; 0]);
@@ -114,8 +114,8 @@ impl Serialize for KnownSignals {
 impl<'de> Deserialize<'de> for KnownSignals {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut known = Self::default();
-        for name in VecDeque::<(BotId, SignalSource, SignalId)>::deserialize(deserializer)? {
-            known.insert(name);
+        for key in VecDeque::<(BotId, SignalSource, SignalId)>::deserialize(deserializer)? {
+            known.insert(key);
         }
         Ok(known)
     }
@@ -147,10 +147,10 @@ mod tests {
         let kept = serde_json::to_string(&known).unwrap();
         let mut known: KnownSignals = serde_json::from_str(&kept).unwrap();
         assert!(known.contains(&signal(0, "")));
-        assert!((1..=MAX_SIGNALS).all(|number| known.remember(&signal(number, ""))));
+        assert!((1..=MAX_REMEMBERED_SIGNALS).all(|number| known.remember(&signal(number, ""))));
         assert!(!known.contains(&signal(0, "")));
         assert!(known.contains(&signal(1, "")));
-        assert_eq!(known.names.len(), MAX_SIGNALS);
+        assert_eq!(known.keys.len(), MAX_REMEMBERED_SIGNALS);
     }
 
     #[test]

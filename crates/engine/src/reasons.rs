@@ -1,8 +1,8 @@
-//! Compact storage of trade reasons. Each different text is stored once, and each trade stores only its numbers.
+//! Compact storage of trade reasons. Each distinct text is stored once, and each trade stores only its numbers.
 
 use candlewick_sdk::Reason;
 
-const TYPICAL_SHAPES: usize = 16;
+const TYPICAL_TEXTS: usize = 16;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reasons {
@@ -10,16 +10,16 @@ pub(crate) struct Reasons {
     numbers: Vec<f64>,
 }
 
-/// The different reason texts, each stored as the first reason with this text. The numbers in these reasons are unused.
+/// The distinct reason texts. Each is stored as the first reason with this text; the numbers of that reason are unused.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonShapes {
     shapes: Vec<Reason>,
-    /// Cache of recent reasons and their index in `shapes`, keyed by the address of the text.
+    /// Cache of recent reasons and their indices in `shapes`, keyed by the address of the text.
     /// Reasons alternate unpredictably, so a linear search would mispredict every second branch.
     latest: Vec<(Reason, u32)>,
 }
 
-const SLOT_COUNT: usize = 16;
+const CACHE_SLOTS: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReasonKey {
@@ -37,23 +37,23 @@ impl Reasons {
 
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> ReasonKey {
-        let place = ReasonKey { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
+        let key = ReasonKey { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
         // Copying a slice of unknown length is a function call.
         let end = self.numbers.len() + reason.values().len();
         self.numbers.extend_from_slice(reason.padded_values());
         self.numbers.truncate(end);
-        place
+        key
     }
 
-    pub(crate) fn at(&self, place: ReasonKey) -> Reason {
-        let Some(shape) = self.shapes.shapes.get(place.shape as usize) else { return Reason::new("") };
-        shape.renumbered(self.numbers.get(place.numbers as usize..).unwrap_or_default())
+    pub(crate) fn at(&self, key: ReasonKey) -> Reason {
+        let Some(shape) = self.shapes.shapes.get(key.shape as usize) else { return Reason::new("") };
+        shape.renumbered(self.numbers.get(key.numbers as usize..).unwrap_or_default())
     }
 }
 
 impl Default for ReasonShapes {
     fn default() -> Self {
-        Self { shapes: Vec::with_capacity(TYPICAL_SHAPES), latest: Vec::with_capacity(SLOT_COUNT) }
+        Self { shapes: Vec::with_capacity(TYPICAL_TEXTS), latest: Vec::with_capacity(CACHE_SLOTS) }
     }
 }
 
@@ -79,7 +79,7 @@ impl ReasonShapes {
         });
         let place = place as u32;
         if self.latest.is_empty() {
-            self.latest.resize_with(SLOT_COUNT, || (reason.clone(), place));
+            self.latest.resize_with(CACHE_SLOTS, || (reason.clone(), place));
         }
         self.latest[slot_index(reason)] = (reason.clone(), place);
         place
@@ -90,7 +90,7 @@ impl ReasonShapes {
 #[inline]
 fn slot_index(reason: &Reason) -> usize {
     const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
-    ((reason.wording_id() as u64).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - SLOT_COUNT.ilog2())) as usize
+    ((reason.wording_id() as u64).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - CACHE_SLOTS.ilog2())) as usize
 }
 
 #[cfg(test)]

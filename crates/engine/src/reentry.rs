@@ -11,7 +11,7 @@ pub(crate) struct Reentry {
     expiry: Option<Expiry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueEntry>,
-    /// Whether the candle of the next trade has closed. Not stored, because restored runs contain no candles.
+    /// Whether the candle close for the next entry has passed. Not stored, because restored runs contain no candles.
     #[serde(skip)]
     has_passed: bool,
 }
@@ -45,8 +45,8 @@ impl Reentry {
         self.due.is_some() && !self.has_passed
     }
 
-    /// Returns the time from which the next trade is missed, because its candle has closed without an approved trade.
-    /// The result depends only on time, because restored runs contain no candles.
+    /// Returns the time from which on the next entry counts as missed: its candle close has passed without a trade.
+    /// The result depends only on times, because restored runs contain no candles.
     pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;
         let closed = since.floor_to(interval);

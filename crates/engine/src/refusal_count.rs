@@ -13,8 +13,8 @@ pub(crate) struct RefusalCount {
     all: RuleCounts,
     recent: RuleCounts,
     since: Option<IntentId>,
-    /// Number of refusals while the program itself suspends trading, `None` while trading is not suspended.
-    /// These refusals are not added to `recent`: a requested stop also suspends trading, but is not a halt.
+    /// Number of `Halted` refusals in the current suspension, `None` if trading is not suspended.
+    /// They are not in `recent`, because a requested stop also suspends trading but is not a halt.
     suspended: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl RefusalCount {
     }
 
     /// Records the start or the end of a suspension.
-    /// If a suspension starts during another suspension, the refusals so far count as recent refusals by a halt.
+    /// A second start without an end adds the refusals so far to the recent refusals by a halt.
     pub(crate) fn record_control(&mut self, control: Control) {
         match control {
             Control::Suspend => {
@@ -51,8 +51,8 @@ impl RefusalCount {
         }
     }
 
-    /// Adds the counts of a later run whose intents are renumbered.
-    /// `later_last` is the last intent of that run in its own numbering, `last` the last intent of both runs together.
+    /// Adds the counts of a later run whose intents are renumbered. `later_last` is the last intent of that run in its
+    /// own numbering, `last` is the last intent after both runs are combined.
     pub(crate) fn append(&mut self, later: &Self, later_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);

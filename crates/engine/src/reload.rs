@@ -138,7 +138,7 @@ fn index_by_name(list: &[Value]) -> Option<serde_json::Map<String, Value>> {
     (named.len() == list.len() && !list.is_empty()).then_some(named)
 }
 
-/// Returns whether two settings have the same value. Amounts are strings in JSON, and 100 equals 100.0.
+/// Returns whether two settings have the same value. Amounts, which are strings in JSON, are compared as numbers.
 fn has_same_value(from: &Value, to: &Value) -> bool {
     let amount = |value: &Value| match value {
         Value::String(text) => text.parse::<Decimal>().ok(),

@@ -412,8 +412,8 @@ mod tests {
         let of_all = "2 open trades (3 per symbol), 4 trades/hour, 5 trades/day, daily loss 6, daily loss 7.5 %, daily profit 8, \
                       daily profit 9.5 %, days start at 00:00 Europe/Berlin, session loss 10, session loss 11.5 %, session \
                       profit 12, session profit 13.5 %, max drawdown 14.5 %, 15 losses in a row, 16 s pause after a loss, \
-                      60 s pause after 17 losses in a row, pause of 600 s after 3 losses in a row of a bot, pause \
-                      until the day ends after 1 win in a row, min payout 80.5 %, min payout 85 % on EURUSD, \
+                      60 s pause after 17 losses in a row, pause of 600 s after 3 losses in a row by a bot, pause \
+                      for the rest of the day after 1 win in a row, min payout 80.5 %, min payout 85 % on EURUSD, \
                       best payout of EURUSD, GBPUSD, max stake 18, max stake 19.5 %, trades from 08:00 to 17:00 \
                       Europe/London mon tue, no trades without an edge, btc (20 open trades, 21 trades/day, daily loss 22, \
                       daily loss 23.5 %, daily profit 24, daily profit 25.5 %, session loss 26, session loss 27.5 %, session \

@@ -15,7 +15,7 @@ pub struct ApprovedTrade {
     reason: Reason,
 }
 
-/// The terms of an [`ApprovedTrade`]. The reason is left out to save memory in long lists.
+/// The terms of an [`ApprovedTrade`], without the reason, to save memory in long lists.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderTerms {
     intent: IntentId,

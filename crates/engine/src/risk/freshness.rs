@@ -41,7 +41,7 @@ pub struct Lateness {
 
 impl Lateness {
     /// Computes the lateness from the times at which the signal was given and judged.
-    /// `interval` is the length of the bot's candles. `risk` are the settings in force, `None` if unknown.
+    /// `interval` is the length of the bot's candles. `risk` contains the settings in force, `None` if unknown.
     pub fn new((given, judged): (Millis, Millis), interval: Millis, risk: Option<&RiskSettings>) -> Self {
         let most = risk.map(|risk| Millis::new(i64::from(risk.max_signal_delay_ms)));
         let most = most.filter(|most| *most > Millis::ZERO);
@@ -51,18 +51,18 @@ impl Lateness {
 }
 
 impl Rule {
-    /// Returns the refusal text `words`, with the lateness inserted if the rule is `LateSignal`.
+    /// Returns the refusal text, with the lateness inserted if the rule is `LateSignal`.
     #[must_use]
-    pub fn with_lateness(self, words: String, lateness: Lateness) -> String {
-        match words.strip_suffix(')').filter(|_| self == Self::LateSignal) {
+    pub fn with_lateness(self, text: String, lateness: Lateness) -> String {
+        match text.strip_suffix(')').filter(|_| self == Self::LateSignal) {
             Some(open) => format!("{open}: {lateness})"),
-            None => words,
+            None => text,
         }
     }
 }
 
 /// Formats the age and the limit, such as `12.4 s old, 5 s allowed`.
-/// The limit is omitted if the age is within the limit. Such a signal is late because of its own expiry.
+/// The limit is omitted if the age is within it. The signal is then late because of its own expiry time.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s old", format_seconds(self.age))?;

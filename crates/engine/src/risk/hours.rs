@@ -53,7 +53,7 @@ pub enum Weekday {
 }
 
 /// A validated window of trading hours.
-/// Rules, strategy filters and the `[risk].hours` setting share this type, so they agree on the times in a window.
+/// Shared by rules, strategy filters and the `[risk].hours` setting, so that all agree on when a window is open.
 #[derive(Clone, Debug)]
 pub struct Window {
     days: Vec<Weekday>,

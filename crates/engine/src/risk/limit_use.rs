@@ -1,4 +1,4 @@
-//! Current use of each limit, shown before the rule of the limit starts to refuse trades.
+//! Current use of each limit. Shows how close a limit is before its rule refuses trades.
 
 use super::money_limits::AmountOrPercent;
 use super::{Limits, RiskState, RiskView, Rule};
@@ -29,14 +29,14 @@ pub enum Quantity {
 }
 
 impl LimitUse {
-    fn from_count(rule: Rule, used: usize, most: usize) -> Option<Self> {
-        let [used, most] = [used, most].map(|count| Quantity::Count(count as u64));
-        (most != Quantity::Count(0)).then_some(Self { rule, used, limit: most })
+    fn from_count(rule: Rule, used: usize, limit: usize) -> Option<Self> {
+        let [used, limit] = [used, limit].map(|count| Quantity::Count(count as u64));
+        (limit != Quantity::Count(0)).then_some(Self { rule, used, limit })
     }
 
     fn from_money(rule: Rule, used: Money, most: Money) -> Option<Self> {
-        let [used, all] = [used.max(Money::ZERO), most].map(Quantity::Money);
-        most.is_positive().then_some(Self { rule, used, limit: all })
+        let [used, limit] = [used.max(Money::ZERO), most].map(Quantity::Money);
+        most.is_positive().then_some(Self { rule, used, limit })
     }
 }
 

@@ -98,9 +98,9 @@ impl Limits {
             pauses: settings.pauses.clone(),
             refused_by_venue_pause: seconds(settings.refused_by_venue_pause_s),
             min_payout: parse_payout(settings.min_payout_percent, "risk.min_payout_percent")?,
-            named_payouts: payouts_by_symbol(&settings.min_payout_percent_by_symbol)?,
+            named_payouts: parse_min_payouts(&settings.min_payout_percent_by_symbol)?,
             payouts: Vec::new(),
-            best_payout_names: best_payout_names(&settings.best_payout_of)?,
+            best_payout_names: parse_best_payout_names(&settings.best_payout_of)?,
             best_payout_of: Vec::new(),
             payout_max_age: seconds(settings.payout_max_age_s),
             stale_after_intervals: i64::from(settings.stale_after_intervals),
@@ -171,8 +171,8 @@ impl Limits {
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// Returns the maximum number of open trades, 1 if no cap is set.
-    /// Only earlier runs can lack a cap, because [`check_stakes`](crate::check_stakes) requires a cap for new runs.
+    /// Returns the maximum number of open trades, by which Kelly stakes are divided. Returns 1 if no cap is set, but
+    /// new runs with Kelly stakes always have a cap ([`check_stakes`](crate::check_stakes)).
     pub(crate) fn max_concurrent(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
@@ -259,7 +259,7 @@ pub(super) fn parse_percent(value: f64, key: &str) -> Result<f64, EngineError> {
     Err(EngineError::setting(key, format!("{value} is not a percentage from 0 to 100; 0 disables the limit")))
 }
 
-fn payouts_by_symbol(given: &BTreeMap<String, f64>) -> Result<BTreeMap<Symbol, Option<Payout>>, EngineError> {
+fn parse_min_payouts(given: &BTreeMap<String, f64>) -> Result<BTreeMap<Symbol, Option<Payout>>, EngineError> {
     let of = |(name, percent): (&String, &f64)| {
         let key = format!("risk.min_payout_percent_by_symbol.{name}");
         let symbol = Symbol::new(name).map_err(|error| EngineError::setting(&*key, error.to_string()))?;
@@ -268,7 +268,7 @@ fn payouts_by_symbol(given: &BTreeMap<String, f64>) -> Result<BTreeMap<Symbol, O
     given.iter().map(of).collect()
 }
 
-fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
+fn parse_best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
     const KEY: &str = "risk.best_payout_of";
     let mut symbols: Vec<Symbol> = Vec::with_capacity(names.len());
     for name in names {
@@ -290,9 +290,9 @@ fn parse_payout(percent: f64, key: &str) -> Result<Option<Payout>, EngineError> 
         return Ok(None);
     }
     let decimal = Decimal::try_from(percent).ok().and_then(|decimal| Payout::from_percent(decimal).ok());
-    decimal
-        .map(Some)
-        .ok_or_else(|| EngineError::setting(key, format!("{percent} is not a payout in percent, such as 80")))
+    decimal.map(Some).ok_or_else(|| {
+        EngineError::setting(key, format!("{percent} is not a valid payout; use a percentage such as 80"))
+    })
 }
 
 #[cfg(test)]

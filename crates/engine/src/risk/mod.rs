@@ -1,6 +1,6 @@
 //! The ordered chain of rules that a signal must pass before a trade is opened. The first refusal wins.
 //!
-//! Each rule is a function that checks a [`Proposal`] against the [`View`] of the Session. Only this module approves
+//! Each rule is a function that checks a [`Proposal`] against a [`RiskView`] of the Session. Only this module approves
 //! trades. `journal_decoder` restores trades that an earlier run approved. Restored trades are never opened.
 
 mod approved;
@@ -90,9 +90,8 @@ pub(crate) enum Ruling {
 
 type Check = fn(&Proposal<'_>, RiskView<'_>) -> Ruling;
 
-/// Generates the rule chain from the order and the names of the rules.
-/// Each rule is inlined, because function pointers doubled the instructions for a signal that the eleventh rule
-/// rejects.
+/// Generates the rule chain from an ordered list of rules and their checks. All checks are inlined, because function
+/// pointers doubled the number of instructions for a signal that the eleventh rule rejects.
 macro_rules! chain {
     ($($rule:ident: $($check:ident)::+,)*) => {
         impl Rule {
@@ -185,7 +184,7 @@ pub(crate) fn approve(
 
 #[inline]
 pub(crate) fn order_terms(proposal: &Proposal<'_>, view: RiskView<'_>) -> Result<OrderTerms, Rule> {
-    match first_refusal_of_terms(proposal, view) {
+    match first_refusal_not_inlined(proposal, view) {
         Some(rule) => Err(rule),
         None => Ok(OrderTerms::new(proposal, view.intents.next)),
     }
@@ -193,7 +192,7 @@ pub(crate) fn order_terms(proposal: &Proposal<'_>, view: RiskView<'_>) -> Result
 
 /// Calls [`first_refusal`] without inlining, because the calling trial loop is already long.
 #[inline(never)]
-fn first_refusal_of_terms(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
+fn first_refusal_not_inlined(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
     first_refusal(proposal, view)
 }
 

@@ -7,22 +7,23 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Money, MoneyScale};
 
-/// A limit given as an amount, a percentage or both. A value of zero disables the amount or the percentage.
+/// A limit given as an amount, a percentage or both. Zero means that the amount or the percentage is not set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AmountOrPercent {
     amount: Money,
     parts: i64,
 }
 
-const PERCENT_PARTS: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
+const PARTS_PER_PERCENT: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
 
-const WHOLE_PARTS: i128 = 100_000_000;
+const PARTS_PER_WHOLE: i128 = 100_000_000;
 
 impl AmountOrPercent {
     pub(super) fn new(scale: MoneyScale, most: Decimal, share: f64, key: &str) -> Result<Self, EngineError> {
         parse_percent(share, &format!("{key}_percent"))?;
         // Use the decimal value as written, because 0.7 has no exact binary representation.
-        let parts = Decimal::try_from(share).ok().and_then(|share| (share * PERCENT_PARTS).round().to_i64());
+        let parts =
+            Decimal::try_from(share).ok().and_then(|share| (share * PARTS_PER_PERCENT).round().to_i64());
         Ok(Self { amount: parse_amount(scale, most, key)?, parts: parts.unwrap_or(0) })
     }
 
@@ -32,7 +33,7 @@ impl AmountOrPercent {
 
     /// Returns the limit's percentage of `equity`, rounded down to the smallest unit, `None` if no percentage is set.
     pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
-        let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE_PARTS;
+        let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / PARTS_PER_WHOLE;
         (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))
     }
 

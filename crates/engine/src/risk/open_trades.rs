@@ -27,11 +27,11 @@ pub(super) fn check_duplicate_open(proposal: &Proposal, view: RiskView<'_>) -> R
     let Proposal { direction, nominal_close, .. } = *proposal;
     let may_be = !view.limits.allow_duplicate && view.counts.in_direction(direction) > 0;
     // Fast path: most trades close later than all earlier trades.
-    refuse_if(may_be && view.counts.may_close_at(nominal_close) && is_same_open(proposal, view))
+    refuse_if(may_be && view.counts.may_close_at(nominal_close) && has_duplicate(proposal, view))
 }
 
 #[inline(never)]
-fn is_same_open(proposal: &Proposal, view: RiskView<'_>) -> bool {
+fn has_duplicate(proposal: &Proposal, view: RiskView<'_>) -> bool {
     let Proposal { direction, nominal_close, .. } = *proposal;
     let mut trades = view.intents.on_symbol(proposal.symbol);
     trades.any(|trade| trade.direction == direction && trade.nominal_close == nominal_close)
@@ -50,17 +50,17 @@ const fn is_cap_reached(cap: usize, count: usize) -> bool {
 impl Limits {
     #[inline]
     pub(crate) fn is_full(&self, intents: &Intents, on_symbol: &IntentCounts) -> bool {
-        is_cap_reached(self.max_open_trades, intents.trade_count()) || is_full_on_symbol(self, on_symbol)
+        is_cap_reached(self.max_open_trades, intents.trade_count()) || is_symbol_cap_reached(self, on_symbol)
     }
 }
 
 #[inline]
 pub(super) fn check_max_open_trades_per_symbol(_: &Proposal, view: RiskView<'_>) -> Ruling {
-    refuse_if(is_full_on_symbol(view.limits, view.counts))
+    refuse_if(is_symbol_cap_reached(view.limits, view.counts))
 }
 
 #[inline]
-fn is_full_on_symbol(limits: &Limits, on_symbol: &IntentCounts) -> bool {
+fn is_symbol_cap_reached(limits: &Limits, on_symbol: &IntentCounts) -> bool {
     is_cap_reached(limits.max_open_trades_per_symbol, on_symbol.total() as usize)
 }
 

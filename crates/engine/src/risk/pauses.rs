@@ -87,7 +87,7 @@ pub struct EndedTrade<'a> {
     pub at: Millis,
 }
 
-/// Returns the pause that stops a bot on a symbol after the trades in `ended`, and its end, or `None` without a pause.
+/// Returns the pause that runs for a bot and symbol after the trades in `ended`, and its end. `None` if none runs.
 pub fn pause_after(
     risk: &RiskSettings,
     (bot, symbol): (&str, Symbol),
@@ -138,15 +138,15 @@ impl PauseSettings {
         }
     }
 
-    /// Describes the pause, such as `pause of 600 s after 2 losses in a row of a bot`.
+    /// Describes the pause, such as `pause of 600 s after 2 losses in a row by a bot`.
     pub fn describe(&self) -> String {
         let whose = match self.scope {
             PauseScope::All => "",
             PauseScope::Symbol => " on a symbol",
-            PauseScope::Bot => " of a bot",
+            PauseScope::Bot => " by a bot",
         };
         let rest = match self.for_s {
-            0 => "pause until the day ends".to_owned(),
+            0 => "pause for the rest of the day".to_owned(),
             seconds => format!("pause of {seconds} s"),
         };
         format!("{rest} after {}{whose}", self.describe_cause())

@@ -16,9 +16,9 @@ pub(crate) struct Refusal {
     /// Remaining amount and the stake that exceeds this amount, `None` for rules that do not compare amounts.
     pub(crate) remaining_and_stake: Option<(Money, Money)>,
     pub(crate) figures: String,
-    /// Venue time at which the refusal ends, `None` if only an event or an operator can end the refusal.
+    /// Venue time at which the refusal ends, `None` if only an event or the operator can end it.
     pub(crate) until: Option<Millis>,
-    /// Whether the end of open trades may end the refusal, because open stakes count as lost.
+    /// Whether the refusal may end when open trades settle, because open stakes count as lost.
     pub(crate) waits_for_trades: bool,
 }
 
@@ -173,7 +173,7 @@ fn search_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -
     Some(free)
 }
 
-/// Returns the earliest time at which a signal of the bot may pass the rules if no event occurs before.
+/// Returns the earliest time at which a signal of the bot may pass the rules, unless an event occurs first.
 /// Returns `Millis::MAX` if only an event can lift the refusal, and the time of the proposal if the next signal may
 /// pass. Some rules, such as trading hours, are ignored, so the actual time may be later.
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Millis {
@@ -230,7 +230,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Mill
     until
 }
 
-/// Returns the rule that stops the bot until an operator or a deposit lifts the rule, given that no trade is pending.
+/// Returns the rule that stops the bot until the operator resumes or deposits money. Assumes that no trade is pending.
 pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);

@@ -331,8 +331,8 @@ mod tests {
             ],
         }))
         .unwrap();
-        let pauses = "pause of 600 s after 2 losses in a row of a bot, or pause until the day ends after 3 wins in a \
-                      row";
+        let pauses = "pause of 600 s after 2 losses in a row by a bot, or pause for the rest of the day after 3 wins \
+                      in a row";
         for (rule, bot, expected) in [
             (Rule::MaxOpenTrades, "btc", Some("max_open_trades = 3")),
             (Rule::MaxOpenTradesPerSymbol, "btc", Some("max_open_trades_per_symbol = 1")),
