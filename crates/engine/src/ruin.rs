@@ -11,29 +11,29 @@ use candlewick_statistics::{
 };
 use std::fmt::Write as _;
 
-/// Minimum number of decided trades for a bound of the win rate, which otherwise mainly reflects the sample size.
+/// Minimum number of decided trades for a bound of the win rate. A bound from fewer trades mainly shows their number.
 const MIN_TRADES: usize = 200;
 
 /// One-sided confidence of 95 %, expressed as a two-sided interval of 90 %.
 const CONFIDENCE: f64 = 0.90;
 
-/// Prior knowledge about a bot's trades.
+/// Known or assumed payout and win rate of a bot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TradeRecord {
     /// Payout of a win, last known or assumed.
     pub payout: Payout,
-    /// Lower confidence bound of the win rate, `None` if there are too few trades. It is anytime-valid.
+    /// Anytime-valid lower confidence bound of the win rate, `None` if there are too few trades.
     pub lower_bound: Option<f64>,
 }
 
-/// The stakes of a bot, for a ruin calculation with the whole balance.
+/// The stakes of a bot and the parameters for their risk of ruin, calculated with the whole balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StakeRuin {
     /// Name of the bot.
     pub bot: String,
     /// Sequence of stakes.
     pub plan: StakePlan,
-    /// Ruin question at the break-even win rate of the payout.
+    /// Balance, payout and horizon, with the break-even rate as the win rate.
     pub question: RuinQuestion,
     /// Lower bound of the win rate, `None` if there are too few trades.
     pub lower_bound: Option<f64>,
@@ -46,10 +46,9 @@ pub struct StakeRuin {
 pub struct RuinReport {
     /// One line per ladder.
     pub ladders: Vec<String>,
-    /// One line per other stake. Bots with the same stake share a line.
+    /// One line per stake that is not a ladder. Bots with the same stake share a line.
     pub stakes: Vec<String>,
-    /// Number of bots that are more likely than not to lose half the balance.
-    /// Bots with ladders are not counted. The per-bot limits apply.
+    /// Number of bots without ladders that are more likely than not to lose half the balance, despite their limits.
     pub halved: usize,
     /// Reason to refuse the stakes, with a suggested change.
     pub refusal: Option<String>,
@@ -71,7 +70,7 @@ impl TradeRecord {
 }
 
 impl StakeRuin {
-    /// Builds the stakes of all bots at a balance. `records` are in bot order.
+    /// Builds the parameters of all bots at a balance. `records` are in bot order.
     pub fn for_bots(
         settings: &SessionSettings,
         balance: Money,
@@ -132,7 +131,7 @@ impl StakeRuin {
             }
         };
         let payout_fraction = payout.to_fraction();
-        let win_probability = break_even(payout_fraction).map_err(|error| wrong(key, &error))?;
+        let win_probability = break_even(payout_fraction).map_err(|error| setting_error(key, &error))?;
         let balance = to_units(balance);
         let question = RuinQuestion {
             balance,
@@ -142,7 +141,7 @@ impl StakeRuin {
             draw_share: 0.0,
             horizon_trades,
         };
-        let plan = if limits.cap_stakes { plan } else { within_bounds(plan, &question, bot, most_stake) };
+        let plan = if limits.cap_stakes { plan } else { cut_at_max_stake(plan, &question, bot, most_stake) };
         let (lower_bound, limits) = (record.lower_bound, wallet_limits(bot, settings));
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
@@ -155,8 +154,8 @@ impl StakeRuin {
         }
     }
 
-    /// Describes why no trade is possible if the first stake is below the minimum.
-    /// This is not ruin. It never applies to Kelly stakes, which are at least the minimum.
+    /// Describes why no trade is possible if the first stake is below the minimum. This does not count as ruin.
+    /// Kelly stakes are excluded, because they are at least the minimum.
     pub fn describe_below_minimum(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
         if matches!(self.plan, StakePlan::Kelly { .. }) {
             return Ok(None);
@@ -177,7 +176,7 @@ impl StakeRuin {
         ruin(&RuinQuestion { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
     }
 
-    /// Returns the win rate that the ruin limit uses: the lower of break-even and lower bound.
+    /// Returns the win rate for the ruin limit: break-even or the lower bound, whichever is lower.
     pub fn decisive_rate(&self) -> f64 {
         self.lower_bound
             .map_or(self.question.win_probability, |bound| bound.min(self.question.win_probability))
@@ -185,7 +184,7 @@ impl StakeRuin {
 }
 
 /// Checks the combined ruin probability of all ladders against `risk.max_ruin_probability`.
-/// Each ladder is evaluated at the lower of its break-even rate and its lower bound.
+/// Each ladder is evaluated at its break-even rate or its lower bound, whichever is lower.
 pub fn check_ruin(
     settings: &SessionSettings,
     balance: Money,
@@ -210,12 +209,12 @@ pub fn check_ruin(
             StatisticsError::TooManyTrades { trades, most } => {
                 let name = &bot.name;
                 let problem = format!(
-                    "the ruin of the ladder of \"{name}\" is too costly to calculate over {trades} trades. Use at \
+                    "the risk of ruin of bot \"{name}\" takes too long to calculate over {trades} trades. Use at \
                      most {most}"
                 );
                 EngineError::setting("risk.ruin_horizon_trades", problem)
             }
-            error => wrong(&key, &error),
+            error => setting_error(&key, &error),
         };
         let at_once = match max_concurrent_trades(bot, &risk_limits) {
             1 => String::new(),
@@ -231,7 +230,7 @@ pub fn check_ruin(
         if let (Err(StatisticsError::TooManyTrades { trades, most }), true) = (&ruined, limit <= 0.0) {
             let bot = &bot.name;
             report.ladders.push(format!(
-                "bot \"{bot}\": the ruin of its ladder is too costly to calculate over {trades} trades (at most {most})"
+                "bot \"{bot}\": risk of ruin not calculated, because {trades} trades take too long (at most {most})"
             ));
             continue;
         }
@@ -256,7 +255,7 @@ pub fn check_ruin(
     Ok(report)
 }
 
-fn within_bounds(plan: StakePlan, question: &RuinQuestion, bot: &BotSettings, most: u64) -> StakePlan {
+fn cut_at_max_stake(plan: StakePlan, question: &RuinQuestion, bot: &BotSettings, most: u64) -> StakePlan {
     match plan {
         StakePlan::Soros { base, most_stake, step, .. } if bot.stake.if_refused() == IfRefused::Reset => {
             let stakes = plan.stakes(question).unwrap_or_default();
@@ -281,7 +280,7 @@ fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Res
     if let [ladder] = ladders {
         let question = RuinQuestion { win_probability: ladder.decisive_rate(), ..ladder.question };
         let needed = required_balance(&question, &ladder.plan, limit)
-            .map_err(|error| wrong(&format!("stake of bot \"{}\"", ladder.bot), &error))?;
+            .map_err(|error| setting_error(&format!("stake of bot \"{}\"", ladder.bot), &error))?;
         if let Some(needed) = needed.and_then(|needed| i64::try_from(needed).ok()) {
             let _ = write!(text, ", start with a balance of {}", scale.format(Money::from_minor(needed)));
         }
@@ -290,7 +289,7 @@ fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Res
     Ok(text)
 }
 
-fn wrong(key: &str, error: &StatisticsError) -> EngineError {
+fn setting_error(key: &str, error: &StatisticsError) -> EngineError {
     EngineError::setting(key, error.to_string())
 }
 

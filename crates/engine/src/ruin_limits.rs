@@ -1,4 +1,4 @@
-//! Risk of ruin under the limits of a run, and its description.
+//! Calculates and describes the risk of ruin under the limits of a run.
 
 use crate::risk::{BotLimitSettings, RiskSettings, SessionSpan};
 use crate::{BotSettings, IfRefused, SessionSettings, StakeRuin, StakeSettings};
@@ -54,7 +54,7 @@ pub(crate) fn wallet_limits(bot: &BotSettings, settings: &SessionSettings) -> Wa
         bot.stake,
         StakeSettings::Share { .. } | StakeSettings::Soros { .. } | StakeSettings::Kelly { .. }
     );
-    let most_stake = units(*max_stake, settings.money_scale).filter(|_| may_outgrow).unwrap_or_default();
+    let most_stake = to_units(*max_stake, settings.money_scale).filter(|_| may_outgrow).unwrap_or_default();
     let restarts = bot.stake.if_refused() == IfRefused::Reset && !bot.stake.enters_without_signal();
     let oversized = match (restarts, risk.cap_stakes) {
         _ if most_stake == 0 && *max_stake_percent == 0.0 => OversizedStake::Refused,
@@ -73,12 +73,12 @@ pub(crate) fn wallet_limits(bot: &BotSettings, settings: &SessionSettings) -> Wa
     }
 }
 
-fn units(amount: Decimal, scale: MoneyScale) -> Option<u64> {
+fn to_units(amount: Decimal, scale: MoneyScale) -> Option<u64> {
     scale.exact(amount).ok().and_then(|money| u64::try_from(money.minor()).ok())
 }
 
 fn stop(amount: Decimal, percent: f64, scale: MoneyScale) -> Option<MoneyStop> {
-    let amount = units(amount, scale).filter(|units| *units > 0);
+    let amount = to_units(amount, scale).filter(|units| *units > 0);
     let stop = MoneyStop { amount, fraction: percent / 100.0 };
     (stop.amount.is_some() || percent > 0.0).then_some(stop)
 }
@@ -90,8 +90,8 @@ pub(crate) fn least_payout(known: Payout, bot: &BotSettings, settings: &SessionS
     Payout::from_parts((least * 1e4).round() as u32).map_or(known, |least| known.max(least))
 }
 
-/// Names the settings that only skip trades, independently of their outcomes.
-/// They do not affect the ruin probability within a given number of trades.
+/// Lists the settings that only skip trades, whatever their outcomes would have been.
+/// Such settings do not affect the ruin probability over a given number of trades.
 pub(crate) fn describe_unsimulated(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
     let has_own = risk.min_payout_percent_by_symbol.contains_key(bot.symbol.as_str());
     let is_chosen = risk.best_payout_of.iter().any(|name| name == bot.symbol.as_str());
@@ -106,7 +106,7 @@ pub(crate) fn describe_unsimulated(bot: &BotSettings, risk: &RiskSettings) -> Op
         (bot.entry_delay_s > 0, "entry delay"),
     ];
     let on: Vec<&str> = parts.into_iter().filter_map(|(is_on, name)| is_on.then_some(name)).collect();
-    (!on.is_empty()).then(|| format!("; not simulated, because they only skip trades: {}", on.join(", ")))
+    (!on.is_empty()).then(|| format!("; settings that only skip trades are not simulated: {}", on.join(", ")))
 }
 
 #[derive(Default)]
@@ -144,7 +144,7 @@ impl StakeList {
     }
 
     pub(crate) fn halved(&self) -> usize {
-        self.listed.iter().filter(|listed| listed.ruin.is_halved).map(|listed| listed.bots.len()).sum()
+        self.listed.iter().filter(|listed| listed.ruin.is_likely_halved).map(|listed| listed.bots.len()).sum()
     }
 
     pub(crate) fn lines(self) -> Vec<String> {
@@ -171,7 +171,7 @@ impl StakeList {
 const MAX_SIMULATED_TRADES: u64 = 1_000_000;
 const MIN_RUNS: u64 = 200;
 const SEED: u64 = 1;
-/// Share of simulated runs with a halved balance at which the operator is warned.
+/// Warning threshold for the share of simulated runs that halve the balance.
 const HALVED_WARNING_SHARE: f64 = 0.5;
 /// Probability below which 0.00 % would be displayed.
 const MIN_SHOWN_PROBABILITY: f64 = 0.000_05;
@@ -179,13 +179,13 @@ const MAX_SHOWN_LEVELS: usize = 8;
 
 pub(crate) struct RuinDescription {
     pub(crate) text: String,
-    pub(crate) is_halved: bool,
+    pub(crate) is_likely_halved: bool,
 }
 
 impl StakeRuin {
     pub(crate) fn describe(&self, scale: MoneyScale) -> Result<RuinDescription, StatisticsError> {
         if let Some(text) = self.describe_below_minimum(scale)? {
-            return Ok(RuinDescription { text, is_halved: false });
+            return Ok(RuinDescription { text, is_likely_halved: false });
         }
         let subject = match self.plan {
             StakePlan::Flat { stake } => {
@@ -200,7 +200,7 @@ impl StakeRuin {
         };
         let (rate, horizon) = (self.decisive_rate(), self.question.horizon_trades);
         let by = if self.lower_bound.is_some_and(|bound| bound <= rate) {
-            "lower bound of its trades"
+            "lower bound from earlier trades"
         } else {
             "break-even"
         };
@@ -214,7 +214,7 @@ impl StakeRuin {
             format!("{within} {} {at_wins}, {} at 50 % wins", percent(at_rate), percent(at_half))
         };
         let is_share = matches!(self.plan, StakePlan::Share { .. } | StakePlan::Kelly { .. });
-        let mut is_halved = false;
+        let mut is_likely_halved = false;
         if is_share || self.limits != WalletLimits::default() {
             let runs = (MAX_SIMULATED_TRADES / u64::from(horizon)).max(MIN_RUNS);
             let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
@@ -224,19 +224,19 @@ impl StakeRuin {
             if self.limits != WalletLimits::default() {
                 let is_never = is_nearly_never && ends == [0.0; 3];
                 let results =
-                    if is_never { "stopped for good in none".to_owned() } else { self.describe_ends(ends) };
+                    if is_never { "stopped for good in none".to_owned() } else { self.describe_shares(ends) };
                 let _ = write!(text, "; with {}: {results} {runs}", describe_limits(&self.limits, scale));
             }
             if is_share {
                 let halved = trials.halved_share();
-                is_halved = halved >= HALVED_WARNING_SHARE;
+                is_likely_halved = halved >= HALVED_WARNING_SHARE;
                 let _ = write!(text, "; balance halved in {} {runs}", percent(halved));
             }
         }
-        Ok(RuinDescription { text, is_halved })
+        Ok(RuinDescription { text, is_likely_halved })
     }
 
-    fn describe_ends(&self, [ruined, stopped, reached]: [f64; 3]) -> String {
+    fn describe_shares(&self, [ruined, stopped, reached]: [f64; 3]) -> String {
         let (ruined, stopped) = (percent(ruined), percent(stopped));
         if self.limits.ends.profit.is_empty() {
             return format!("ruined in {ruined}, stopped for good in {stopped}");
@@ -273,7 +273,7 @@ pub(crate) fn describe_limits(limits: &WalletLimits, scale: MoneyScale) -> Strin
     };
     let largest = (!largest.is_empty()).then(|| format!("max stake {}{larger}", largest.join(" and ")));
     let run = is_on(ends).then(|| "limits of the run".to_owned());
-    let rest = is_on(rests).then(|| "limits of the day or session".to_owned());
+    let rest = is_on(rests).then(|| "daily or session limits".to_owned());
     let limits: Vec<String> = [drawdown, run, streak, largest, rest].into_iter().flatten().collect();
     limits.join(", ")
 }
@@ -411,8 +411,7 @@ mod tests {
             oversized: OversizedStake::Refused,
         };
         assert_eq!(wallet_limits(&settings.bots[0], &settings), expected);
-        let text =
-            "max drawdown 25.00 %, max 3 losses in a row, max stake 50.00 %, limits of the day or session";
+        let text = "max drawdown 25.00 %, max 3 losses in a row, max stake 50.00 %, daily or session limits";
         assert_eq!(describe_limits(&expected, settings.money_scale), text);
     }
 
@@ -423,7 +422,7 @@ mod tests {
             (risk.pauses, risk.cooldown_scope) = (vec![pause], CooldownScope::All);
             risk.min_payout_percent_by_symbol.insert("BTCUSDT".to_owned(), 150.0);
         });
-        let suffix = "; not simulated, because they only skip trades: pauses, minimum payout";
+        let suffix = "; settings that only skip trades are not simulated: pauses, minimum payout";
         assert!(more.ends_with(suffix), "{more}");
         // A payout of 150 % breaks even at 40 % wins.
         assert!(more.contains("at 40.00 % wins (break-even)"), "{more}");
@@ -445,7 +444,7 @@ mod tests {
         assert!(other.starts_with("bot \"c\": stake 20.00"), "{lines:?}");
         assert!(delayed.starts_with("bot \"f\""), "{lines:?}");
         assert!(
-            delayed.ends_with("; not simulated, because they only skip trades: entry delay"),
+            delayed.ends_with("; settings that only skip trades are not simulated: entry delay"),
             "{lines:?}"
         );
     }

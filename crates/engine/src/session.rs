@@ -88,7 +88,7 @@ impl Session {
             let rule = LongerRule::for_symbol(bot.symbol, settings.longer_share_percent);
             let longer = LongerCandles::with_rule(bot.interval, strategy.longer_intervals(), rule);
             let longer = longer.map_err(|error| {
-                let problem = format!("strategy \"{}\" also uses longer candles: {error}", bot.strategy);
+                let problem = format!("strategy \"{}\" needs longer candles: {error}", bot.strategy);
                 EngineError::setting(format!("bots[{index}].interval"), problem)
             })?;
             let judged = (stake, verdicts::new_verdict(plan, &budget, &bot.name));
@@ -202,7 +202,7 @@ impl Session {
         self.intents.next
     }
 
-    /// Returns the intents without a known trade whose stakes are still reserved.
+    /// Returns the intents that still have a reserved stake but no known trade.
     /// Each of these intents is in doubt or marked as not opened.
     pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved_intents()
@@ -412,7 +412,7 @@ impl Session {
         bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].required_history(candles)?.max(most)))
     }
 
-    /// Returns the duplicate trades of which no settlement is known yet.
+    /// Returns the duplicate trades whose settlement is not known yet.
     pub fn duplicate_trades(&self) -> &[SecondTrade] {
         &self.second_trades
     }

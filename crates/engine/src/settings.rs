@@ -85,7 +85,7 @@ impl SessionSettings {
         }
         for (index, bot) in self.bots.iter().enumerate() {
             if bot.name.is_empty() || bot.name.contains([',', '"', '\n', '\r']) {
-                let problem = "a bot name cannot be empty or contain a comma, quote or line break";
+                let problem = "a bot name cannot be empty or contain a comma, quotation mark or line break";
                 return Err(EngineError::setting(format!("bots[{index}].name"), problem));
             }
             if self.bots[..index].iter().any(|other| other.name == bot.name) {
@@ -192,7 +192,7 @@ impl BotSettings {
         let seconds = self.entry_delay_s;
         if seconds < 0 {
             return Err(format!(
-                "{seconds} s is before the candle's close, when the signal is not known yet. Use 0 or more. To enter \
+                "{seconds} s is negative, but the signal is known only after the close. Use 0 or more. To enter \
                  within a candle, use a shorter interval or a strategy that reacts to prices"
             ));
         }
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn entry_delay_is_shorter_than_a_candle_and_omitted_if_zero() {
         let too_long = "60 s is not shorter than a 1m candle. Use less";
-        let too_early = "-1 s is before the candle's close, when the signal is not known yet. Use 0 or more. To enter \
+        let too_early = "-1 s is negative, but the signal is known only after the close. Use 0 or more. To enter \
                          within a candle, use a shorter interval or a strategy that reacts to prices";
         for (seconds, expected) in [(0, Ok(0)), (59, Ok(59)), (60, Err(too_long)), (-1, Err(too_early))] {
             let bot: BotSettings = from_value(json!({

@@ -37,7 +37,7 @@ pub struct DailyLadderLimit {
     pub is_own: bool,
 }
 
-/// Checks the stakes of all bots against the limits, at a start or reload.
+/// Checks the stakes of all bots against the limits, at startup and on reload.
 /// The cost of all ladders must be within the balance, the loss limits, the drawdown limit and the maximum stake. The
 /// first stake of each bot must be possible ([`check_first_stakes`]). Kelly stakes require a limit on open trades.
 pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
@@ -66,8 +66,8 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             format!("(largest stake {largest})")
         } else {
             format!(
-                "in all {at_once} trades that may be open at once ({of_one} each, largest stake {largest}). Trades \
-                 that lose together climb several levels. Set max_open_trades_per_symbol = 1 to prevent this"
+                "in all {at_once} trades that may be open at once ({of_one} each, largest stake {largest}). If several \
+                 of them lose, the ladder climbs several levels. Set max_open_trades_per_symbol = 1 to prevent this"
             )
         };
         let text = format!("bot \"{bot}\": the ladder costs {cost} if every level loses {each}");
@@ -96,7 +96,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     {
         let (all, bound) = (scale.format(total_at_once), scale.format(bound));
         notice.text = format!(
-            "{}. The ladders of all open trades may cost {all}, more than the {bound} of {key}",
+            "{}. The ladders of all open trades may cost {all}, more than the {bound} that {key} allows",
             notice.text
         );
     }
@@ -123,7 +123,7 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
 }
 
 /// Returns the maximum number of open trades of a bot, capped by the limits. A bot may open one trade per candle until
-/// the first trade has ended. Signals with a longer expiry of their own may exceed this number.
+/// the first trade has ended. Signals that set a longer expiry may exceed this number.
 pub(crate) fn max_concurrent_trades(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;
@@ -228,11 +228,11 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
         let first = limits.round_down_to_step(stake.next(context));
         let cap = limits.stake_cap(balance).filter(|_| limits.cap_stakes);
         let first = cap.map_or(first, |most| first.min(most));
-        let broken = broken_limit(first, balance, &limits, scale);
-        let own = || broken_bot_limit(first, balance, (&bot.name, settings), &limits);
+        let broken = violated_limit(first, balance, &limits, scale);
+        let own = || violated_bot_limit(first, balance, (&bot.name, settings), &limits);
         let Some(broken) = broken.or_else(own) else { continue };
         let (name, stake) = (&bot.name, scale.format(first));
-        let BrokenLimit { limit, bound, uses_balance } = broken;
+        let ViolatedLimit { limit, bound, uses_balance } = broken;
         if uses_balance || matches!(bot.stake, StakeSettings::Share { .. } | StakeSettings::Kelly { .. }) {
             notices.push(format!(
                 "bot \"{name}\" cannot trade at an initial balance of {}: its stake is {stake}, but {limit} is {bound}",
@@ -248,14 +248,14 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
     Ok(notices)
 }
 
-struct BrokenLimit {
+struct ViolatedLimit {
     limit: String,
     bound: String,
     uses_balance: bool,
 }
 
-fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale) -> Option<BrokenLimit> {
-    let broken = |limit: &str, bound: Money, uses_balance| BrokenLimit {
+fn violated_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale) -> Option<ViolatedLimit> {
+    let broken = |limit: &str, bound: Money, uses_balance| ViolatedLimit {
         limit: limit.to_owned(),
         bound: scale.format(bound),
         uses_balance,
@@ -282,12 +282,12 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
     })
 }
 
-fn broken_bot_limit(
+fn violated_bot_limit(
     stake: Money,
     balance: Money,
     (bot, settings): (&str, &SessionSettings),
     limits: &Limits,
-) -> Option<BrokenLimit> {
+) -> Option<ViolatedLimit> {
     let own = settings.risk.bots.get(bot)?;
     let scale = settings.money_scale;
     let bounds = [
@@ -301,7 +301,7 @@ fn broken_bot_limit(
         let key = if amount.is_some() { key.to_owned() } else { format!("{key}_percent") };
         let limit = format!("risk.bots.{bot}.{key}");
         let shown = scale.format(amount.unwrap_or(bound));
-        Some(BrokenLimit { limit, bound: shown, uses_balance: amount.is_none() })
+        Some(ViolatedLimit { limit, bound: shown, uses_balance: amount.is_none() })
     })
 }
 

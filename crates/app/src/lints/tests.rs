@@ -254,7 +254,7 @@ fn reports_rules_that_rarely_or_never_trade() {
     check_combination("", &filter("0.001"), &[]);
     let zones = "[risk]\nday_timezone = \"EST\"\nhours = [{ from = \"08:00\", to = \"17:00\", timezone = \"EST\" }]\n";
     let places =
-        "risk.day_timezone, risk.hours: EST has no daylight saving time; New York uses America/New_York";
+        "risk.day_timezone, risk.hours: EST has no daylight saving time; for New York, use America/New_York";
     check_sections(zones, &[("doubtful_time_zone", places)]);
     let gate = "gate = { after_virtual_losses = 2, resets = \"day\", day_timezone = \"Etc/GMT-3\" }";
     let sign = "bot \"a\": Etc/GMT-3 is UTC+3; UTC-3 is Etc/GMT+3";

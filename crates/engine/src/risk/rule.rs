@@ -31,7 +31,7 @@ pub enum Rule {
     /// A trade with the same direction and close time is open on the symbol.
     DuplicateOpen = 9,
     /// Too many trades are open.
-    /// In journals from versions without [`Self::MaxOpenTradesPerSymbol`], this rule includes the per-symbol limit.
+    /// In journals from versions without [`Self::MaxOpenTradesPerSymbol`], this rule covers the per-symbol limit too.
     MaxOpenTrades = 10,
     /// Too many trades were opened in the last 60 minutes.
     MaxTradesPerHour = 11,
@@ -45,7 +45,7 @@ pub enum Rule {
     MaxDrawdown = 15,
     /// The maximum number of consecutive losses is reached.
     LossStreak = 16,
-    /// The payout is too low, or unknown while another trade probes the payout.
+    /// The payout is too low, or it is unknown and another trade is already probing it.
     MinPayout = 17,
     /// The stake is below the minimum or above the maximum.
     StakeBounds = 18,
@@ -53,7 +53,7 @@ pub enum Rule {
     InsufficientBalance = 19,
     /// The bot's verdict on live trades has ruled out an edge.
     EdgeRejected = 20,
-    /// The time is within a blackout, a dated period without new trades.
+    /// The time is within a blackout, a configured period without new trades.
     Blackout = 21,
     /// The bot has too many open trades.
     BotMaxOpenTrades = 22,
@@ -77,8 +77,8 @@ pub enum Rule {
     BotSessionLossLimit = 31,
     /// The bot's session profit target is reached.
     BotSessionProfitTarget = 32,
-    /// Another symbol of `best_payout_of` is preferred, or another trade probes the payout.
-    /// A symbol is preferred if its payout is higher, or if the payouts are equal and the symbol was just traded.
+    /// Another symbol of `best_payout_of` pays more, or it pays the same and was traded at the same time.
+    /// The rule also applies if the payout is unknown and another trade is already probing it.
     BestPayout = 33,
     /// Too many trades are open on the symbol.
     MaxOpenTradesPerSymbol = 34,
@@ -87,8 +87,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns the number of the rule in the hash of a refusal. The per-symbol limit shares the number of
-    /// [`Self::MaxOpenTrades`], which once included the per-symbol limit. Hashes of earlier runs therefore stay valid.
+    /// Returns the number that stands for the rule in the hash of a refusal. The per-symbol limit has the number of
+    /// [`Self::MaxOpenTrades`], which covered both limits in earlier versions. Hashes of earlier runs thus stay valid.
     #[inline]
     pub(crate) const fn hash_number(self) -> u8 {
         match self {
@@ -102,12 +102,12 @@ impl Rule {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }
 
-    /// Returns whether only an operator can lift the rule. Time and the end of a trade do not lift such a rule.
+    /// Returns whether the rule stays in force until an operator lifts it.
     pub const fn is_lifted_by_operator(self) -> bool {
         matches!(self, Self::Halted | Self::MaxDrawdown | Self::LossStreak | Self::BotLossStreak)
     }
 
-    /// Returns whether the rule usually refuses signals only for the length of a trade, a reply or a candle.
+    /// Returns whether the rule usually lasts only until a trade ends, a reply arrives or a candle closes.
     pub const fn is_usually_short(self) -> bool {
         matches!(
             self,
@@ -236,29 +236,31 @@ impl Rule {
                 format_count("cooldown_after_losses_s", risk.cooldown_after_losses_s),
             ],
             Self::DailyLossLimit => {
-                money("daily_loss_limit", risk.daily_loss_limit, risk.daily_loss_limit_percent)
+                money_parts("daily_loss_limit", risk.daily_loss_limit, risk.daily_loss_limit_percent)
             }
             Self::DailyProfitTarget => {
-                money("daily_profit_target", risk.daily_profit_target, risk.daily_profit_target_percent)
+                money_parts("daily_profit_target", risk.daily_profit_target, risk.daily_profit_target_percent)
             }
             Self::SessionLossLimit => {
-                money("session.loss_limit", session.loss_limit, session.loss_limit_percent)
+                money_parts("session.loss_limit", session.loss_limit, session.loss_limit_percent)
             }
             Self::SessionProfitTarget => {
-                money("session.profit_target", session.profit_target, session.profit_target_percent)
+                money_parts("session.profit_target", session.profit_target, session.profit_target_percent)
             }
             Self::BotDailyLossLimit => {
-                money("daily_loss_limit", own.daily_loss_limit, own.daily_loss_limit_percent)
+                money_parts("daily_loss_limit", own.daily_loss_limit, own.daily_loss_limit_percent)
             }
             Self::BotDailyProfitTarget => {
-                money("daily_profit_target", own.daily_profit_target, own.daily_profit_target_percent)
+                money_parts("daily_profit_target", own.daily_profit_target, own.daily_profit_target_percent)
             }
             Self::BotSessionLossLimit => {
-                money("session_loss_limit", own.session_loss_limit, own.session_loss_limit_percent)
+                money_parts("session_loss_limit", own.session_loss_limit, own.session_loss_limit_percent)
             }
-            Self::BotSessionProfitTarget => {
-                money("session_profit_target", own.session_profit_target, own.session_profit_target_percent)
-            }
+            Self::BotSessionProfitTarget => money_parts(
+                "session_profit_target",
+                own.session_profit_target,
+                own.session_profit_target_percent,
+            ),
             Self::RefusedByVenue => {
                 let first = format_count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
                 vec![first.map(|first| format!("{first}, doubled after each further decline"))]
@@ -299,7 +301,7 @@ fn format_percent(key: &str, percent: f64) -> Option<String> {
     (percent > 0.0).then(|| format!("{key} = {percent}"))
 }
 
-fn money(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
+fn money_parts(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
     vec![format_amount(key, most), format_percent(&format!("{key}_percent"), share)]
 }
 

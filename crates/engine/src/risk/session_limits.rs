@@ -74,7 +74,7 @@ impl SessionLimits {
         scale: MoneyScale,
     ) -> Result<Self, EngineError> {
         if settings.of == SessionSpan::Hours && hours.is_empty() {
-            let problem = "the value \"hours\" requires trading hours. Set risk.hours, or use of = \"run\"";
+            let problem = "the value \"hours\" requires trading hours. Set risk.hours, or use \"run\"";
             return Err(EngineError::setting("risk.session.of", problem));
         }
         let own = settings;
@@ -111,7 +111,7 @@ impl SessionTally {
         (self.profit, self.equity, self.shortage) = (Money::ZERO, equity, shortage);
     }
 
-    /// Lowers the initial shortage to the current shortage, so that a later increase counts as a loss.
+    /// Lowers the initial shortage if the shortage has shrunk, so that a later increase counts as a new loss.
     pub(crate) fn lower_initial_shortage(&mut self, shortage: Money) {
         self.shortage = self.shortage.min(shortage);
     }

@@ -80,7 +80,7 @@ pub struct RiskSettings {
     pub max_clock_skew_ms: u32,
     /// Trading hours. Trading is always allowed if the list is empty.
     pub hours: Vec<Hours>,
-    /// CSV file of periods without new trades, such as news releases, with the header `from,to,symbols,reason`.
+    /// CSV file of periods without new trades, for example around news. Header: `from,to,symbols,reason`.
     #[serde(skip_serializing_if = "Blackouts::is_none")]
     pub blackouts: Blackouts,
     /// Per-bot limits by bot name, in addition to the limits of the run.
@@ -96,7 +96,7 @@ pub struct RiskSettings {
     /// Maximum stake.
     #[schemars(with = "f64")]
     pub max_stake: Decimal,
-    /// Step to which stakes are rounded down.
+    /// Stake step. Each stake is rounded down to a multiple of the step.
     #[schemars(with = "f64")]
     pub stake_step: Decimal,
     /// Maximum stake in percent of the free balance.
@@ -108,7 +108,7 @@ pub struct RiskSettings {
     pub enforce_verdict: bool,
     /// Parameters of the edge verdict, fixed before the first trade.
     pub verdict: VerdictSettings,
-    /// Maximum risk of ruin of all ladders within `ruin_horizon_trades`, from 0 to 1. A run above it does not start.
+    /// Maximum risk of ruin of all ladders within `ruin_horizon_trades`, from 0 to 1. At a higher risk, no run starts.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_ruin_probability: f64,
     /// Number of trades over which the risk of ruin is calculated.
@@ -194,8 +194,8 @@ pub struct VerdictSettings {
     pub delta: f64,
     /// Staking rule of the notional accounts that test the edge.
     pub lambda: LambdaRule,
-    /// Mean number of trades from *edge shown* to a false *edge no longer held* alarm. 0 disables this alarm
-    /// and applies to journals without this value. A change does not reset the verdicts.
+    /// Mean number of trades between *edge shown* and a false alarm (*edge no longer held*). 0 disables the alarm, as
+    /// in journals without this value. A change does not reset the verdicts.
     #[serde(default)]
     pub watch_trades: u64,
 }
@@ -205,7 +205,7 @@ pub struct VerdictSettings {
 #[serde(rename_all = "snake_case")]
 pub enum LambdaRule {
     /// Kelly fractions for four edges from 1.1 to 6.5 times `delta`. Each fraction bets its own part of the account.
-    /// The name `shrunk_kelly400` from earlier versions is accepted, but every verdict restarts.
+    /// `shrunk_kelly400`, a rule of earlier versions, is read as this rule, but every verdict restarts.
     #[default]
     #[serde(alias = "shrunk_kelly400")]
     FixedFractions,

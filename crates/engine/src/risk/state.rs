@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 const TYPICAL_TRADES_PER_HOUR: usize = 1_024;
 
-/// Risk state folded from events. The limits and the numbers of symbols and bots bound the size of the state.
+/// Risk state folded from events. Its size is bounded by the limits and by the numbers of symbols and bots.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RiskState {
     pub(crate) halted: bool,
@@ -265,7 +265,7 @@ impl RiskState {
         self.venue_refusals.paused_until(symbol, limits.refused_by_venue_pause)
     }
 
-    /// Starts the cooldown after a counted loss. `streak` is the number of consecutive losses of all bots.
+    /// Starts the cooldown after a loss has been counted. `streak` is the number of consecutive losses of all bots.
     pub(crate) fn cool_down(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         let (streak, rested_at) = match limits.cooldown_scope {

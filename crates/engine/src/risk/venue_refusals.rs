@@ -5,7 +5,7 @@ use crate::{RefusalReason, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// Maximum pause after repeated refusals. A first pause that is configured to be longer is not shortened.
+/// Maximum pause after repeated refusals. A longer configured first pause is not shortened.
 const MAX_PAUSE: Millis = Millis::HOUR;
 
 /// A pause of new trades after the venue refused orders.
@@ -49,7 +49,7 @@ impl RefusalPause {
 pub struct OrderReply {
     /// Traded symbol.
     pub symbol: Symbol,
-    /// Venue time at which the order was decided.
+    /// Venue time of the decision to trade.
     pub decided: Millis,
     /// Venue time of the reply.
     pub at: Millis,
@@ -57,7 +57,7 @@ pub struct OrderReply {
     pub refusal: Option<RefusalReason>,
 }
 
-/// Returns the pause of a symbol at `now`, given the venue's replies in order. `None` if the symbol is not paused.
+/// Returns a symbol's pause at `now`, given the venue's replies in time order. `None` if the symbol is not paused.
 pub fn refusal_pause_after(
     risk: &RiskSettings,
     symbol: Symbol,

@@ -60,11 +60,11 @@ pub fn invalid_time_zone_hint(text: &str) -> String {
     }
 }
 
-/// Returns a note about a zone without daylight saving time for which users often expect daylight saving time.
+/// Returns a note about a zone that has no daylight saving time, although users often expect it.
 pub fn missing_dst_note(zone: &str) -> Option<&'static str> {
     match zone {
-        "EST" => Some("EST has no daylight saving time; New York uses America/New_York"),
-        "MST" => Some("MST has no daylight saving time; Denver uses America/Denver"),
+        "EST" => Some("EST has no daylight saving time; for New York, use America/New_York"),
+        "MST" => Some("MST has no daylight saving time; for Denver, use America/Denver"),
         _ => None,
     }
 }

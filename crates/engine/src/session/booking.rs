@@ -1,4 +1,4 @@
-//! Books changed intents (opened, refused, settled, resolved after a doubt) and begins new days.
+//! Updates the books when an intent is opened, refused, settled or resolved, and begins new days.
 
 use super::Session;
 use crate::intent::{Intent, ReinstatedIntent};
@@ -63,7 +63,7 @@ impl Session {
     }
 
     /// Excludes an intent from the evidence for the bot's verdict and stake rule.
-    /// The exclusion is final, because the outcome of a trade that appears later may already be known by then.
+    /// The exclusion is final: if the trade appears later, its outcome may already be known.
     fn exclude(&mut self, intent: &Intent) {
         if let Some(verdict) = self.verdict_mut(intent.bot) {
             verdict.on_excluded(intent.id);
@@ -73,7 +73,7 @@ impl Session {
         }
     }
 
-    /// Excludes a trade whose result an operator reported from the evidence. The profit is booked regardless.
+    /// Excludes a trade from the evidence because an operator reported its result. The profit is still booked.
     pub(super) fn exclude_by_id(&mut self, intent: IntentId) {
         let found = self.intents.unfinished.iter().find(|known| known.id == intent).copied();
         if let Some(intent) = found {
@@ -142,8 +142,8 @@ impl Session {
         self.on_opened(opened, at);
     }
 
-    /// Reserves the stake of a rejected order again and counts the trade.
-    /// The trade stays excluded from the evidence, like the rejected order.
+    /// Reserves the stake again and counts the trade if a rejected order turns out to be a trade.
+    /// The trade stays excluded from the evidence.
     pub(super) fn on_reinstated(&mut self, terms: &OrderTerms) {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());

@@ -100,8 +100,8 @@ impl Session {
         }
     }
 
-    /// Begins a new day before its first event is booked. Does nothing if the day has begun.
-    /// The `DayOpened` record of a day follows that event and may be lost in a crash.
+    /// Begins a new day before the first event of the day is booked. Does nothing if the day has begun.
+    /// The day's `DayOpened` record is written after that event and may be lost in a crash.
     pub(super) fn recall_day(&mut self, at: Millis) {
         if self.ledger.is_day_over(at) {
             self.begin_day(at);

@@ -101,7 +101,7 @@ const fn replace_result(old: &EventKind, intent: IntentId, (outcome, profit): (O
     }
 }
 
-/// Returns whether an event changes the folded state. Readings that the next reading replaces do not change the state.
+/// Returns whether an event belongs in the history. Readings are omitted, because the next reading replaces them.
 const fn is_folded(kind: &EventKind) -> bool {
     !matches!(
         kind,

@@ -1,4 +1,4 @@
-//! Reloads the limits of a running Session, and begins and counts sessions with limits.
+//! Reloads limits during a run, and tracks the periods to which session limits apply.
 
 use super::Session;
 use super::earlier::position_or_push;
@@ -10,8 +10,8 @@ impl Session {
     /// Prepares limits that apply from the next [`Control::Reload`](crate::Control::Reload) event.
     ///
     /// A reload does not affect trades, money or verdicts. Settings in `[risk.verdict]` are ignored. Fails if a
-    /// setting is invalid or cannot change in a running Session: the start of the day, the kind of session, or an
-    /// hourly trade limit if trades were not counted before. After an error, no limits are prepared.
+    /// setting is invalid or cannot change during a run. The start of the day and the kind of session cannot change,
+    /// and an hourly trade limit cannot be enabled. After an error, no limits are prepared.
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;

@@ -12,12 +12,12 @@ impl Session {
         match probe {
             PayoutProbe::Needed => self.limits.minimum_stake,
             PayoutProbe::NotNeeded => {
-                self.limit(bot, self.limits.round_down_to_step(bot.next_stake(self.context(), at)))
+                self.cap_stake(bot, self.limits.round_down_to_step(bot.next_stake(self.stake_context(), at)))
             }
         }
     }
 
-    pub(super) fn context(&self) -> StakeContext {
+    pub(super) fn stake_context(&self) -> StakeContext {
         StakeContext {
             free: self.ledger.available(),
             minimum: self.limits.minimum_stake,
@@ -26,7 +26,7 @@ impl Session {
     }
 
     #[inline]
-    fn limit(&self, bot: &Bot, stake: Money) -> Money {
+    fn cap_stake(&self, bot: &Bot, stake: Money) -> Money {
         match self.stake_cap_for(bot) {
             Some(most) if stake > most => self.fit_below_cap(most, bot, stake),
             _ => stake,
@@ -34,7 +34,7 @@ impl Session {
     }
 
     pub(super) fn restarts_ladder(&self, bot: &Bot) -> bool {
-        let next = || self.limits.round_down_to_step(bot.stake.next(self.context()));
+        let next = || self.limits.round_down_to_step(bot.stake.next(self.stake_context()));
         bot.restarts_ladder() && self.stake_cap_for(bot).is_some_and(|most| next() > most)
     }
 
@@ -69,7 +69,7 @@ impl Session {
 
     #[inline(never)]
     fn fit_below_cap(&self, most: Money, bot: &Bot, stake: Money) -> Money {
-        let first = || self.limits.round_down_to_step(bot.stake.first(self.context()));
+        let first = || self.limits.round_down_to_step(bot.stake.first(self.stake_context()));
         let stake = if bot.restarts_ladder() { first() } else { stake };
         if self.limits.cap_stakes { stake.min(most) } else { stake }
     }
@@ -78,7 +78,7 @@ impl Session {
     #[cold]
     pub(super) fn begin_probe(&mut self, (bot, symbol, id): (BotId, SymbolId, IntentId), stake: Money) {
         self.state.begin_probe(symbol, id);
-        let context = self.context();
+        let context = self.stake_context();
         let Some(own) = self.bots.get_mut(bot.index()) else { return };
         // The ladder's stake would have been rounded down to the step.
         if self.limits.round_down_to_step(own.stake.next(context)) > stake {

@@ -24,7 +24,7 @@ pub struct Obstacle {
     pub text: String,
     /// Venue time at which the refusal ends, `None` if only an event or an operator can end the refusal.
     pub until: Option<Millis>,
-    /// Whether the rule usually lasts no longer than a trade, a reply or a candle.
+    /// Whether the refusal usually lasts only until a trade ends, a reply arrives or a candle closes.
     pub is_brief: bool,
 }
 
@@ -181,18 +181,18 @@ impl Session {
         self.bots.iter().enumerate().filter_map(ladder_level).collect()
     }
 
-    /// Returns the next stakes that violate a bound and that no open trade can change, in bot order.
+    /// Returns the next stakes that violate a bound, in bot order. Omits stakes that an open trade may still change.
     pub fn stake_troubles(&self, now: Millis) -> Vec<StakeViolation> {
         let trouble = |(place, bot): (usize, &Bot)| {
             let id = BotId::new(place)?;
             let stake = self.stake(bot, PayoutProbe::NotNeeded, now);
-            let (bound, figure) = self.broken_bound(id, stake)?;
+            let (bound, figure) = self.find_violated_bound(id, stake)?;
             Some(StakeViolation { bot: id, stake, bound, figure })
         };
         self.bots.iter().enumerate().filter_map(trouble).collect()
     }
 
-    fn broken_bound(&self, id: BotId, stake: Money) -> Option<(StakeBound, Money)> {
+    fn find_violated_bound(&self, id: BotId, stake: Money) -> Option<(StakeBound, Money)> {
         let Self { limits, ledger, intents, .. } = self;
         // The end of an open trade may change the bot's stake and the balance.
         if intents.trade_count_of(id) > 0 {
@@ -275,7 +275,7 @@ pub struct LadderLevel {
     pub levels: u32,
 }
 
-/// A bot's next stake that violates a bound, and that no open trade of the bot can change.
+/// A bot's next stake, if it violates a bound and no open trade of the bot can still change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StakeViolation {
     /// Bot whose next stake violates the bound.
@@ -288,7 +288,7 @@ pub struct StakeViolation {
     pub figure: Money,
 }
 
-/// A minimum or maximum of stakes.
+/// A minimum or maximum for stakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StakeBound {
     /// `risk.min_stake`, rounded up to a multiple of `risk.stake_step`.
@@ -297,9 +297,9 @@ pub enum StakeBound {
     MaxStake,
     /// `risk.max_stake_percent` of the free balance.
     MaxStakePercent,
-    /// The daily loss limit on a day without losses, as an amount or a percentage of the equity.
+    /// The full daily loss limit, not reduced by losses: an amount or a percentage of the equity.
     DailyLossLimit,
-    /// The bot's own daily loss limit, as an amount or a percentage of the equity.
+    /// The bot's full daily loss limit, not reduced by losses: an amount or a percentage of the equity.
     BotDailyLossLimit,
     /// The free balance.
     FreeBalance,

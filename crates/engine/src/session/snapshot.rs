@@ -77,7 +77,7 @@ impl SessionSnapshot {
         }
         let other = |what| Err(RestoreError::OtherSettings { what });
         if self.money_scale != session.money_scale {
-            return other("decimals of its money");
+            return other("money decimals");
         }
         let is_of_bots = self.bots.iter().map(|bot| &bot.name).eq(&session.names);
         if !is_of_bots || !self.state.has_bots(self.bots.len()) {
@@ -116,7 +116,7 @@ impl Session {
     }
 
     /// Restores a snapshot of a Session with the same settings. Strategies are not restored.
-    /// After an error, the Session must not be used unless its settings match the snapshot.
+    /// After an error, discard the Session, because it may be partly restored.
     pub fn restore(&mut self, snapshot: SessionSnapshot) -> Result<(), RestoreError> {
         snapshot.check(self)?;
         let SessionSnapshot { bots, symbols, shared, state, .. } = snapshot;

@@ -11,22 +11,22 @@ use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, count_closing_before
 const BLOCK_CANDLES: usize = 1_024;
 
 /// Maximum number of answers (signals) that a candle-only bot collects before the next bot's turn.
-/// The number makes switching between bots cheap and keeps the answers of many bots in a CPU cache.
+/// It is large enough for cheap switching between bots, and small enough to keep all answers in a CPU cache.
 const MAX_ANSWERS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
 ///
-/// This is the input of [`Session::handle_candles`]. A bot without prices or pending settlements can read ahead of the
-/// other bots. Such a bot reads up to its first answer, or several answers if its strategy ignores settlements. The
-/// answers are handled once all other bots have reached the time of the answer.
+/// This is the input of [`Session::handle_candles`]. A bot that waits for neither prices nor settlements can read
+/// ahead of the other bots: up to its first answer, or up to several answers if its strategy ignores settlements. An
+/// answer is handled once all other bots have reached its time.
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
-    readers: Vec<BotReader>,
+    readers: Vec<BotCandleReader>,
     turns: Tournament,
     shown: u64,
 }
 
-struct BotReader {
+struct BotCandleReader {
     bot: BotId,
     series: SeriesId,
     length: Millis,
@@ -52,7 +52,7 @@ impl<'a> StoredCandles<'a> {
                 let waits_for_events = priced.contains(&own.symbol);
                 let sees_candles_only = !waits_for_events && !own.waits_for_settlements();
                 let max_answers = if sees_candles_only { MAX_ANSWERS } else { 1 };
-                readers.push(BotReader {
+                readers.push(BotCandleReader {
                     bot: *bot,
                     series: id,
                     length,
@@ -106,7 +106,7 @@ impl<'a> StoredCandles<'a> {
     }
 }
 
-impl BotReader {
+impl BotCandleReader {
     #[inline]
     fn current_answer(&self) -> Option<&Signal> {
         self.answers.get(self.answer_index).map(|answer| &answer.signal)
@@ -164,7 +164,7 @@ pub enum BatchEnd {
     /// All candles that close before the requested time were handled.
     Reached,
     /// Actions are pending.
-    /// All candles that close before the contained time were handled, and some candles that close exactly at this time.
+    /// All candles that close before this time were handled, and possibly some that close exactly at this time.
     ActionsAt(Millis),
 }
 

@@ -2,7 +2,7 @@
 
 use candlewick_sdk::Millis;
 
-/// A tournament tree that finds the earliest of several times, of which only the earliest time changes.
+/// A tournament tree that finds the earliest of several times. Only the earliest time can be changed.
 /// Each pair stores the later time (the loser). A changed time is compared once per level. The comparison is
 /// unpredictable and therefore branch-free (docs/performance.md).
 pub(super) struct Tournament {

@@ -141,7 +141,7 @@ impl TrialSession {
         limits.is_full(intents, intents.counts(bots[BotId::FIRST.index()].symbol))
     }
 
-    /// Returns the earliest time at which a signal may be approved if no event occurs before.
+    /// Returns the earliest time at which a signal may be approved, unless an event occurs first.
     /// `now` is the time of the last candle or event. Returns `now` if the next signal may be approved.
     pub fn refuses_until(&self, now: Millis) -> Millis {
         let session = &self.session;

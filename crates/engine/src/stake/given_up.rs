@@ -3,7 +3,7 @@
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// Position to which a restarted ladder returns if the order does become a trade.
+/// Position to which a restarted ladder returns if the order turns out to be a trade after all.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct GivenUp<P> {
     /// First order since the last approved signal that the venue did not accept.
@@ -12,7 +12,7 @@ pub(crate) struct GivenUp<P> {
 }
 
 impl<P: Copy> GivenUp<P> {
-    /// Records another order that the venue did not accept. `current` is the position before the first such order.
+    /// Records an order that the venue did not accept. `current` is stored for the first such order only.
     pub(super) fn extend(known: Option<Self>, intent: IntentId, current: P) -> Self {
         known.map_or(Self { first: intent, position: current }, |known| Self {
             first: known.first.min(intent),

@@ -483,7 +483,7 @@ fn rejects_snapshots_of_other_settings_or_programs() {
     other(|own| own.bots[1].name = "another".to_owned(), "bots");
     other(|own| drop(own.bots.pop()), "bots");
     other(|own| own.bots[0].symbol = "X".parse().unwrap(), "symbols");
-    other(|own| own.money_scale = from_value(json!(3)).unwrap(), "decimals of its money");
+    other(|own| own.money_scale = from_value(json!(3)).unwrap(), "money decimals");
     let martingale = ladder_of(Decimal::ONE, 5, (LadderEntry::NextSignal, IfRefused::Wait));
     for stake in [StakeSettings::Fixed { amount: Decimal::TWO }, martingale] {
         let mut own = settings(9);

@@ -91,7 +91,7 @@ async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
     let bot = BotSettings { name: "one".to_owned(), ..bot };
     let own = SessionSettings { bots: vec![bot], ..with_bots(&[one]) };
     let ladder = why(&own).await;
-    assert!(ladder.contains("bot \"one\" has a changed stake, which depends on all its trades"), "{ladder}");
+    assert!(ladder.contains("bot \"one\" has a changed stake, which must be recomputed"), "{ladder}");
 }
 
 /// Each part says whether its numbers refer to other bots, which is invalid for later parts.

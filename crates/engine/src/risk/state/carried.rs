@@ -43,14 +43,14 @@ impl RiskState {
     }
 }
 
-/// Returns the key of a changed setting under which earlier trades would have counted differently.
+/// Returns the key of the first changed setting under which earlier trades would have been counted differently.
 /// The counts can only be converted if the result is `None`.
 pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
     let cools_down = after.cooldown_after_loss_s > 0 || after.cooldown_after_losses > 0;
     let cooldown = |is_changed: bool| cools_down && is_changed;
     let is_session_of_hours = after.session.of == SessionSpan::Hours;
-    let same_session = (before.session.of, limits_sessions(before), &before.hours)
-        == (after.session.of, limits_sessions(after), &after.hours);
+    let same_session = (before.session.of, has_session_limits(before), &before.hours)
+        == (after.session.of, has_session_limits(after), &after.hours);
     let changed = [
         ("day_start", before.day_start != after.day_start),
         ("day_timezone", before.day_timezone != after.day_timezone),
@@ -64,12 +64,12 @@ pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings)
         ("cooldown_scope", cooldown(before.cooldown_scope != after.cooldown_scope)),
         ("pauses", !is_subsequence(&after.pauses, &before.pauses)),
         // A session that spans a run restarts with the next run anyway.
-        ("session", is_session_of_hours && limits_sessions(after) && !same_session),
+        ("session", is_session_of_hours && has_session_limits(after) && !same_session),
     ];
     changed.into_iter().find(|(_, is_changed)| *is_changed).map(|(key, _)| key)
 }
 
-fn limits_sessions(risk: &RiskSettings) -> bool {
+fn has_session_limits(risk: &RiskSettings) -> bool {
     !risk.session.is_none() || risk.bots.values().any(crate::risk::BotLimitSettings::limits_session)
 }
 

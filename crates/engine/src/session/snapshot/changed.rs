@@ -54,24 +54,24 @@ impl Session {
         snapshot: SessionSnapshot,
         before: SnapshotOrigin<'_>,
     ) -> Result<Renumbering, RestoreError> {
-        let old = Self::without_strategies(before.settings).map_err(|error| needs_all(error.to_string()))?;
+        let old = Self::without_strategies(before.settings).map_err(|error| full_fold(error.to_string()))?;
         // Bot positions in the snapshot refer to the previous settings.
         snapshot.check(&old)?;
         if old.money_scale != self.money_scale || before.settings.balance != own.balance {
             return Err(RestoreError::OtherSettings { what: "money" });
         }
         if let Some(key) = changed_count_setting(&before.settings.risk, &own.risk) {
-            return Err(needs_all(format!(
-                "risk.{key} has changed, and the counts of this rule depend on earlier trades"
+            return Err(full_fold(format!(
+                "risk.{key} has changed, so the counts of this rule must be recomputed from all trades"
             )));
         }
         if before.headers.iter().any(|header| verdict_plan(header).is_none()) {
-            return Err(needs_all("the header of an earlier run lacks the verdict settings".to_owned()));
+            return Err(full_fold("the header of an earlier run lacks the verdict settings".to_owned()));
         }
         let names = self.collect_names(before.headers);
         let there = snapshot.names();
         let numbers = there.renumbering_to(&names);
-        let numbers = numbers.ok_or_else(|| needs_all("the snapshot has a bot without a run".to_owned()))?;
+        let numbers = numbers.ok_or_else(|| full_fold("a bot of the snapshot is in no run".to_owned()))?;
         let payouts = self.compare_counted_payouts(&old, &snapshot, &numbers, (before.settings, own))?;
         self.check_entry_delays(&old, &snapshot, &there, &numbers)?;
 
@@ -88,8 +88,8 @@ impl Session {
                     *self.bots[index].verdict = bots[at].verdict.clone().with_numbers(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
-                    return Err(needs_all(format!(
-                        "bot \"{}\" was missing in the last run, so its counts depend on all its trades",
+                    return Err(full_fold(format!(
+                        "bot \"{}\" was missing in the last run, so its counts must be recomputed from all its trades",
                         self.names[index]
                     )));
                 }
@@ -106,7 +106,7 @@ impl Session {
         });
         let absent: Vec<_> = absent.collect();
         if self.names.len() + absent.len() != names.bots.len() {
-            return Err(needs_all("the snapshot lacks a bot of an earlier run".to_owned()));
+            return Err(full_fold("the snapshot lacks a bot of an earlier run".to_owned()));
         }
         self.shared = SharedVerdicts { absent, budget: shared.budget };
         let to = (&numbers, names.symbols.len());
@@ -151,14 +151,14 @@ impl Session {
         let problem = if payouts.is_unchanged {
             let is_rounded_otherwise = before.risk.stake_step != own.risk.stake_step;
             (payouts.was_ever_needed && has_ladders && is_rounded_otherwise)
-                .then_some("risk.stake_step has changed, and ladder levels depend on the step and all trades")
+                .then_some("risk.stake_step has changed, so ladder levels must be recomputed from all trades")
         } else if has_ladders {
-            Some("symbols or maximum age of payout probes changed, and ladder levels depend on all probes")
+            Some("payout probes changed (symbols or maximum age), so ladder levels must be recomputed")
         } else {
             (payouts.is_needed_now && is_under_way)
-                .then_some("symbols or maximum age of payout probes changed while trades are pending")
+                .then_some("payout probes changed (symbols or maximum age) while trades are pending")
         };
-        problem.map_or(Ok(payouts), |problem| Err(needs_all(problem.to_owned())))
+        problem.map_or(Ok(payouts), |problem| Err(full_fold(problem.to_owned())))
     }
 
     /// Fails if the entry delay of a bot with pending trades changed, because nominal close times depend on the delay.
@@ -173,14 +173,14 @@ impl Session {
         let changed = under_way.find(|bot| old.entry_delay(*bot) != self.entry_delay(numbers.bot(*bot)));
         let Some(bot) = changed else { return Ok(()) };
         let name = there.bots.get(bot.index()).map_or("", String::as_str);
-        Err(needs_all(if self.names.iter().any(|own| own == name) {
-            format!("bot \"{name}\" has a changed entry_delay_s, and its pending trades use the previous one")
+        Err(full_fold(if self.names.iter().any(|own| own == name) {
+            format!("bot \"{name}\" has a changed entry_delay_s, but its pending trades use the previous one")
         } else {
             format!("bot \"{name}\" was removed, but its pending trades still use its entry_delay_s")
         }))
     }
 
-    /// Fails if the rounding or the cap of a ladder's stakes changed, because the level then depends on all its trades.
+    /// Fails if the rounding or the cap of a ladder's stakes changed. All trades are then needed to find the level.
     fn check_ladder_bounds(
         kept: &Stake,
         (bot_before, bot): (&BotSettings, &BotSettings),
@@ -201,13 +201,13 @@ impl Session {
             && (before.stake_step != risk.stake_step
                 || (!risk.stake_step.is_zero() && bot_before.stake != bot.stake));
         let problem = if is_capped_otherwise {
-            "changed stake limits, and the ladder level depends on the limits and all trades"
+            "changed stake limits, so its ladder level must be recomputed from all trades"
         } else if is_rounded_otherwise {
-            "changed stake rounding, and the ladder level depends on the rounding and all trades"
+            "changed stake rounding, so its ladder level must be recomputed from all trades"
         } else {
             return Ok(());
         };
-        Err(needs_all(format!("bot \"{}\" has {problem}", bot.name)))
+        Err(full_fold(format!("bot \"{}\" has {problem}", bot.name)))
     }
 
     fn carry_bot(
@@ -227,18 +227,18 @@ impl Session {
             }
             None
         } else if is_ladder && payouts.was_ever_needed {
-            Some("a changed stake, and all trades are needed to find the payout probes")
+            Some("a changed stake, so finding its payout probes requires all trades")
         } else {
             let is_as_patient = after.stake.if_refused() == before.stake.if_refused();
             let follows = bot.stake.migrate_from(stake) && has_entries && (is_as_patient || !is_ladder);
-            (!follows).then_some("a changed stake, which depends on all its trades")
+            (!follows).then_some("a changed stake, which must be recomputed from all its trades")
         };
         let is_missed_otherwise = is_ladder && is_reset && before.interval != after.interval;
         let problem = problem.or(is_missed_otherwise.then_some(
-            "a changed interval, and with if_refused = \"reset\" the ladder level depends on all trades",
+            "a changed interval, so its ladder level (if_refused = \"reset\") must be recomputed from all trades",
         ));
         if let Some(problem) = problem {
-            return Err(needs_all(format!("bot \"{}\" has {problem}", after.name)));
+            return Err(full_fold(format!("bot \"{}\" has {problem}", after.name)));
         }
         bot.last_close = last_close;
         if bot.reentry.is_some() {
@@ -248,6 +248,6 @@ impl Session {
     }
 }
 
-const fn needs_all(why: String) -> RestoreError {
+const fn full_fold(why: String) -> RestoreError {
     RestoreError::NeedsFullFold { why }
 }
