@@ -1,4 +1,4 @@
-//! Notices about stakes: payout probes, stakes that grow above their maximum, and unprofitable ladder levels.
+//! Notices about stakes: payout probes, stakes that may exceed their maximum, and unprofitable ladder levels.
 
 use crate::risk::Limits;
 use crate::ruin_limits::least_payout;
@@ -33,7 +33,7 @@ pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
         };
         Some(format!(
             "bot \"{name}\": while the payout of {symbol} is unknown{until}, one trade at the minimum stake of {least} \
-             probes the payout. The probe does not move a ladder"
+             probes the payout. A probe does not change the level of a ladder"
         ))
     };
     settings.bots.iter().filter_map(notice).collect()
@@ -68,7 +68,7 @@ pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<
     settings.bots.iter().enumerate().filter_map(notice).collect()
 }
 
-/// Returns the smallest stake of the bot's stake rule, `None` if a payout probe would not stake less.
+/// Returns the bot's lowest regular stake if it is known in advance and above the stake of a payout probe.
 fn lowest_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
@@ -167,7 +167,7 @@ fn describe_share(
     )
 }
 
-const MAX_NAMED_LEVELS: usize = 4;
+const MAX_LISTED_LEVELS: usize = 4;
 
 /// Returns a notice for each ladder with levels on which a win does not recover the previous losses.
 /// The notice states the result of a win on each of these levels. `records` contain the payouts, in bot order.
@@ -181,7 +181,7 @@ pub fn unprofitable_levels(
         let StakeSettings::Martingale { factor, .. } = bot.stake else { continue };
         let stakes = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?.level_stakes();
         let payout = least_payout(record.payout, bot, settings);
-        let left = results_of_a_win(&stakes, payout).into_iter().enumerate();
+        let left = net_win_by_level(&stakes, payout).into_iter().enumerate();
         let short: Vec<(usize, Money)> = left.filter(|(_, left)| *left < Money::ZERO).collect();
         if short.is_empty() {
             continue;
@@ -198,7 +198,7 @@ pub fn unprofitable_levels(
     Ok(lines)
 }
 
-fn results_of_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
+fn net_win_by_level(stakes: &[Money], payout: Payout) -> Vec<Money> {
     let mut lost = Money::ZERO;
     let left = |stake: &Money| {
         let left = stake.profit_at(payout) - lost;
@@ -211,8 +211,8 @@ fn results_of_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
 fn describe_levels(short: &[(usize, Money)], scale: MoneyScale) -> String {
     let one =
         |(index, left): &(usize, Money)| format!("on level {} leaves {}", index + 1, scale.format(*left));
-    let shown: Vec<String> = short.iter().take(MAX_NAMED_LEVELS).map(one).collect();
-    let more = if short.len() > MAX_NAMED_LEVELS { " and so on" } else { "" };
+    let shown: Vec<String> = short.iter().take(MAX_LISTED_LEVELS).map(one).collect();
+    let more = if short.len() > MAX_LISTED_LEVELS { " and so on" } else { "" };
     format!("{}{more}", shown.join(", "))
 }
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 pub(crate) const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Requests the venue's report of a trade and checks that it matches the order that the operator assigned.
-/// The order's request was in flight from `sent` to `ended`. The check accepts terms that the venue has changed.
+/// Requests the venue's report of a trade and checks that it matches the order to which the operator assigned it.
+/// The order's request was sent at `sent` and ended at `ended`. The check accepts terms that the venue has changed.
 pub async fn verify_adoption(
     broker: &dyn Broker,
     (order, sent, ended): (&OpenOrder, Millis, Millis),
@@ -87,7 +87,7 @@ pub(crate) fn check_adoption(
 
 fn describe_order(order: &OpenOrder) -> String {
     let OpenOrder { symbol, direction, amount, close_type, expiration_type, account } = order;
-    format!("{direction} {amount} {symbol} for {close_type} {expiration_type} on the {account} account")
+    format!("{direction} {amount} {symbol} for {close_type} ({expiration_type}) on the {account} account")
 }
 
 fn describe_report(report: &TradeReport) -> String {
@@ -98,7 +98,7 @@ fn describe_report(report: &TradeReport) -> String {
     let amount = report.amount.map(|amount| amount.normalize());
     let account = report.account.map_or_else(|| "an unknown".to_owned(), |account| format!("the {account}"));
     format!(
-        "trade {id}, {} {} {} for {} {} on {account} account",
+        "trade {id}, {} {} {} for {} ({}) on {account} account",
         or_unknown(direction.as_ref()),
         or_unknown(amount.as_ref()),
         or_unknown(symbol.as_ref()),

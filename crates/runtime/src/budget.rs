@@ -73,7 +73,7 @@ impl RequestDemand {
                 series: series.len(),
                 prices: wanted.len(),
                 opens,
-                endings: requests_per_ending(settings, risk, bots) * opens,
+                endings: requests_per_ended_trade(settings, risk, bots) * opens,
                 first_ask: Millis::new(i64::from(settings.first_ask_ms)),
                 window: bots.iter().filter_map(|bot| signal_window(risk, bot)).min(),
                 interval: series.iter().map(|one| one.interval.length()).min().unwrap_or(Millis::MINUTE),
@@ -94,8 +94,8 @@ impl RequestDemand {
         self.candles + early + self.prices + self.trades + self.accounts
     }
 
-    /// Returns whether the rate limit leaves room for requests of display-only prices. 0 means no rate limit.
-    /// Before the next grid time, all prices of a grid time must arrive and the burst allowance must recover.
+    /// Returns whether the rate limit (0 for none) leaves room for requests of display-only prices. All prices of one
+    /// grid time must arrive, and the burst allowance must refill, before the next grid time.
     pub fn has_room_for_display_prices(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst_size(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;
@@ -103,18 +103,18 @@ impl RequestDemand {
     }
 
     pub fn shortage(&self, per_second: f64) -> Option<String> {
-        let problem = self.problem(per_second)?;
-        let enough = (1..=MAX_SUGGESTED_RATE).find(|limit| self.problem(f64::from(*limit)).is_none());
+        let problem = self.find_problem(per_second)?;
+        let enough = (1..=MAX_SUGGESTED_RATE).find(|limit| self.find_problem(f64::from(*limit)).is_none());
         let raise = enough.map_or_else(String::new, |enough| {
             format!(", or set broker.requests_per_second to {enough} if the venue allows this rate")
         });
         Some(format!(
-            "broker.requests_per_second = {per_second} is too low for these bots: {problem}. Use fewer series, raise \
+            "broker.requests_per_second = {per_second} is too low for these bots: {problem}. Use fewer series or raise \
              risk.max_signal_delay_ms{raise}"
         ))
     }
 
-    fn problem(&self, per_second: f64) -> Option<String> {
+    fn find_problem(&self, per_second: f64) -> Option<String> {
         if per_second == 0.0 {
             return None;
         }
@@ -122,7 +122,7 @@ impl RequestDemand {
         if needed > per_second {
             return Some(format!("the bots need up to {needed:.1} requests/s"));
         }
-        let (latest, window) = (self.close.latest_open(per_second), self.close.window?);
+        let (latest, window) = (self.close.max_open_delay(per_second), self.close.window?);
         (latest > window).then(|| {
             format!(
                 "when all candles close at once, the last order is sent {:.1} s after the close, but \
@@ -144,7 +144,7 @@ impl RequestDemand {
         if per_second == 0.0 {
             return format!("{parts}; the rate is not limited");
         }
-        let latest = seconds(self.close.latest_open(per_second));
+        let latest = seconds(self.close.max_open_delay(per_second));
         format!(
             "{parts} of broker.requests_per_second = {per_second}; when all candles close at once, the last order is sent \
              within {latest:.1} s"
@@ -162,7 +162,7 @@ impl CloseBurst {
     }
 
     /// Returns the delay between the candle's close and the last order, which is sent after all other requests.
-    fn latest_open(&self, per_second: f64) -> Millis {
+    fn max_open_delay(&self, per_second: f64) -> Millis {
         if per_second == 0.0 {
             return self.first_ask + USUAL_ROUND_TRIP;
         }
@@ -183,7 +183,7 @@ fn signal_window(risk: &RiskSettings, bot: &BotSettings) -> Option<Millis> {
     (limit > Millis::ZERO).then(|| limit.min(half))
 }
 
-fn requests_per_ending(settings: &RuntimeSettings, risk: &RiskSettings, bots: &[BotSettings]) -> usize {
+fn requests_per_ended_trade(settings: &RuntimeSettings, risk: &RiskSettings, bots: &[BotSettings]) -> usize {
     let is_due = |bot: &BotSettings| {
         let at_close =
             matches!(bot.expiry().expiration_type, ExpirationType::CandleClose | ExpirationType::NextCandle);
@@ -237,12 +237,12 @@ mod tests {
     #[test]
     fn last_open_leaves_after_all_earlier_requests() {
         // 12 candles, 6 early requests, 11 opens: 29 in total, 5 immediately, the last 4.8 s later, plus its answer.
-        assert_eq!(demand(12, &unlimited(), false).close.latest_open(5.0), Millis::new(4_900));
+        assert_eq!(demand(12, &unlimited(), false).close.max_open_delay(5.0), Millis::new(4_900));
         assert_eq!(demand(12, &unlimited(), false).shortage(5.0), None);
         let problem = demand(13, &unlimited(), false).shortage(5.0).unwrap();
         assert!(problem.contains("5.3 s after the close") && problem.contains("to 6 if"), "{problem}");
         // At most three opens: 17 candles and 6 early requests, then two opens before the last.
-        assert_eq!(demand(17, &RiskSettings::default(), false).close.latest_open(5.0), Millis::new(4_100));
+        assert_eq!(demand(17, &RiskSettings::default(), false).close.max_open_delay(5.0), Millis::new(4_100));
         assert_eq!(demand(2_000, &unlimited(), false).shortage(0.0), None, "no limit");
         let late = RiskSettings { max_signal_delay_ms: 0, ..unlimited() };
         assert_eq!(demand(13, &late, false).shortage(5.0), None, "no signal is ever late");

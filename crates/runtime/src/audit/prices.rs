@@ -23,7 +23,7 @@ impl PriceAudit {
         polled.push_back((time, price));
     }
 
-    /// Returns the number of prices in a candle, and findings for those outside its range by over 1e-6 (relative).
+    /// Returns the number of polled prices during the candle, and a finding for each price outside the candle's range.
     pub(crate) fn check(&self, series: Series, candle: &Candle) -> (usize, Vec<Finding>) {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
         let (low, high) = (candle.low() * (1.0 - 1e-6), candle.high() * (1.0 + 1e-6));
@@ -34,7 +34,7 @@ impl PriceAudit {
         let outside = own.iter().filter(|(_, price)| *price < low || *price > high);
         let finding = |(time, price): &&&(Millis, f64)| {
             let text = format!(
-                "the price {price} of {} at {time} is outside the range of the {} candle at {}, {} to {}",
+                "the price {price} of {} at {time} is outside the range of the {} candle at {} ({} to {})",
                 series.symbol,
                 series.interval,
                 candle.time(),

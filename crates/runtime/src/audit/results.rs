@@ -39,7 +39,7 @@ pub(crate) enum ResultSource {
 pub(crate) enum VenueClaim {
     Agrees,
     Silent,
-    /// The venue reports another result. The profit is `None` if neither report nor payout rules determine it.
+    /// The venue reports a different result. The profit is `None` if neither the report nor the payout determines it.
     Ended(Outcome, Option<Money>),
     Running,
     Unknown,

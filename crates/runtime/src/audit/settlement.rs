@@ -107,7 +107,7 @@ impl Settlement {
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    /// Returns the record times of open and close. A close on a full second uses the record that ends at that second.
+    /// Returns the times of the open and close price records. A close on a full second uses the record that ends then.
     pub(crate) fn request_times(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };
         (self.open.map(|(at, _)| at), self.close.map(|(at, _)| exit(at)))

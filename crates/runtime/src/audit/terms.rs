@@ -12,7 +12,7 @@ use std::fmt::Display;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TermsCheck {
     AsOrdered,
-    /// The account, symbol, direction, amount or expiry differs. The run opens no trades until the operator's review.
+    /// The account, symbol, direction, amount or expiry differs. The run halts until the operator reviews the trade.
     Other {
         reason: String,
     },
@@ -84,9 +84,9 @@ fn describe_difference(name: &str, found: &str, (asked, booked): (&str, &str)) -
     if found == booked {
         None
     } else if asked == booked {
-        Some(format!("{name} is {found}, ordered was {asked}"))
+        Some(format!("{name} is {found}, but {asked} was ordered"))
     } else {
-        Some(format!("{name} is {found}, but was {booked} before; ordered was {asked}"))
+        Some(format!("{name} is {found}, but was {booked} before; {asked} was ordered"))
     }
 }
 
@@ -108,7 +108,7 @@ fn check_duration(order: &OpenOrder, report: &TradeReport) -> Option<String> {
     };
     let kind = order.expiration_type.as_str();
     (!is_sound).then(|| {
-        format!("the trade lasts {lasts} ms and closes at {close}, but {kind} with {length} ms was ordered")
+        format!("the trade lasts {lasts} ms and closes at {close}, but {length} ms ({kind}) were ordered")
     })
 }
 
@@ -197,7 +197,7 @@ mod tests {
             (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
             (
                 |report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())),
-                "duration is 05:00, ordered was 01:00",
+                "duration is 05:00, but 01:00 was ordered",
             ),
             (next_candle, "expiration type is NEXT_CANDLE"),
         ];
@@ -217,7 +217,7 @@ mod tests {
             check_terms(IntentId::new(7), &ordered, &report).0
         };
         assert_eq!(found(50), TermsCheck::AsOrdered);
-        let reason = "trade #7 (01JT) differs: amount is 10, but was 50 before; ordered was 10".to_owned();
+        let reason = "trade #7 (01JT) differs: amount is 10, but was 50 before; 10 was ordered".to_owned();
         assert_eq!(found(10), TermsCheck::Other { reason });
     }
 

@@ -1,6 +1,6 @@
 //! Compares every wallet reading with the ledger. A difference counts only after a second reading confirms it.
 //! The wallet shows changes late, so recent ledger changes and money in flight may explain a difference.
-//! If our own trades could have moved the confirmed amount, the difference stays open, and a shortage counts as lost.
+//! If our own trades could explain the confirmed amount, the difference stays open, and a shortage counts as lost.
 //! Otherwise the amount is booked as a deposit or withdrawal. An open surplus is booked after a long period without
 //! our own trades. An open shortage is never booked.
 
@@ -38,7 +38,7 @@ pub(crate) struct WalletAudit {
     /// Time of the last reading that equalled the ledger without any allowance for lag or money in flight.
     #[serde(skip)]
     exact: Option<Millis>,
-    /// Time up to which the last matching reading must include all ledger changes.
+    /// Time up to which all ledger changes are included in the last matching reading.
     #[serde(skip)]
     pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]
@@ -56,7 +56,7 @@ pub(crate) struct WalletAudit {
 struct Agreement {
     sent: Millis,
     shown_until: Millis,
-    /// Maximum amount that the wallet may not show yet, from recent changes and money in flight.
+    /// Maximum amount by which the wallet may lag behind, due to recent changes and money in flight.
     unseen: Money,
 }
 
@@ -195,7 +195,7 @@ impl WalletAudit {
         }
     }
 
-    /// Moves the most recent ledger change of `change` before `now` to the time `now`.
+    /// Gives the most recent earlier ledger change with the amount `change` the new time `now`.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
@@ -204,7 +204,7 @@ impl WalletAudit {
         }
     }
 
-    /// Records the free balance after an event. Released stakes are a separate change, as they never left the wallet.
+    /// Records the free balance after an event. Stakes that never left the wallet (`released`) are a separate change.
     #[inline]
     pub(crate) fn record_event_balance(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {
@@ -323,7 +323,7 @@ impl WalletAudit {
         setting.max(self.longest_lag * 2).min(MAX_LAG)
     }
 
-    /// Resets the measured lag after a result was corrected, because the wallet may have been right before.
+    /// Resets the measured lag after a result was corrected, because the wrong result may have looked like lag.
     pub(crate) fn forget_lag(&mut self) {
         (self.longest_lag, self.caused_at) = (Millis::ZERO, None);
         if let Some(suspect) = &mut self.suspect {

@@ -1,4 +1,4 @@
-//! Client for the socket of a run. It sends orders, and reads events as lines of limited length.
+//! Client for the control socket of a run: sends control orders and follows the run's events.
 
 use super::order::{MAX_LINE_BYTES, OrderMessage};
 use super::{ControlAnswer, ControlError, ControlOrder};
@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Sends an order to the run that listens on the socket at `path`, and waits for the response.
+/// Sends a control order to the run that listens on the socket at `path`, and waits for the answer.
 /// If the order is also sent through the journal, both copies must carry the same token.
 pub async fn send_order(
     path: &Path,
@@ -145,7 +145,7 @@ impl FollowedRun {
         let mut stream = connect(path).await?;
         let unanswered = |_| ControlError::TransportError {
             path: path.to_owned(),
-            problem: "the run accepts no input".to_owned(),
+            problem: "the run did not accept the request".to_owned(),
         };
         write_line(&mut stream, &follow_request()).await.map_err(unanswered)?;
         Ok(Self { lines: BufReader::new(stream).lines() })

@@ -52,7 +52,7 @@ impl HaltFile {
                 Ok(RaiseOutcome::AlreadyRaised)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(io::Error::other("the path exists, but is not a regular file. Remove the file"))
+                Err(io::Error::other("the path exists, but is not a regular file. Remove it"))
             }
             Err(error) => Err(error),
         }

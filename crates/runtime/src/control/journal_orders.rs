@@ -1,4 +1,4 @@
-//! Polls the journal's database for orders. The answers are stored in the same database.
+//! Polls the journal's database for control orders. The answers are stored in the same database.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest, HaltFile};
 use candlewick_journal::{JournalError, JournalUrl, Reader, StoredOrder, close_orders};
@@ -17,7 +17,7 @@ pub struct JournalOrders {
 }
 
 impl JournalOrders {
-    /// Creates a reader for the orders in a journal. The reader refuses resume orders while the halt file exists.
+    /// Creates a reader for the control orders in a journal. It refuses resume orders while the halt file exists.
     /// The first poll finds orders that were meant for an earlier run, so it accepts only halt orders.
     pub const fn new(url: JournalUrl, halt_file: HaltFile) -> Self {
         Self { url, halt_file, reader: None, is_beyond_earlier: false }
@@ -51,8 +51,8 @@ impl JournalOrders {
                 }
                 self.is_beyond_earlier |= are_refused;
             }
-            Ok(Err(error)) => tracing::debug!(%error, "cannot read orders from the journal"),
-            Err(_) => tracing::debug!("reading orders from the journal timed out"),
+            Ok(Err(error)) => tracing::debug!(%error, "cannot read the operator's commands from the journal"),
+            Err(_) => tracing::debug!("reading the operator's commands from the journal timed out"),
         }
     }
 
@@ -76,7 +76,7 @@ impl JournalOrders {
         let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
             Ok(order) => match self.refusal(&order) {
                 None => {
-                    tracing::debug!(giver = stored.giver, "received an order through the journal");
+                    tracing::debug!(giver = stored.giver, "received a command through the journal");
                     // The sender reads the durable answer from the journal, so this channel has no receiver.
                     let (answer, _) = oneshot::channel();
                     // If the run is busy, the send fails and the next poll delivers the order.
@@ -88,12 +88,12 @@ impl JournalOrders {
                 }
                 Some(refusal) => refusal,
             },
-            Err(error) => ControlAnswer::Refused { problem: format!("invalid order: {error}") },
+            Err(error) => ControlAnswer::Refused { problem: format!("invalid command: {error}") },
         };
         let answer = serde_json::to_string(&refusal).unwrap_or_default();
         let closed = close_orders(&self.url, Some(&stored.token), &answer).await;
         if let Err(error) = &closed {
-            tracing::debug!(%error, "cannot store the rejection of an order in the journal");
+            tracing::debug!(%error, "cannot store the rejection of a command in the journal");
         }
         closed.is_ok()
     }
@@ -107,7 +107,7 @@ impl JournalOrders {
         if self.is_beyond_earlier || matches!(order, ControlOrder::Halt { .. }) {
             return self.halt_file.refusal(order);
         }
-        let problem = "the order is older than this run. Send the order again".to_owned();
+        let problem = "the command is older than this run. Send it again".to_owned();
         Some(ControlAnswer::Refused { problem })
     }
 }

@@ -1,4 +1,4 @@
-//! Orders to a run, answers from the run, and transport errors.
+//! Control orders to a run, the run's answers, and transport errors.
 
 use super::{
     ApiState, Blockage, LateSeries, MarketState, NextEntry, SignalOrder, SignalOutcome, SignalTally,
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// Maximum length of an order's JSON line in bytes, excluding the newline.
+/// Maximum length of a control order's JSON line in bytes, excluding the newline.
 pub(super) const MAX_LINE_BYTES: usize = 4_096;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for sending a signal. The run drops a signal whose sender has stopped waiting.
@@ -68,7 +68,7 @@ pub enum ControlOrder {
     },
 }
 
-/// An order as sent over the socket. The token prevents a second execution if a copy arrives by another route.
+/// A control order as sent over the socket. The token prevents a second execution if a copy arrives by another route.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OrderMessage {
     #[serde(flatten)]
@@ -143,7 +143,7 @@ pub struct RunState {
     pub gates: Option<Box<BTreeMap<String, String>>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<Blockage>,
-    /// Whether all bots are blocked by causes that last longer than an open trade.
+    /// Whether risk rules block all bots, not counting brief blocks such as a wait for an open trade.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all_blocked: bool,
 }
@@ -251,7 +251,7 @@ impl ControlOrder {
 pub enum ControlError {
     #[error("no bot listens at {}", path.display())]
     NoBotListens { path: PathBuf },
-    #[error("{} belongs to another user. Only the user who runs the bot can send it orders", path.display())]
+    #[error("{} belongs to another user. Only the user who runs the bot can send it commands", path.display())]
     OtherOwner { path: PathBuf },
     #[error("another bot listens at {}. Stop it, or set control.socket", path.display())]
     SocketInUse { path: PathBuf },
@@ -264,7 +264,7 @@ pub enum ControlError {
     /// The order was sent, but no answer arrived. The run may have accepted the order, so check its status.
     #[error("the bot at {} did not answer: {problem}", path.display())]
     TransportError { path: PathBuf, problem: String },
-    #[error("the order has {bytes} bytes, but the limit is {most}. Shorten the reason")]
+    #[error("the command has {bytes} bytes, but the limit is {most}. Shorten the reason")]
     ReasonTooLong { bytes: usize, most: usize },
     #[error("this system has no Unix sockets. Use the HALT file to halt a run")]
     NoSocketsHere,

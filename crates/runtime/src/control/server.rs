@@ -1,4 +1,4 @@
-//! Server that receives orders for a run through a Unix socket.
+//! Server that receives control orders for a run through a Unix socket.
 
 use super::client::{
     LINE_TIMEOUT, LineError, MAX_FOLLOWERS, is_follow, read_line, stream_events, write_line,
@@ -20,7 +20,7 @@ const MAX_CONNECTIONS: usize = 8;
 const MAX_ORDERS_PER_CONNECTION: usize = 64;
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
-/// Server for the socket on which a run receives orders.
+/// Server for the socket on which a run receives control orders.
 /// The caller must hold the journal's lease, so that only one process per journal listens.
 #[derive(Debug)]
 pub struct ControlServer {
@@ -88,9 +88,9 @@ async fn serve_connection(
             Ok(line) => (execute(&line, &orders, &halt_file).await, false),
             Err(LineError::End | LineError::Broken(_)) => return None,
             Err(LineError::TooLong) => {
-                (refuse(format!("the order is longer than {MAX_LINE_BYTES} bytes. Shorten the order")), true)
+                (refuse(format!("the command is longer than {MAX_LINE_BYTES} bytes. Shorten it")), true)
             }
-            Err(LineError::Late) => (refuse(format!("no order within {} s", LINE_TIMEOUT.as_secs())), true),
+            Err(LineError::Late) => (refuse(format!("no command within {} s", LINE_TIMEOUT.as_secs())), true),
         };
         if write_line(&mut writer, &answer).await.is_err() || is_over {
             return None;
@@ -102,7 +102,7 @@ async fn serve_connection(
 async fn execute(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {
     let OrderMessage { order, token } = match serde_json::from_slice(line) {
         Ok(order) => order,
-        Err(error) => return refuse(format!("invalid order: {error}")),
+        Err(error) => return refuse(format!("invalid command: {error}")),
     };
     match halt_file.refusal(&order) {
         Some(refusal) => refusal,
@@ -282,7 +282,7 @@ mod tests {
         let stage = Stage::set().await;
         for garbage in ["hello\n", "\n", "{\"order\":\"open\"}\n", "\u{0}\u{1b}[2J\n", "[1,2", "{}"] {
             let answer = stage.say(garbage).await;
-            let is_refused = answer.contains("refused") && answer.contains("invalid order");
+            let is_refused = answer.contains("refused") && answer.contains("invalid command");
             assert!(is_refused, "{garbage:?}: {answer}");
         }
         let long = format!("{{\"order\":\"halt\",\"reason\":\"{}\"}}\n", "x".repeat(MAX_LINE_BYTES));
@@ -318,7 +318,7 @@ mod tests {
         assert!(before.elapsed() >= LINE_TIMEOUT, "{:?}", before.elapsed());
         let mut text = String::new();
         silent[0].read_to_string(&mut text).await.unwrap();
-        assert!(text.contains("no order within 5 s"), "{text}");
+        assert!(text.contains("no command within 5 s"), "{text}");
         assert_eq!(stage.end().await, [ControlOrder::Status]);
     }
 

@@ -1,4 +1,4 @@
-//! External signals: finding the bot, outcomes, counts, and text rendering.
+//! External signals: bot lookup, outcomes, counts, and text rendering.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;
@@ -237,7 +237,7 @@ impl SignalTally {
     }
 }
 
-/// Maximum time by which a signal's timestamp may be later than the current venue time.
+/// Maximum time by which a signal's timestamp may be ahead of the venue time.
 const MAX_TIME_AHEAD: Millis = Millis::MINUTE;
 const MAX_LISTED_NAMES: usize = 12;
 
@@ -264,10 +264,10 @@ impl SignalBots {
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
         let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {
-            (None, None) => Err(format!("neither bot nor symbol is named; {}", self.names())),
+            (None, None) => Err(format!("neither bot nor symbol is named; {}", self.describe_bots())),
             (Some(name), known) => {
                 let place = self.bots.iter().position(|(own, _)| own == name);
-                let place = place.ok_or_else(|| format!("unknown bot {name:?}; {}", self.names()))?;
+                let place = place.ok_or_else(|| format!("unknown bot {name:?}; {}", self.describe_bots()))?;
                 let own = &self.bots[place].1;
                 match known {
                     None => Ok(place),
@@ -303,7 +303,7 @@ impl SignalBots {
         self.bots.iter().map(|(_, symbol)| symbol.as_str())
     }
 
-    fn names(&self) -> String {
+    fn describe_bots(&self) -> String {
         format!("the bots are {}", join_names(self.bots.iter().map(|(name, _)| name.as_str())))
     }
 }

@@ -52,7 +52,7 @@ impl Coordinator {
             match change.leapt {
                 Some(by) if by > Millis::ZERO => leap = Some((by, change.offset)),
                 Some(by) => {
-                    self.alarm_leap(by, step);
+                    self.report_clock_leap(by, step);
                     self.report_offset(change.offset, step);
                 }
                 None => self.report_offset(change.offset, step),
@@ -86,7 +86,7 @@ impl Coordinator {
             let text = format!("this machine was suspended for {by} ms. The run continues");
             self.session.alarm(text, step);
         } else if let Some(leap) = &leap {
-            self.alarm_leap(leap.by, step);
+            self.report_clock_leap(leap.by, step);
         }
         self.report_offset(offset, step);
         if let Some(leap) = leap {
@@ -94,7 +94,7 @@ impl Coordinator {
         }
     }
 
-    fn alarm_leap(&mut self, by: Millis, step: &mut Step<'_>) {
+    fn report_clock_leap(&mut self, by: Millis, step: &mut Step<'_>) {
         if let Some(text) = self.skew.leaps.describe(by, step.now) {
             self.session.alarm(text, step);
         }

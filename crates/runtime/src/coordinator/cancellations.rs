@@ -1,4 +1,4 @@
-//! Confirms trades that end without a result. The trade list or a second reading must confirm the end.
+//! Confirms the end of trades for which the venue reports no result, by the trade list or a second reading.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -35,7 +35,7 @@ impl Coordinator {
         self.request(VenueRequest::Trade(intent, id), step);
     }
 
-    /// Returns whether an end may be booked. The list, or a second reading if the list lacks it, must confirm the end.
+    /// Returns whether the end may be booked: the list confirms it, or a second reading if the list lacks the trade.
     pub(super) fn is_end_proven(&mut self, id: IntentId, report: &TradeReport, step: &mut Step<'_>) -> bool {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(id) else { return true };
@@ -96,7 +96,7 @@ impl Coordinator {
                     let stated = unproven.outcome;
                     let text = format!(
                         "trade #{intent}: the record says {stated}, but two readings of the venue's list say {outcome}. \
-                         The list counts"
+                         The result in the list is used"
                     );
                     self.session.alarm(text, step);
                     let report = self.remove_implausible_fields(intent, report.clone(), step);

@@ -63,7 +63,7 @@ impl Lateness {
             still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
     }
 
-    /// Returns when an old price was last read. A price that has not changed since excuses missing candles.
+    /// Returns when the price was last read, if it did not change during the first missing candle.
     fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
@@ -108,7 +108,7 @@ impl CandleWatch {
         self.lateness.price = Some((recorded, now));
     }
 
-    /// Returns the close time of the first missing candle if only an unchanged price explains why it is missing.
+    /// Returns the close time of the first missing candle if it is overdue and excused only by an unchanged price.
     pub(crate) fn quiet_since(&self) -> Option<Millis> {
         let Lateness { is_quiet, first_missing, last_answer, .. } = self.lateness;
         let waited = last_answer?.0 - first_missing;
@@ -124,7 +124,7 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the last candle's delay and `true`, or a missing one's wait and `false` if longer. `None` at first.
+    /// Returns the last candle's delay and `true`, or the wait for a missing candle and `false` if that is longer.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {

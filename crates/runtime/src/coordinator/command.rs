@@ -121,7 +121,7 @@ impl Step<'_> {
 }
 
 /// An input to the coordinator. The runner ends each batch of inputs with [`Input::Time`].
-/// Only [`Input::Time`] passes events to the session. The order of arrival therefore has no effect on their order.
+/// Events reach the session only at [`Input::Time`], so their order does not depend on the order of arrival.
 #[derive(Debug)]
 pub enum Input {
     Start,

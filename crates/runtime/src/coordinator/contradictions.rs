@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 pub(super) const REREAD_DELAY: Millis = Millis::from_seconds(5);
 const MAX_CLAIM_CHANGES: u32 = 3;
-const MAX_WAIT: Millis = Millis::from_seconds(600);
+const MAX_AGE: Millis = Millis::from_seconds(600);
 /// Maximum number of requests for the record of a contradicted trade. After these, the run halts.
 const MAX_REQUESTS: u32 = 8;
 
@@ -41,11 +41,11 @@ pub(crate) enum Ruling {
     ReadAgain { is_first: bool },
     Withdrawn(Contradiction),
     Correct(Contradiction, (Outcome, Money)),
-    Undecidable(Contradiction, Undecidable),
+    Undecidable(Contradiction, HaltReason),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Undecidable {
+pub(crate) enum HaltReason {
     Unsteady,
     OtherRecord(VenueClaim),
     NoResult,
@@ -64,7 +64,7 @@ impl Contradictions {
     }
 
     fn take_overdue(&mut self, now: Millis) -> Vec<Contradiction> {
-        self.pending.extract_if(.., |_, pending| now - pending.since > MAX_WAIT).map(|(_, one)| one).collect()
+        self.pending.extract_if(.., |_, pending| now - pending.since > MAX_AGE).map(|(_, one)| one).collect()
     }
 
     pub(crate) fn expect_cancelled(&mut self, intent: IntentId, now: Millis) {
@@ -107,7 +107,7 @@ impl Contradictions {
         let changes = self.changes.entry(intent).or_default();
         *changes += 1;
         if *changes >= MAX_CLAIM_CHANGES {
-            return self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::Unsteady));
+            return self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::Unsteady));
         }
         if reported == VenueClaim::Agrees {
             return self.end(intent, Ruling::Withdrawn);
@@ -122,7 +122,7 @@ impl Contradictions {
         match reported {
             Some(reported) => pending.record = Some(reported),
             None if pending.requests >= MAX_REQUESTS => {
-                return self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NotRead));
+                return self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::NotRead));
             }
             None => return Ruling::ReadAgain { is_first: false },
         }
@@ -145,13 +145,13 @@ impl Contradictions {
             // An unknown result in the list does not override a record that has the booked result.
             (VenueClaim::Unknown, VenueClaim::Agrees) => self.end(intent, Ruling::Withdrawn),
             (_, VenueClaim::Silent) => {
-                self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
+                self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::NoResult))
             }
             (_, record) if record == reported => {
-                self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
+                self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::NoResult))
             }
             (_, record) => {
-                self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::OtherRecord(record)))
+                self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::OtherRecord(record)))
             }
         }
     }
@@ -179,7 +179,7 @@ impl Coordinator {
             self.contradictions.cancelled.retain(|_, at| *at > listing.began);
         }
         for pending in self.contradictions.take_overdue(step.now) {
-            self.halt_at_contradiction(&pending, Undecidable::NotRead, step);
+            self.halt_at_contradiction(&pending, HaltReason::NotRead, step);
         }
         if self.contradictions.needs_list() {
             let pause = if has_failed { LIST_RETRY_DELAY } else { REREAD_DELAY };
@@ -246,11 +246,11 @@ impl Coordinator {
         let rules = self.profit_rules();
         let settled = booked.with_result(result);
         if !settled.is_possible(rules.max_payout_percent) {
-            return self.halt_at_contradiction(pending, Undecidable::NoResult, step);
+            return self.halt_at_contradiction(pending, HaltReason::NoResult, step);
         }
         let wrong = settled.check(rules).filter(|wrong| wrong.must_halt);
         if wrong.is_some() && pending.record != Some(pending.reported) {
-            return self.halt_at_contradiction(pending, Undecidable::WrongProfit, step);
+            return self.halt_at_contradiction(pending, HaltReason::WrongProfit, step);
         }
         let is_exact = self.session.session().can_correct(intent);
         let place = EventRank::Settlement(step.now, intent);
@@ -281,18 +281,18 @@ impl Coordinator {
     }
 
     /// Halts the run until the operator has reviewed the trade. The booked result stays as it is.
-    fn halt_at_contradiction(&mut self, pending: &Contradiction, why: Undecidable, step: &mut Step<'_>) {
+    fn halt_at_contradiction(&mut self, pending: &Contradiction, why: HaltReason, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let text = self.describe(pending);
         let text = match why {
-            Undecidable::Unsteady => format!("{text}, and the list keeps changing"),
-            Undecidable::OtherRecord(record) => {
+            HaltReason::Unsteady => format!("{text}, and the list keeps changing"),
+            HaltReason::OtherRecord(record) => {
                 format!("{text}, and the trade's record says {}", record.describe(&pending.booked, scale))
             }
-            Undecidable::NotRead => format!("{text}, and a second reading failed"),
-            Undecidable::NoResult => format!("{text} in two readings"),
-            Undecidable::WrongProfit => {
-                format!("{text} in two readings, which contradicts stake and payout")
+            HaltReason::NotRead => format!("{text}, and a second reading failed"),
+            HaltReason::NoResult => format!("{text} in two readings"),
+            HaltReason::WrongProfit => {
+                format!("{text} in two readings; this result contradicts stake and payout")
             }
         };
         self.audits.results.forget(&pending.venue_id);

@@ -146,7 +146,7 @@ impl Doubts {
         self.list_every.map(|every| now + every)
     }
 
-    /// Returns whether data is new. What caused an earlier halt is known, because the operator resumed after it.
+    /// Returns whether implausible data is new. Data that already caused a halt is not new, as the operator resumed.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALT_PREFIX}{text}");
         if is_halted {
@@ -179,7 +179,7 @@ impl Doubts {
         let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
             .filter_map(|intent| Some(self.build_doubt(session, &session.terms(intent)?, Millis::MAX)))
             .collect();
-        let answered = self.recently_answered(session);
+        let answered = self.recently_answered_orders(session);
         let refused = self.refused_doubts(session, now);
         let known = ResolverContext {
             claimed: &self.claimed,
@@ -187,7 +187,7 @@ impl Doubts {
             answered: &answered,
             refused: &refused,
             reserved: &session.session().reserved().collect(),
-            has_unknown_payment: has_unknown_pay(session, now + uncertainty),
+            has_unknown_payment: has_unbooked_money(session, now + uncertainty),
             is_ledger_stable: has_stood,
             wallet,
             uncertainty,
@@ -212,7 +212,7 @@ impl Doubts {
         self.resolver.take_listing(listing, &known, now)
     }
 
-    fn recently_answered(&self, session: &RecordedSession) -> Vec<Doubt> {
+    fn recently_answered_orders(&self, session: &RecordedSession) -> Vec<Doubt> {
         let Some(since) = self.resolver.relevant_since() else { return Vec::new() };
         let book = session.book();
         let rows = book.rows().iter().filter(|row| book.venue_id(row).is_some());
@@ -246,7 +246,7 @@ impl Doubts {
 }
 
 /// Returns whether the wallet may contain money from duplicate or closed trades that is not booked yet.
-fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
+fn has_unbooked_money(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());
         row.state == IntentState::Open && row.close_time.unwrap_or(earliest) <= now

@@ -123,7 +123,7 @@ pub struct Finished {
     pub weight_of_all_bots: f64,
     pub signals: Option<Box<SignalTally>>,
     pub dropped_notices: u64,
-    /// Error if the last journal entries may not be durable. The next run then recovers from the venue's data.
+    /// Journal error if the last entries may be lost. The next run then recovers from the venue's data.
     pub not_durable: Option<RuntimeError>,
 }
 
@@ -157,7 +157,7 @@ impl Ending {
         meaning
     }
 
-    /// Returns the reason to stop. `is_due` tells whether events of the last instant, which belong to the run, remain.
+    /// Returns the reason to stop. The run does not stop while events up to its end are pending (`is_due`).
     pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<StopReason> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(StopReason::Limit).or_else(|| self.until.filter(reached).map(StopReason::DataEnds))

@@ -1,4 +1,4 @@
-//! Passes data to the audits, and journals and reports their findings.
+//! Passes data to the audits, then records and reports their findings.
 
 use super::Coordinator;
 use super::agenda::Job;

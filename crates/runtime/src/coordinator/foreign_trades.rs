@@ -1,6 +1,6 @@
 //! Detects trades that no intent explains: second trades for one request, and trades of other programs.
 //!
-//! Unexplained money starts a search of the venue's trade list, because the money may also be a deposit.
+//! Unexplained money starts a search of the venue's trade list, to tell a foreign trade from a deposit.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -22,8 +22,8 @@ pub(crate) struct ForeignTrades {
     looked: Option<Millis>,
     wanted: Option<Money>,
     asked: Option<Money>,
-    /// Wallet surplus at the last complete list without a foreign trade. This surplus starts no further search.
-    seen: Money,
+    /// Wallet surplus for which a complete list showed no foreign trade. It does not start another search.
+    searched_surplus: Money,
     has_begun: bool,
     last: Option<(String, Millis)>,
 }
@@ -38,9 +38,9 @@ impl ForeignTrades {
         self.asked = self.wanted.take();
     }
 
-    pub(super) fn end_search(&mut self, is_whole: bool) {
-        if let Some(surplus) = self.asked.take().filter(|_| is_whole) {
-            self.seen = surplus;
+    pub(super) fn end_search(&mut self, is_complete: bool) {
+        if let Some(surplus) = self.asked.take().filter(|_| is_complete) {
+            self.searched_surplus = surplus;
         }
     }
 }
@@ -48,7 +48,7 @@ impl ForeignTrades {
 impl Coordinator {
     pub(super) fn search_foreign_trades(&mut self, wallet: Money, patience: Millis, now: Millis) {
         let surplus = wallet - self.session.ledger().free();
-        let unseen = surplus - self.foreign_trades.seen;
+        let unseen = surplus - self.foreign_trades.searched_surplus;
         // If regular polls of the list are disabled, this search is disabled too.
         if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_poll(now).is_none() {
             return;
@@ -59,7 +59,7 @@ impl Coordinator {
             return;
         }
         if may_be_ours(surplus) {
-            self.foreign_trades.seen = Money::ZERO;
+            self.foreign_trades.searched_surplus = Money::ZERO;
         } else if self.foreign_trades.looked.is_none_or(|at| now - at >= SEARCH_INTERVAL) {
             self.foreign_trades.looked = Some(now);
             self.foreign_trades.wanted = Some(surplus);
@@ -67,7 +67,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the amounts of our own trades that the wallet may show before the ledger. `None` if unknown.
+    /// Returns the amounts of our open trades that may reach the wallet before the ledger. `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.resolver.next_poll().is_some()
             || self.session.has_unclear_intent()
@@ -83,7 +83,7 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Reports foreign trades that were open before the run, based on the first complete list without unclear intents.
+    /// Reports foreign trades that were open before the run. Uses the first complete list while no intent is unclear.
     pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.foreign_trades.has_begun || self.session.has_unclear_intent() {
             return;
@@ -110,14 +110,14 @@ impl Coordinator {
             count => format!("{count} unknown trades are open on the {ours} wallet, such as {trade}"),
         };
         self.foreign_trades.note_trade(first, step.now);
-        let text = format!("{text}: does another program trade this wallet?");
+        let text = format!("{text}: does another program trade on this wallet?");
         self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
     }
 
     pub(super) fn foreign_trade_trouble(&self, now: Millis) -> Option<String> {
         let (trade, at) = self.foreign_trades.last.as_ref().filter(|(_, at)| now - *at < WARNING_DURATION)?;
         let minutes = (now - *at).get() / Millis::MINUTE.get();
-        Some(format!("another program may trade this wallet: unknown {trade}, found {minutes} min ago"))
+        Some(format!("another program may trade on this wallet: unknown {trade}, found {minutes} min ago"))
     }
 }
 
@@ -155,7 +155,7 @@ impl Coordinator {
                     self.note_unexplained(report, None, step);
                     self.foreign_trades.note_trade(report, step.now);
                     let guess = self.describe_simultaneous_intents(report).map_or_else(
-                        || "does another program trade this wallet?".to_owned(),
+                        || "does another program trade on this wallet?".to_owned(),
                         |intents| format!("the trade was requested in the same second as {intents}"),
                     );
                     let (id, symbol) = (&report.id, reported_symbol(report));
@@ -178,8 +178,8 @@ impl Coordinator {
         self.session.journal.note(note.to_string(), step);
     }
 
-    /// Handles a trade that may be a duplicate of an answered request's trade, even if it was already reported.
-    /// Does not book a finished trade if wallet and ledger agree: its money was then already booked as unexplained.
+    /// Handles a trade that may be the second trade of an answered request. It may have been reported before.
+    /// Does not book a finished trade if wallet and ledger agree: its money is then already booked as unexplained.
     pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,
@@ -206,7 +206,7 @@ impl Coordinator {
         }
     }
 
-    /// Halts the run if a trade on another account matches an intent in doubt. It may have used real money.
+    /// Halts the run if a trade on another account matches an intent in doubt. That trade may use real money.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
         let refused = self.doubts.refused_doubts(&self.session, step.now);
@@ -221,8 +221,8 @@ impl Coordinator {
             };
             let staked = describe_stake(account, report.amount);
             let text = format!(
-                "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; no ledger here \
-                 contains the trade",
+                "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; the ledger \
+                 does not contain the trade",
                 report.id
             );
             self.halt_at_oddity(text, step);

@@ -8,7 +8,7 @@ use candlewick_engine::{ApprovedTrade, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
 
-/// Number of entries per save on a virtual clock. With such a clock, no entry has to survive the process.
+/// Number of entries per save on a virtual clock, where no entry has to survive the process.
 const SAVE_BATCH_SIZE: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,16 +18,16 @@ pub(crate) enum Urgency {
 }
 
 pub(crate) struct JournalState {
-    /// Whether the clock is virtual. If so, events wait for each save, and results do not depend on disk speed.
+    /// Whether the clock is virtual. If so, events wait for each save, so that results do not depend on disk speed.
     is_virtual: bool,
     hash: JournalHash,
     pub(crate) outbox: Vec<ApprovedTrade>,
     pub(crate) held: Vec<ApprovedTrade>,
     /// Number of trades at the front of the outbox whose intents are part of the save in progress.
-    leaving: usize,
-    /// Number of entries that are not durable yet, including the `departed` entries of the save in progress.
+    trades_in_save: usize,
+    /// Number of entries that are not durable yet, including the `entries_in_save` of the save in progress.
     pending: usize,
-    departed: usize,
+    entries_in_save: usize,
     pub(crate) is_saving: bool,
     pub(crate) suspended: Option<String>,
     /// Whether the journal has refused an entry. If so, the journal has a gap and is not reliable.
@@ -50,9 +50,9 @@ impl JournalState {
             hash: JournalHash::new(),
             outbox: Vec::new(),
             held: Vec::new(),
-            leaving: 0,
+            trades_in_save: 0,
             pending: 0,
-            departed: 0,
+            entries_in_save: 0,
             is_saving: false,
             suspended: None,
             is_corrupted: false,
@@ -93,7 +93,7 @@ impl JournalState {
     }
 
     pub(crate) fn take_waiting(&mut self) -> Vec<ApprovedTrade> {
-        self.leaving = 0;
+        self.trades_in_save = 0;
         let mut waiting = std::mem::take(&mut self.held);
         waiting.append(&mut self.outbox);
         waiting
@@ -124,7 +124,7 @@ impl JournalState {
         if self.is_corrupted {
             return Err(gap_error());
         }
-        (self.leaving, self.departed, self.is_saving) = (self.outbox.len(), self.pending, true);
+        (self.trades_in_save, self.entries_in_save, self.is_saving) = (self.outbox.len(), self.pending, true);
         step.commands.push(Command::MakeDurable);
         Ok(())
     }
@@ -132,13 +132,13 @@ impl JournalState {
     /// Handles the end of a save. Trades that were approved during the save wait for the next save.
     pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> SaveOutcome {
         self.is_saving = false;
-        let departed = std::mem::take(&mut self.departed);
+        let entries_in_save = std::mem::take(&mut self.entries_in_save);
         match result {
             Ok(()) if self.is_corrupted => SaveOutcome::Failed(gap_error()),
             Err(error) => SaveOutcome::Failed(error),
             Ok(()) => {
-                self.pending -= departed;
-                let opens = self.outbox.drain(..std::mem::take(&mut self.leaving)).collect();
+                self.pending -= entries_in_save;
+                let opens = self.outbox.drain(..std::mem::take(&mut self.trades_in_save)).collect();
                 let was_suspended = self.suspended.take().is_some();
                 SaveOutcome::Durable { opens, was_suspended }
             }
@@ -164,7 +164,7 @@ impl Coordinator {
         self.send(&approved, step);
     }
 
-    /// Sends a delayed order. In a simulation, candles at the time `due` wait for its answer, as in a backtest.
+    /// Sends a delayed order. In a simulation, events at `due` wait for the answer, as in a backtest.
     pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let Some(approved) = self.session.journal.take_held(intent) else { return };
         self.send(&approved, step);
@@ -173,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns an answer's rank. On a virtual clock without latency, it ranks after other events, even late signals.
+    /// Returns the rank of an order's answer. In a simulation without latency, it comes last, even after late signals.
     pub(super) fn answer_rank(&self, intent: IntentId, at: Millis) -> EventRank {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {
@@ -211,7 +211,7 @@ impl Coordinator {
 }
 
 impl RecordedSession {
-    /// Records why an order was not sent. If the client tried, later runs search the venue's list for its trade.
+    /// Records why an order was not sent. If sending was tried, later runs search the venue's list for the trade.
     pub(crate) fn note_not_sent(&mut self, id: IntentId, reason: &str, was_tried: bool, step: &mut Step<'_>) {
         step.warn(format!("trade #{id} was not sent: {reason}"));
         let mut body = serde_json::json!({ "intent": id, "not_sent": reason });

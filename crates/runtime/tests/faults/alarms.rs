@@ -200,7 +200,7 @@ fn due_for_real_money(world: &World, listing: &TradeListing, (book, now): (&Trad
         intent.and_then(|intent| book.row(intent)).is_some_and(is_looked_for)
     };
     let listed = listing.trades.iter().filter(|_| !world.is_far_off()).filter(is_due);
-    listed.map(|report| Due::about_trade(&report.id, "no ledger here contains the trade", true)).collect()
+    listed.map(|report| Due::about_trade(&report.id, "the ledger does not contain the trade", true)).collect()
 }
 
 fn due_for_rows(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {

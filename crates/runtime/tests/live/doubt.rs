@@ -159,7 +159,7 @@ async fn accepted_terms_of_an_unanswered_open_count_and_halt() {
     assert_eq!((row.state, stake), (IntentState::Settled, 5_000), "{:?}", ran.warnings);
     assert_eq!((finished.book.venue_id(&row), finished.free.minor()), (VenueId::new("taken"), 104_000));
     let halted = finished.halted.as_deref().unwrap_or_default();
-    assert!(halted.contains("amount is 50, ordered was 10"), "{halted}");
+    assert!(halted.contains("amount is 50, but 10 was ordered"), "{halted}");
     assert_eq!(ran.refused(), [(8 * MINUTE, Rule::Halted)]);
     assert_eq!(ran.asked_open(btc()), [MINUTE], "at most one request");
     assert_eq!(ran.picked(|kind| matches!(kind, EventKind::Deposit { .. }).then_some(())), []);

@@ -22,7 +22,7 @@ pub(super) struct Suspicion {
 }
 
 impl Suspicion {
-    /// Selects an amount that two readings showed with all money in flight known, or else the nearest to `confirmed`.
+    /// Returns the candidate nearest to `confirmed`. Prefers amounts shown by two readings with known in-flight money.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), magnitude(*candidate - confirmed));

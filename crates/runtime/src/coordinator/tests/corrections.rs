@@ -83,7 +83,7 @@ fn implausible_profit_only_in_the_list_halts_unbooked() {
         Asked::List => list_answer(vec![ended(Outcome::Won, 700)], now),
     });
     let halted = seen.halted.as_deref().unwrap_or_default();
-    let part = "says WON with +7.00 in two readings, which contradicts stake and payout";
+    let part = "says WON with +7.00 in two readings; this result contradicts stake and payout";
     assert!(halted.contains(part), "{halted} {:?}", seen.warnings);
     assert_eq!((seen.money.1, corrections(&seen)), (100_800, vec![]));
 }

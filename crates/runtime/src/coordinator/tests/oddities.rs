@@ -57,9 +57,9 @@ fn answer_with_another_trade_says_nothing_about_the_clock() {
 #[test]
 fn differing_amount_in_the_answer_halts_and_the_record_counts() {
     let seen = trade(&with_amount(50, running()), in_time);
-    let halted = "trade #1 (01JT) differs: amount is 50, ordered was 10";
+    let halted = "trade #1 (01JT) differs: amount is 50, but 10 was ordered";
     assert_eq!(seen.halted.as_deref(), Some(halted));
-    let changed = "trade #1 (01JT) differs: amount is 10, but was 50 before; ordered was 10";
+    let changed = "trade #1 (01JT) differs: amount is 10, but was 50 before; 10 was ordered";
     assert_eq!(seen.warnings_about(changed), 1, "{:?}", seen.warnings);
     assert_eq!((seen.profit(), seen.money), (Some(800), (5_000, 100_800)));
     let ids = events_in(&seen.entries).filter_map(|event| match event.kind {

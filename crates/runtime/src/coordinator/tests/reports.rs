@@ -142,8 +142,8 @@ fn answer_with_another_intents_trade_is_in_doubt() {
 #[test]
 fn trade_with_other_terms_halts_and_still_settles() {
     let changes: [(Change, &str); 4] = [
-        (|report| report.amount = Some(Decimal::from(50)), "amount is 50, ordered was 10"),
-        (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, ordered was BTCUSDT"),
+        (|report| report.amount = Some(Decimal::from(50)), "amount is 50, but 10 was ordered"),
+        (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, but BTCUSDT was ordered"),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
         (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real account"),
     ];
