@@ -11,7 +11,6 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Returns whether an intent in this state can be settled. If not, the settlement is a repetition.
 pub const fn may_settle(before: Option<IntentState>) -> bool {
     matches!(
         before,
@@ -73,7 +72,7 @@ pub struct Funds {
     pub open_stakes: Money,
     /// Maximum equity (free balance plus open stakes) since the start or the last resume.
     pub peak: Money,
-    /// Wallet balance at the start of the run. Later notices contain `None`.
+    /// Wallet balance at the start of the run, `None` in later notices.
     pub first_wallet: Option<Money>,
 }
 
@@ -91,7 +90,7 @@ pub struct Evidence {
     pub trades: u64,
     /// Current wealth of the betting test that looks for an edge. The initial wealth is 1.
     pub wealth_for: f64,
-    /// Wealth at which an edge counts as proven. Infinite if no part of the error rate is left for the bot.
+    /// Wealth at which an edge counts as proven. Infinite if the bot has no share of the error rate left.
     pub threshold_for: f64,
     /// Current wealth of the betting test that looks for the absence of an edge. The initial wealth is 1.
     pub wealth_against: f64,

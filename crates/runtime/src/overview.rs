@@ -46,7 +46,7 @@ pub struct BotOverview {
     pub lost: u64,
     pub returned: u64,
     pub profit: Money,
-    /// Win rate (0 to 1) at which the trades that were won or lost would break even with equal stakes.
+    /// Win rate (0 to 1) at which the won and lost trades would break even if all stakes were equal.
     pub break_even: Option<f64>,
     pub edge: Edge,
     /// Estimated number of further trades that would prove the edge, if there is one.

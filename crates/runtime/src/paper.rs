@@ -13,7 +13,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Maximum age of a price record that is used for the requested time.
+/// Maximum age of a price record at the requested time.
 const MAX_PRICE_AGE: Millis = Millis::from_seconds(5);
 
 /// Broker for paper trading. The id of each trade encodes the trade's complete state.
@@ -39,7 +39,7 @@ impl PaperBroker {
         Reply::at(value, self.clock.now())
     }
 
-    fn moments(&self, ticket: &Ticket) -> TradeTimes {
+    fn trade_times(&self, ticket: &Ticket) -> TradeTimes {
         let expiry = Expiry { close_type: ticket.close_type, expiration_type: ticket.expiration_type };
         TradeTimes::new(expiry, ticket.arrival, &self.settings)
     }
@@ -54,7 +54,7 @@ impl PaperBroker {
         };
         let PriceAnswer::Record(record) = self.market.price(symbol, AsOf::Moment(second)).await?.value else {
             return Err(BrokerError::Unavailable {
-                text: "the price of a past second is not available yet".to_owned(),
+                text: "the price at the requested second is not available yet".to_owned(),
             });
         };
         let price = if is_open && record.time == second { record.prices.open } else { record.prices.close };
@@ -62,7 +62,7 @@ impl PaperBroker {
     }
 
     async fn settle(&self, ticket: &Ticket) -> Result<TradeReport, BrokerError> {
-        let moments = self.moments(ticket);
+        let moments = self.trade_times(ticket);
         let report = self.open_report(ticket, &moments);
         if self.clock.now() < moments.close_time + self.settings.settle_delay_ms {
             return Ok(report);
@@ -109,7 +109,7 @@ impl Broker for PaperBroker {
             arrival: now + self.settings.latency_ms,
         };
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).push(ticket);
-        let moments = self.moments(&ticket);
+        let moments = self.trade_times(&ticket);
         OpenOutcome::Opened(self.reply(Box::new(self.open_report(&ticket, &moments))))
     }
 
@@ -123,7 +123,7 @@ impl Broker for PaperBroker {
     /// Returns the trades that this process has opened. Earlier trades exist only as ids in the journal.
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
-        let report = |ticket: &Ticket| self.open_report(ticket, &self.moments(ticket));
+        let report = |ticket: &Ticket| self.open_report(ticket, &self.trade_times(ticket));
         let trades = self.open_tickets().iter().map(report).collect();
         TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None }
     }

@@ -347,7 +347,7 @@ impl Coordinator {
         let unsent = self.session.journal.take_waiting();
         if self.session.journal.suspend(&error) {
             self.control(Control::Suspend, step);
-            step.alarm(format!("opens are suspended, because the journal cannot be written: {error}"));
+            step.alarm(format!("trading is suspended, because the journal cannot be written: {error}"));
         }
         for approved in unsent {
             self.mark_not_sent(approved.intent(), "the journal could not be written", step);

@@ -30,7 +30,7 @@ pub(super) enum TimeFault {
     Frozen {
         order: IntentId,
     },
-    /// The times belong to another trade. `by` is the distance, which is negative if the other trade is older.
+    /// The times belong to another trade: they are `by` later than this order's request. Negative if earlier.
     OtherMoment {
         by: Millis,
     },
@@ -63,7 +63,7 @@ impl RequestTimes {
 }
 
 impl Coordinator {
-    /// Returns the fault in the times of an order's answer. `None` if all times are plausible or missing.
+    /// Returns what is wrong with the times in the venue's answer to an order. `None` if they are plausible or missing.
     pub(super) fn find_time_fault(
         &self,
         intent: IntentId,
@@ -127,8 +127,8 @@ impl Coordinator {
     ) -> TradeReport {
         if let Some(TimeFault::Frozen { order }) = fault {
             let text = format!(
-                "the venue's requestTime is frozen: trade #{intent} ({}) repeats that of trade #{order}. Only the \
-                 other times are used",
+                "the venue's requestTime is frozen: it is the same for trade #{intent} ({}) and trade #{order}. \
+                 Only the other times are used",
                 report.id
             );
             self.session.alarm(text, step);

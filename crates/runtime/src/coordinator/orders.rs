@@ -1,4 +1,4 @@
-//! Executes control orders: halt, resume, reload, external signals, and resolution of orders in doubt.
+//! Executes operator commands (halt, resume, reload, resolution of orders in doubt) and external signals.
 
 use super::Coordinator;
 use super::agenda::EventRank;
@@ -51,7 +51,7 @@ impl Coordinator {
             ControlOrder::Reload { by } => match self.request_settings(id, by, step) {
                 Ok(()) => return,
                 Err(problem) => {
-                    step.warn(format!("the settings are unchanged: {problem}"));
+                    step.warn(format!("the settings were not reloaded: {problem}"));
                     ControlAnswer::Refused { problem }
                 }
             },
@@ -88,7 +88,7 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    /// Answers an order. Saves the journal immediately, because the answer to a journal order is stored there.
+    /// Answers an operator command. Saves the journal immediately, because it may store the command and its answer.
     pub(super) fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
         self.save(Urgency::Now, step);
@@ -155,7 +155,7 @@ impl Coordinator {
         }
         if self.reloading.is_some() {
             // If two reads ran at the same time, the older settings could be applied last.
-            return Err("another reload is in progress. Repeat the order later".to_owned());
+            return Err("another reload is in progress. Try again later".to_owned());
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.total;
@@ -175,7 +175,7 @@ impl Coordinator {
             Err(problem) => {
                 let problem: String = problem.chars().take(MAX_PROBLEM_CHARS).collect();
                 let lines: Vec<&str> = problem.lines().map(str::trim).collect();
-                step.warn(format!("the settings are unchanged: {}", lines.join("; ")));
+                step.warn(format!("the settings were not reloaded: {}", lines.join("; ")));
                 ControlAnswer::Refused { problem }
             }
         };
@@ -315,7 +315,7 @@ impl Coordinator {
         self.outside.tally.problem = Some(last);
     }
 
-    /// Journals the final signal counts. No other entry counts the duplicate and the malformed signals.
+    /// Journals the final signal counts, because no other entry counts duplicate and malformed signals.
     pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
         if let Some(note) = self.outside.signal_tally().map(SignalTally::note) {
             self.session.journal.note(note, step);

@@ -61,7 +61,7 @@ impl Coordinator {
         self.with_limited_close(&terms, report, step)
     }
 
-    /// Limits a late close time and raises an alarm. A wrong clock of the venue thus cannot delay the end of the run.
+    /// Limits a late close time, so that a wrong venue clock cannot delay the end of the run. Raises an alarm.
     fn with_limited_close(
         &mut self,
         terms: &OrderTerms,
@@ -175,7 +175,7 @@ pub fn remove_impossible_payout(
     (TradeReport { payout, ..report }, text)
 }
 
-/// Describes an invalid payout. `None` if the payout is valid. Only a trade that did not win may report 0.
+/// Describes an impossible payout, if any. A payout of 0 is possible only if a finished trade was not won.
 fn describe_impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.invalid_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
@@ -201,7 +201,7 @@ pub(super) fn remove_times_outside(
     (report, impossible)
 }
 
-/// Rounds a report's amount to the money scale, but only if this just removes floating-point noise.
+/// Rounds a report's amount to the money scale if this removes nothing but floating-point noise.
 pub(crate) fn with_rounded_amount(report: TradeReport, scale: MoneyScale) -> TradeReport {
     let amount = report.amount.map(|amount| without_rounding_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }

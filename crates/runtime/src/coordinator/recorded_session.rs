@@ -185,7 +185,7 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records a halt. The note comes before the event: even after a crash, the last note describes the last halt.
+    /// Records the reason for a halt before the halt, so that the last note describes the last halt even after a crash.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();

@@ -219,8 +219,8 @@ impl Coordinator {
 
 const REFUSAL_CHECK_DELAYS: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
-/// Maximum time between a request and a listed trade that belong together, including clock differences.
-const SAME_SECOND_SLACK: Millis = Millis::from_seconds(2);
+/// Maximum difference between two request times that count as simultaneous. Allows for clock differences.
+const SAME_TIME_SLACK: Millis = Millis::from_seconds(2);
 
 impl Coordinator {
     pub(super) fn note_refusal(&mut self, now: Millis) {
@@ -238,7 +238,7 @@ impl Coordinator {
         }
     }
 
-    /// Puts a rejected order with a listed trade in doubt again, unless the trade may duplicate an accepted order's.
+    /// Puts rejected orders in doubt again if a listed trade matches, unless it may be an accepted order's duplicate.
     fn on_listed_refused_order(
         &mut self,
         intents: &[IntentId],
@@ -254,7 +254,8 @@ impl Coordinator {
         let orders = describe_orders(&refused);
         if let Some(answered) = self.doubts.second_trade_owner(report, &self.session, self.uncertainty()) {
             let text = format!(
-                "the trade may be {orders}: trade #{answered} was ordered once, but the venue has a second one, {}",
+                "a listed trade may belong to {orders}, or be a duplicate: trade #{answered} was ordered once, but the \
+                 venue has a second one, {}",
                 report.id
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
@@ -286,7 +287,7 @@ impl Coordinator {
         let is_near = |row: &&IntentRow| {
             let sent = self.doubts.sent_at(&row.approved);
             let symbol = self.session.ordered_symbol(&row.approved);
-            sent.abs_diff(requested) <= SAME_SECOND_SLACK && report.symbol.as_deref() == Some(symbol.as_str())
+            sent.abs_diff(requested) <= SAME_TIME_SLACK && report.symbol.as_deref() == Some(symbol.as_str())
         };
         let describe = |row: &IntentRow| {
             let intent = row.approved.intent();

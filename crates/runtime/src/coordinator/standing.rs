@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(crate) struct LastReported {
-    /// Phase that was last reported to the observers. They assume at first that the run is trading.
+    /// Phase that was last reported to the observers. Initially `Trading`, which observers assume without a report.
     phase: Phase,
     reason: Option<String>,
     is_halted: bool,

@@ -1,5 +1,5 @@
 //! Tracks each accepted trade until its result is final, and detects trades that are missing at the venue.
-//! The program never guesses the result of a missing trade. The operator has to enter the result.
+//! The program never guesses the result of a missing trade, so the operator has to enter it.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Backoff delays between requests for a trade without a final result. The last delay repeats.
 const RETRY_DELAYS_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
-/// Maximum correction of the open time by a later record. A larger correction shows that it is another trade.
+/// Maximum correction of the open time by a later record. A larger difference means the record is of another trade.
 const MAX_OPEN_TIME_CORRECTION: Millis = Millis::MINUTE;
 const DETAILS_REQUEST_DELAY: Millis = Millis::SECOND;
 
@@ -105,7 +105,7 @@ impl TradeWatch {
         if first.is_some() {
             trade.watch.asked = 0;
         }
-        let assumed = Some(trade.close() + self.settle_after).filter(|at| *at > now);
+        let assumed = Some(trade.closes_at() + self.settle_after).filter(|at| *at > now);
         let pause = first.unwrap_or_else(|| trade.next_retry(now));
         Some(assumed.map_or(pause, |assumed| pause.min(assumed)))
     }
@@ -124,12 +124,12 @@ impl TradeWatch {
     }
 
     pub(crate) fn last_close(&self) -> Option<Millis> {
-        self.trades.values().map(OpenTrade::close).max()
+        self.trades.values().map(OpenTrade::closes_at).max()
     }
 }
 
 impl OpenTrade {
-    pub(super) fn close(&self) -> Millis {
+    fn closes_at(&self) -> Millis {
         self.close_time.unwrap_or(self.assumed_close)
     }
 
@@ -147,12 +147,13 @@ impl OpenTrade {
         } else {
             let (known, found) = (self.open_time?, report.open_time?);
             let far = known.abs_diff(found);
-            (far > self.max_correction()).then(|| format!("its open time differs by {} s", far.get() / 1_000))
+            (far > self.max_open_time_correction())
+                .then(|| format!("its open time differs by {} s", far.get() / 1_000))
         }
     }
 
-    /// Returns the maximum correction, at least the duration: a next-candle trade may first report its request time.
-    fn max_correction(&self) -> Millis {
+    /// Allows at least the trade's duration, because a next-candle trade may first report its request time.
+    fn max_open_time_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         MAX_OPEN_TIME_CORRECTION.max(lasts)
     }
@@ -203,7 +204,7 @@ pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) ->
 
 const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
 
-/// Uninterrupted period during which the venue has not known a closed trade.
+/// Uninterrupted period during which the venue has not found a closed trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Absence {
     since: Millis,
@@ -227,9 +228,9 @@ impl Absence {
 }
 
 impl TradeWatch {
-    /// Records that the venue does not know a trade id. Returns false before the close, when this may only be a delay.
+    /// Records that the venue does not know the id of a closed trade. Returns false if the trade is not closed yet.
     fn record_unknown_id(&mut self, intent: IntentId, now: Millis) -> bool {
-        let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
+        let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.closes_at()) else { return false };
         let new = Absence { since: now, last: now, full_list: None, partial_list: None, is_reported: false };
         trade.watch.absence.get_or_insert(new).last = now;
         true
@@ -241,7 +242,7 @@ impl TradeWatch {
         }
     }
 
-    /// Returns the trades that are now missing. A trade that closed less than `lag` before the list may just be late.
+    /// Returns the trades that have become missing. Ignores trades that closed less than `lag` before the list.
     fn record_list(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.ended_early.is_none();
         let mut gone = Vec::new();
@@ -250,7 +251,7 @@ impl TradeWatch {
                 trade.watch.absence = None;
                 continue;
             }
-            let is_due = listing.began > trade.close() + lag;
+            let is_due = listing.began > trade.closes_at() + lag;
             let Some(absence) = trade.watch.absence.as_mut().filter(|_| is_due) else { continue };
             absence.record_list(listing.began, is_whole);
             if absence.has_lasted(patience) && !std::mem::replace(&mut absence.is_reported, true) {
@@ -300,7 +301,7 @@ impl Coordinator {
         }
         let known = self.session.row(intent).zip(self.trades.find(intent));
         let (row, trade) = known.ok_or_else(|| format!("trade #{intent} is not open"))?;
-        let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
+        let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.closes_at());
         if trade.watch.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(
                 "the venue may still report the result of trade {id}. Wait until the trade has been missing for {} s \
@@ -342,7 +343,7 @@ fn describe_missing(intent: IntentId, trade: &OpenTrade) -> Option<String> {
     let ways = if elapsed(full_list) >= elapsed(partial_list) {
         "neither found by id nor listed"
     } else {
-        "not by id, and the list could not be read completely"
+        "not found by id, and the list could not be read completely"
     };
     Some(format!(
         "the venue no longer has trade #{intent} ({id}): missing for {seconds} s, {ways}. Look up its result at the venue, \

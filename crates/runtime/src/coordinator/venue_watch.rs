@@ -23,7 +23,7 @@ pub(crate) struct VenueWatch {
 
 #[derive(Debug, Default)]
 struct ApiHealth {
-    /// Time of the last successful answer. An answer that rejects an open order counts as successful.
+    /// Time of the last successful answer. An answer that rejects an order counts as successful.
     last_success: Option<Millis>,
     /// Time of the first failure since the last successful answer, `None` if no request has failed since.
     failing_since: Option<Millis>,
@@ -98,7 +98,7 @@ impl Coordinator {
         }
     }
 
-    /// Allows opens despite the account restrictions. The permission ends when the restrictions change.
+    /// Allows new trades despite the account restrictions, until the restrictions change.
     pub(super) fn override_restrictions(&mut self, step: &mut Step<'_>) {
         if self.venue.is_account_restricted() {
             self.venue.is_overridden = true;
@@ -117,7 +117,7 @@ impl Coordinator {
     pub(super) fn account_restriction(&self) -> Option<String> {
         self.venue.is_account_restricted().then(|| {
             format!(
-                "the venue reports the account as {}; opens are suspended until the restriction ends or you run `candlewick resume`",
+                "the venue reports the account as {}; trading is suspended until the restriction ends or you run `candlewick resume`",
                 self.venue.restrictions.join(", ")
             )
         })
@@ -190,10 +190,10 @@ const fn is_successful(answer: &Answer) -> bool {
     }
 }
 
-/// Maximum time between wallet requests while the venue rejects the token. They detect a token that is valid again.
+/// Maximum time between wallet requests while the venue rejects the token. They detect when it is accepted again.
 const MAX_PROBE_INTERVAL: Millis = Millis::from_seconds(10);
 
-pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
+pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment (requires a restart)";
 
 impl Coordinator {
     pub(super) fn on_token_status(&mut self, refused: Option<String>, step: &mut Step<'_>) {
@@ -210,8 +210,8 @@ impl Coordinator {
                 }
                 self.agenda.add(step.now + MAX_PROBE_INTERVAL, Job::Balances);
                 let text = format!(
-                    "{}; opens are suspended. Provide a valid token {TOKEN_SOURCE}. If the token is valid, `candlewick \
-                     resume` retries it",
+                    "{}; trading is suspended. Provide a valid token {TOKEN_SOURCE}. If the token is valid, run \
+                     `candlewick resume` to retry it",
                     describe_refusal(&text)
                 );
                 self.session.alarm(text, step);
@@ -231,7 +231,7 @@ impl Coordinator {
         pace.into_iter().chain(probe).min().map(|pause| now + pause)
     }
 
-    /// Warns about a failed request. A rejected token is not included, because an alarm reports it.
+    /// Warns about a failed request, unless the venue rejected the token, which an alarm reports.
     pub(super) fn warn_request_failed(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));

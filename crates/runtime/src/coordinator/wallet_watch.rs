@@ -103,7 +103,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the wallet balance. `None` if the venue omits the balance, or shows other wallets than before.
+    /// Returns the wallet balance. `None` if the venue omits the balance, or lists different wallets than before.
     pub(super) fn wallet_amount(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<Money> {
         self.read_wallet(reply, step).map(|read| read.wallet)
     }
@@ -118,7 +118,7 @@ impl Coordinator {
             }
             NameCheck::Other { known, found } => {
                 let text = format!(
-                    "the venue shows other {account} wallets: {found} instead of {known}. The wallet is not \
+                    "the venue lists different {account} wallets: {found} instead of {known}. The wallet is not \
                      compared with the ledger until you run `candlewick resume`"
                 );
                 if self.wallet.other.as_ref() != Some(&text) {
@@ -254,7 +254,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the maximum lag of the wallet: 60 s, plus twice the lag that is allowed for the trade list.
+    /// Returns the maximum lag of the wallet: 60 s, plus twice the lag allowed for the trade list.
     fn wallet_grace_period(&self) -> Millis {
         Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }

@@ -8,10 +8,10 @@ use candlewick_engine::{SeriesId, Session};
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
-/// Maximum number of increasing windows requested per series. After them, the run starts with fewer candles.
+/// Maximum number of requests per series, each for a larger window. Then the run starts even with too few candles.
 const MAX_WINDOWS: u32 = 6;
-/// Maximum number of windows if only longer candles are missing. Their gaps may be impossible to fill.
-const MAX_WINDOWS_FOR_LONGER: u32 = 2;
+/// Maximum number of further windows if only candles of longer intervals are missing, as their gaps may remain.
+const MAX_WINDOWS_FOR_LONGER_INTERVALS: u32 = 2;
 
 pub(crate) struct WarmUp {
     began: Millis,
@@ -26,8 +26,8 @@ struct PendingSeries {
     count: usize,
     bars: i64,
     windows: u32,
-    /// Number of windows that had enough candles of the series, but too few longer candles.
-    for_longer: u32,
+    /// Number of windows with enough candles of the series, but possibly too few of longer intervals.
+    full_windows: u32,
 }
 
 pub(crate) struct WarmedSeries {
@@ -39,9 +39,9 @@ pub(crate) struct WarmedSeries {
 impl WarmUp {
     pub(crate) fn new(session: &Session, settings: &RuntimeSettings, now: Millis) -> Self {
         let wanted = |id: SeriesId| {
-            let count = session.warmup(id);
+            let (series, count) = (session.series()[id.index()], session.warmup(id));
             let bars = i64::try_from(count).unwrap_or(i64::MAX / 2).max(1);
-            PendingSeries { id, series: session.series()[id.index()], count, bars, windows: 0, for_longer: 0 }
+            PendingSeries { id, series, count, bars, windows: 0, full_windows: 0 }
         };
         Self {
             began: now,
@@ -60,16 +60,16 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Returns `None` to request a larger window, because gaps reduce the candles and invalidate longer candles.
+    /// Returns `None` if gaps left too few usable candles, so that a larger window must be requested.
     pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<WarmedSeries> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;
         let candles = candles.candles;
         let history = session.required_history(wanted.id, &candles);
-        let is_for_longer = candles.len() >= wanted.count;
-        wanted.for_longer += u32::from(is_for_longer);
-        let may_grow =
-            wanted.windows < MAX_WINDOWS && !(is_for_longer && wanted.for_longer > MAX_WINDOWS_FOR_LONGER);
+        let is_full = candles.len() >= wanted.count;
+        wanted.full_windows += u32::from(is_full);
+        let may_grow = wanted.windows < MAX_WINDOWS
+            && !(is_full && wanted.full_windows > MAX_WINDOWS_FOR_LONGER_INTERVALS);
         if history.is_none() && may_grow {
             wanted.bars *= 3;
             return None;

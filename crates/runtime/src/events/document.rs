@@ -1,4 +1,4 @@
-//! JSON documents of the events.
+//! JSON format of the events.
 
 use crate::control::VenueApi;
 use candlewick_engine::{Edge, IntentId};
@@ -78,7 +78,7 @@ pub enum RunEvent {
         /// Known details of the trade.
         #[serde(flatten)]
         trade: TradeFacts,
-        /// Whether the trade was found after its order had an unknown status.
+        /// Whether the status of the order was unknown before its trade was found.
         is_adopted: bool,
     },
     /// Details of an open trade have changed.
@@ -101,7 +101,7 @@ pub enum RunEvent {
         #[serde(flatten)]
         order: OrderFacts,
     },
-    /// The status of an order is unknown, so its symbol is blocked. Also sent if the venue lists a trade for an order that was declined.
+    /// The status of an order is unknown, so its symbol is blocked. This also happens if the venue lists a trade for a declined order.
     InDoubt {
         /// Order terms.
         #[serde(flatten)]
@@ -215,12 +215,12 @@ pub enum RunEvent {
         /// Reason.
         reason: Option<String>,
     },
-    /// Opens are suspended until the journal is writable, the venue accepts the token and the account may trade.
+    /// Trading is suspended until the journal is writable, the venue accepts the token and the account may trade.
     Suspended {
         /// Reason.
         reason: Option<String>,
     },
-    /// Opens are allowed again.
+    /// Trading has resumed.
     Resumed,
     /// Reloaded settings are in effect.
     Reloaded,
@@ -248,10 +248,10 @@ pub enum RunEvent {
         /// Close time of the first missing candle.
         #[schemars(with = "i64")]
         since: Millis,
-        /// Whether candle requests fail. If false, the answers lack the candle.
+        /// Whether candle requests fail. If false, the venue answers, but without the candle.
         is_unanswered: bool,
     },
-    /// Candles of a late series arrive again.
+    /// Candles of a series that was late are arriving again.
     SeriesRecovered {
         /// Symbol.
         symbol: String,
@@ -316,7 +316,7 @@ pub struct TradeFacts {
     /// Order terms.
     #[serde(flatten)]
     pub order: OrderFacts,
-    /// Trade id at the venue, missing if the event does not contain an id.
+    /// Trade id at the venue. Only `opened` and `updated` events contain it.
     pub venue_id: Option<String>,
     /// Open time.
     #[schemars(with = "Option<i64>")]
@@ -354,7 +354,7 @@ pub struct Totals {
     pub pnl: f64,
     /// Free balance.
     pub balance: f64,
-    /// Events dropped for all followers, because they arrived faster than they could be written.
+    /// Events dropped for all followers, because the run produced them too fast.
     pub dropped: u64,
 }
 

@@ -13,7 +13,7 @@ use candlewick_sdk::Millis;
 use std::path::Path;
 
 /// Copies a journal that is not in use, without the candles and polls that are older than `keep`; see [`compact`].
-/// The copy gets its final name only after a check that it restores the same state, and an update of its tables.
+/// The copy gets its final name only once it is known to restore the same state and its tables are up to date.
 pub async fn compact_journal(
     url: &JournalUrl,
     to: &Path,

@@ -1,4 +1,4 @@
-//! Evicts old intents. A starting run loads only their summaries, and the intents remain in the journal.
+//! Evicts old intents: a starting run loads only summaries of them. The intents themselves remain in the journal.
 
 use super::snapshot::StoredIntent;
 use crate::error::Result;
@@ -61,11 +61,11 @@ pub(super) struct EvictionPolicy {
 pub(super) struct EvictionFilter {
     held_to: u64,
     until: Millis,
-    /// Periods around requests whose trade is unknown. Intents of these periods are not evicted.
+    /// Periods around requests whose trades are not identified. Intents in these periods are not evicted.
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the last part read, and whether each was evicted. The next part may contain their earlier states.
+    /// Intents of the last part, and whether each was evicted. The part read next may contain their earlier states.
     last_part: BTreeMap<IntentId, bool>,
     /// Intents that occur in several non-adjacent parts, and whether each was evicted.
     repeated: BTreeMap<IntentId, bool>,

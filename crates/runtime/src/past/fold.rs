@@ -1,4 +1,4 @@
-//! Folds a journal into a run's state, from the first entry or the last snapshot, and creates the snapshots.
+//! Folds a journal into a run's state, starting at the first entry or the last snapshot. Also creates the snapshots.
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
 use super::pieces::{Flaw, PreviousSettings, RestoredFold, SnapshotReader};
@@ -74,19 +74,19 @@ impl JournalFold {
             Some(remember) => EvictionPolicy::load(reader, remember, settings.bots.len()).await?,
             None => None,
         };
-        Box::pin(Self::read_evicting(reader, settings, every, policy, watch)).await
+        Box::pin(Self::read_with_policy(reader, settings, every, policy, watch)).await
     }
 
     /// Like [`JournalFold::read`], but loads only the rows of old intents ([`RecoveredState::old_rows`]).
     pub async fn read_rows(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Rows).await?;
-        Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
+        Box::pin(Self::read_with_policy(reader, settings, 0, policy, &mut |_| {})).await
     }
 
     /// Like [`JournalFold::read`], but loads old intents only as statistics ([`RecoveredState::take_old_trades`]).
     pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
-        Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
+        Box::pin(Self::read_with_policy(reader, settings, 0, policy, &mut |_| {})).await
     }
 
     async fn load_policy(
@@ -98,7 +98,7 @@ impl JournalFold {
         Ok(policy.map(|policy| policy.with_detail(detail)))
     }
 
-    async fn read_evicting(
+    async fn read_with_policy(
         reader: &mut Reader,
         settings: &SessionSettings,
         every: u64,
@@ -134,7 +134,7 @@ impl JournalFold {
         }
     }
 
-    /// Like [`JournalFold::read_trades`], but returns `None` if there is no snapshot that can be used.
+    /// Like [`JournalFold::read_trades`], but returns `None` if no snapshot is usable.
     pub async fn read_recent(reader: &mut Reader, settings: &SessionSettings) -> Result<Option<Self>> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
         let from_snapshot = Self::from_last_snapshot(reader, settings, policy, 0);
@@ -250,8 +250,7 @@ impl JournalFold {
         self.last
     }
 
-    /// Returns whether a correction concerns a settlement before the first folded line. Only a fold of all lines
-    /// can apply such a correction.
+    /// Returns whether a correction concerns a settlement before the first folded line, so all lines must be folded.
     pub const fn lacks_settlement(&self) -> bool {
         self.past.lacks_settlement
     }
@@ -296,20 +295,20 @@ impl JournalFold {
     fn build_piece(&mut self) -> Result<(String, bool), serde_json::Error> {
         match self.written.next_part_end(&self.past, self.part) {
             Some(end) => Ok((self.written.add_part(&self.past, end)?, false)),
-            None => Ok((self.build_whole(&self.fingerprint)?, true)),
+            None => Ok((self.build_full_snapshot(&self.fingerprint)?, true)),
         }
     }
 
-    fn build_whole(&self, fingerprint: &str) -> Result<String, serde_json::Error> {
+    fn build_full_snapshot(&self, fingerprint: &str) -> Result<String, serde_json::Error> {
         self.written.build_whole(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
-    /// Builds the snapshot piece for the current state, which should equal `body`. `None` if the piece cannot be built.
-    /// The fold must have written all earlier pieces, and the caller must check the settings.
+    /// Rebuilds a snapshot piece from the current state. The result should equal `body`; `None` if it cannot be built.
+    /// All earlier pieces must have been rebuilt before, and the caller must check that the settings match.
     pub(super) fn rebuild_piece(&mut self, body: &str) -> Option<String> {
         match self.written.part_end(&self.past, body) {
             Some(end) => self.written.add_part(&self.past, end).ok(),
-            None => self.build_whole(&parse_fingerprint(body)?).ok(),
+            None => self.build_full_snapshot(&parse_fingerprint(body)?).ok(),
         }
     }
 
@@ -326,7 +325,7 @@ impl JournalFold {
 const CORRECTION_WINDOW: Millis = Millis::DAY;
 const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
-/// The snapshot interval is divided by this number at the end of a run, so fewer new lines justify a snapshot.
+/// Divisor of the snapshot interval at the end of a run, when fewer new lines justify a snapshot.
 const END_INTERVAL_DIVISOR: u64 = 10;
 
 /// Number of unsaved parts that justifies a snapshot, even after only a few new lines.
@@ -349,7 +348,7 @@ impl JournalFold {
         }
     }
 
-    /// Returns whether to write a snapshot piece now. Always false before the run's header, which has the settings.
+    /// Returns whether to write a snapshot piece now. Always false until the run's header, with the settings, is read.
     fn should_write_piece(&self, is_end: bool) -> bool {
         !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worthwhile(is_end))
     }
@@ -422,7 +421,7 @@ impl Follower for JournalFold {
     fn piece_failed(&mut self, why: &str) {
         if !std::mem::replace(&mut self.has_failed, true) {
             tracing::warn!(
-                "a journal snapshot was not stored; trading continues, and the next start reads more: {why}"
+                "a journal snapshot could not be stored: {why}. Trading continues, but the next start takes longer"
             );
         }
         self.written = self.before.clone();
@@ -442,7 +441,7 @@ impl Follower for JournalFold {
         self.row_failures += 1;
         if self.row_failures == 1 {
             tracing::warn!(
-                "the journal tables are not up to date; trading continues, and the update is retried: {error}"
+                "the journal tables could not be updated: {error}. Trading continues, and the update is retried"
             );
         }
     }

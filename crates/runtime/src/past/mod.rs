@@ -49,17 +49,17 @@ pub struct RecoveredState {
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// Intents that were reported as not sent, although the client had tried to send them.
     pub(crate) tried_unsent: BTreeSet<IntentId>,
-    /// Time at which each intent came into doubt. The order's request had ended by then.
+    /// Time at which each intent was put in doubt. The order's request had ended by then.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,
-    /// Intents that were corrected or put in doubt after they ended, in event order. Snapshots do not contain them.
+    /// Intents that were corrected or put in doubt after they ended, in event order. Snapshots omit this list.
     pub(crate) revised: Vec<IntentId>,
     pub(crate) lacks_settlement: bool,
     pub(crate) last_received: Millis,
-    /// Texts of all alarms in the journal. The text of a halt begins with [`HALTED`].
+    /// Texts of all alarms in the journal. The text of a halt begins with [`HALT_PREFIX`].
     pub(crate) alarms: BTreeSet<String>,
-    /// Findings of earlier runs, from the audits that report each finding only once.
+    /// Findings of earlier runs that must not be reported again.
     pub(crate) found: BTreeSet<String>,
     pub(crate) wallet: WalletAudit,
     pub(crate) is_halted: bool,

@@ -32,7 +32,7 @@ pub(super) struct SnapshotReader<'a> {
     fingerprints: &'a Fingerprints,
     before: Option<Result<PreviousSettings, Flaw>>,
     whole: Option<(Box<WholeSnapshot>, Session)>,
-    /// Maps the bot and symbol numbers of the next piece to those of the run. `None` if the numbers are equal.
+    /// Maps the bot and symbol numbers of the next piece to the run's numbers. `None` if they are equal.
     numbers: Option<Renumbering>,
     names: Option<SessionNames>,
     has_other_numbers: bool,
@@ -91,14 +91,14 @@ impl PreviousSettings {
             return unknown("the settings of the previous run cannot be read");
         };
         if !Fingerprints::new(&own)?.has(settings) {
-            return unknown("the settings of the previous run differ");
+            return unknown("these are not the settings of the previous run");
         }
         Ok(Ok(Self { settings: own, headers }))
     }
 }
 
 impl<'a> SnapshotReader<'a> {
-    /// Creates a reader for the settings of a run. `before` is only needed for snapshots with other settings.
+    /// Creates a reader for the settings of a run. `before` is only needed if the snapshot has other settings.
     pub(super) const fn for_settings(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
@@ -166,7 +166,7 @@ impl<'a> SnapshotReader<'a> {
             }
             (Piece::SnapshotPart(_), None) => Err("the entry is only a part of a snapshot".to_owned()),
             (Piece::Snapshot(_), Some(_)) => {
-                Err("the snapshot continues an entry that is not a part".to_owned())
+                Err("the snapshot builds on an entry that is not a part".to_owned())
             }
         }
     }
@@ -208,7 +208,7 @@ impl<'a> SnapshotReader<'a> {
     fn switch_numbers(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
-        let numbers = names.renumbering_to(&own).ok_or("its parts contain bots that no run had")?;
+        let numbers = names.renumbering_to(&own).ok_or("its parts refer to bots that no run had")?;
         let is_same = names.assigns_same_numbers(&own);
         (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
         Ok(())
@@ -228,7 +228,7 @@ impl<'a> SnapshotReader<'a> {
         past.revised = written.revised_in(&whole.gain);
         whole.gain.restore_into(&mut past, &mut reasons, may_lack)?;
         if !past.book.restore_totals(whole.totals) {
-            return Err("the snapshot counts unknown rules".to_owned());
+            return Err("the snapshot counts refusals by unknown rules".to_owned());
         }
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
         if next != session.next_intent().number() {

@@ -12,9 +12,9 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Version of the snapshot format. Increase the version with every change of the content or its meaning.
+/// Version of the snapshot format. Must be increased whenever the content or its meaning changes.
 pub(super) const FORMAT: u32 = 4;
-/// Format version of snapshots whose earlier parts use other bot and symbol numbers.
+/// Format version of snapshots whose earlier parts use different bot and symbol numbers.
 const RENUMBERED_FORMAT: u32 = 5;
 
 pub(super) const PART_INTENTS: u64 = 250;
@@ -25,13 +25,13 @@ const MIN_DISPLAYED_LINES: usize = 10_000;
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Piece {
-    /// Permanent part, which later snapshots continue.
+    /// Permanent part. Later snapshots build on this part.
     SnapshotPart(SnapshotDelta),
-    /// Final piece: the state, and the data that no part contains yet. No later snapshot continues this piece.
+    /// Final piece: the state, and the data that no part contains yet. No later snapshot builds on this piece.
     Snapshot(Box<WholeSnapshot>),
 }
 
-/// Changes since the previous part: new intents, intents unfinished at that time, and data that is only appended.
+/// Changes since the previous part: new and revised intents, intents that were unfinished then, and appended data.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SnapshotDelta {
     /// Line number and hash of the previous part, `None` for the first part.
@@ -43,7 +43,7 @@ pub(super) struct SnapshotDelta {
     pub(super) found: Vec<String>,
     #[serde(rename = "told")]
     pub(super) displayed: Vec<u64>,
-    /// Bot and symbol numbers that the previous parts use. `None` if this part uses the same numbers.
+    /// Names that define the numbers of bots and symbols in the previous parts. `None` if this part uses the same ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) names_before: Option<Box<SessionNames>>,
 }

@@ -33,7 +33,7 @@ async fn full_disk_suspends_opens_and_the_run_continues() {
     let refused = ran.finished().book.refusal_counts();
     assert_eq!(refused.get("Halted"), Some(&2), "{refused:?}");
     assert!(matches!(ran.finished().not_durable, Some(RuntimeError::Journal(_))), "the end must report it");
-    assert!(ran.warned("opens are suspended"), "{:?}", ran.warnings);
+    assert!(ran.warned("trading is suspended"), "{:?}", ran.warnings);
 }
 
 #[tokio::test(start_paused = true)]

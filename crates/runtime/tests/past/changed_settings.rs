@@ -163,7 +163,7 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
     };
     for (from, to, expected) in [
         ("\"interval\":", "\"interval_of\":", "the settings of the previous run cannot be read"),
-        ("\"one\"", "\"two\"", "the settings of the previous run differ"),
+        ("\"one\"", "\"two\"", "these are not the settings of the previous run"),
     ] {
         let other = folder.rewritten(true, |stored| match stored.seq {
             1 => stored.line.body.replace(from, to),

@@ -82,7 +82,7 @@ fn trade_seen_by_id_or_list_is_not_missing() {
 fn missing_trade_is_reported_without_complete_lists() {
     let (mut bench, seen) = seen(Venue { is_whole: false, ..GONE });
     let halted = seen.halted.expect("it halts");
-    assert!(halted.contains("not by id, and the list could not be read completely"), "{halted}");
+    assert!(halted.contains("not found by id, and the list could not be read completely"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None));
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
     assert!(is_done(&resolve(&mut bench, Outcome::Lost)));

@@ -84,7 +84,7 @@ fn all_times_of_an_answer_must_match_the_request() {
 fn frozen_request_time_alarms_and_the_other_times_count() {
     // A request time an hour ago cannot be ours. A time 6 s ago may be, given the clock uncertainty. But two orders
     // sent that far apart cannot have the same request time.
-    let expected = "requestTime is frozen: trade #1 (01JT) repeats that of trade #9";
+    let expected = "requestTime is frozen: it is the same for trade #1 (01JT) and trade #9";
     for (age, pause, alarms) in [(HOUR, HOUR, 1), (SECONDS_6, SECONDS_6, 1), (SECONDS_6, Millis::SECOND, 0)] {
         let mut bench = Bench::start(|_| {});
         let requested = running().request_time.unwrap() - age;

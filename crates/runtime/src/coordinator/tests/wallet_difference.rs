@@ -94,7 +94,7 @@ fn other_wallets_halt_until_a_resume() {
     let (events, _) = read(&mut bench, 10, demo(100_500, "w2"));
     assert_eq!(events, [EventKind::Control { control: Control::Halt }]);
     let halted = bench.halted().unwrap_or_default();
-    assert!(halted.starts_with("the venue shows other demo wallets: w2 instead of w1"), "{halted}");
+    assert!(halted.starts_with("the venue lists different demo wallets: w2 instead of w1"), "{halted}");
     assert_eq!(read(&mut bench, 21, demo(100_500, "w2")), (vec![], vec![]));
     assert_eq!(bench.free(), 100_000);
     assert_eq!(read(&mut bench, 31, demo(100_000, "w1")), (vec![], vec![]));
