@@ -109,7 +109,7 @@ fn tables_and_exports_match_a_fold_of_all_journal_lines() {
     };
     check("run.db");
     edit(&folder.path("run.db"), "UPDATE intents SET state = 'open' WHERE intent = 2");
-    folder.run(&["journal", "verify", "--journal", "run.db"]).fails(3, &["row 2 of the table intents"]);
+    folder.run(&["journal", "verify", "--journal", "run.db"]).fails(3, &["row 2 of the `intents` table"]);
     folder.query("journal project --rebuild", "run.db");
     check("run.db");
     folder.query("journal compact small.db --keep 1h", "run.db");

@@ -56,7 +56,7 @@ impl fmt::Debug for Secret {
 }
 
 const REDACTED: &[u8] = b"[hidden]";
-/// Bounds for the length of the shortest redacted fragment, which is three quarters of a credential.
+/// Bounds on the length of the shortest fragment to redact, which is three quarters of the credential.
 const MIN_REDACTED_BYTES: usize = 8;
 const MAX_REDACTED_BYTES: usize = 12;
 /// Minimum number of digits in a redacted number. Shorter numbers may be amounts.
@@ -175,7 +175,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first byte after unescaping and its length before. The byte is 0 if no credential can contain it.
+/// Returns the first unescaped byte and the length of its escape. The byte is 0 if no credential can contain it.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let number = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;

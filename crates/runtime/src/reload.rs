@@ -6,7 +6,7 @@ use candlewick_engine::{BotId, BotVerdict, IntentId, IntentRow, RiskSettings, Se
 use candlewick_sdk::{Money, Payout};
 use std::sync::Arc;
 
-/// Keys in `[runtime]` that may change during a run. All other keys keep the values from the start.
+/// Keys in `[runtime]` that may change during a run. All other keys keep their values until the run ends.
 pub const RELOADABLE_KEYS: [&str; 8] = [
     "missing_trade_s",
     "second_trade",

@@ -23,7 +23,7 @@ pub struct RuntimeSettings {
     /// Delay between a trade's close time and the first request for its result.
     pub settle_after_ms: u32,
     /// Seconds between wallet readings, which are compared with the ledger.
-    /// If 0, the wallets are read at the start only and not compared.
+    /// If 0, the wallets are only read at the start of the run, and not compared.
     pub wallet_every_s: u32,
     /// Maximum lag of the wallet behind a trade. A deviation that lasts longer counts as a wallet difference.
     #[serde(skip_serializing_if = "is_default_wallet_lag")]
@@ -37,8 +37,8 @@ pub struct RuntimeSettings {
     pub list_every_s: u32,
     /// Maximum time for which a trade may be absent from the venue's list.
     pub list_lag_ms: u32,
-    /// Seconds for which the venue may find a closed trade neither by its id nor in its trade list.
-    /// After that the run halts, and the operator has to enter the result.
+    /// Seconds for which a closed trade may be missing from both the lookup by id and the trade list.
+    /// After that, the run halts, and the operator has to enter the result.
     pub missing_trade_s: u32,
     /// Reaction to a duplicate trade (a second trade for one order): `halt`, or only an `alarm`.
     pub second_trade: SecondTradeRule,
@@ -49,12 +49,12 @@ pub struct RuntimeSettings {
     pub audit_settlement_prices: bool,
     /// Seconds for which a stopping run tracks an open trade beyond its close time.
     pub stop_patience_s: u32,
-    /// Maximum seconds for which an interrupted run tracks open trades. Another interrupt ends the run.
+    /// Maximum number of seconds for which an interrupted run tracks open trades. Another interrupt ends the run.
     pub interrupt_patience_s: u32,
-    /// Seconds for which finished trades are kept in memory. The journal keeps every trade forever.
-    /// At least 720, and 120 more than the lag of the list. If 0, or without a journal, kept for the whole run.
+    /// Seconds for which finished trades are kept in memory. The journal keeps every trade forever. Low values are
+    /// raised to 720, or to the list lag plus 120. If 0, or without a journal, trades are kept for the whole run.
     pub remember_s: u32,
-    /// Journal entries between snapshots. A start continues from the last snapshot. 0 disables snapshots.
+    /// Number of journal entries between snapshots. A restart continues from the last snapshot. 0 disables snapshots.
     pub snapshot_every: u32,
     /// Not a setting: warning that the rate limit is too low for these bots, shown in the run's status.
     #[serde(skip)]

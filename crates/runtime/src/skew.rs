@@ -1,5 +1,5 @@
 //! Difference between our clock and the venue's clock, estimated from the venue's answers.
-//! Every answer gives a [`ClockSample`]: bounds on the venue's lead, which are as far apart as the request was long.
+//! Every answer gives a [`ClockSample`]: bounds on the venue's lead, whose distance is the duration of the request.
 //! [`find_majority`] finds the difference on which most recent samples agree. Contradicting samples are ignored.
 //! If the newest samples contradict all earlier ones, a clock was changed, and the earlier samples are dropped.
 
@@ -34,7 +34,7 @@ pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
         1.. => "ahead of",
     };
     let by = seconds(offset.abs_diff(Millis::ZERO));
-    let limit = limit.map(|limit| format!("; no trade opens above {}", seconds(limit))).unwrap_or_default();
+    let limit = limit.map(|limit| format!("; above {}, no trade opens", seconds(limit))).unwrap_or_default();
     format!("this machine is {by} {side} the venue{limit}")
 }
 
@@ -70,7 +70,7 @@ impl SkewWatch {
         self.estimate.map(|estimate| ClockEstimate { outvoted: self.outvoted, ..estimate })
     }
 
-    /// Returns the maximum error of our clock. `None` if the error has no limit in one of the directions.
+    /// Returns the maximum error of our clock. `None` if it is unknown or unbounded in one direction.
     pub(crate) fn uncertainty(&self) -> Option<Millis> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         Some(high?.abs_diff(Millis::ZERO).max(low.abs_diff(Millis::ZERO)))
@@ -101,7 +101,7 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Prefers a newer `Date` header that proves a larger skew, so that a clock change counts after one answer.
+    /// Returns the agreed bounds, unless the newest `Date` header proves a larger skew: clock changes count at once.
     fn effective_bounds(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };

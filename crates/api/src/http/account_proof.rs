@@ -1,5 +1,4 @@
-//! Proof of the account that `open_body = "short"` orders use. Their requests and answers do not name an account.
-//!
+//! Proof of the account that orders with `open_body = "short"` use. Their requests and answers do not name it.
 //! No second order is sent until the venue's record of the first trade names the account.
 
 use crate::model::TradeRecord;
@@ -15,7 +14,7 @@ pub(super) struct AccountProof(Mutex<ProofState>);
 enum ProofState {
     #[default]
     Nothing,
-    /// The first order was sent, and the record of its trade will prove the account. `id` is `None` before the answer.
+    /// The first order was sent, and the record of its trade will prove the account. `id` is `None` until the answer.
     Sent {
         at: Millis,
         order: Box<OpenOrder>,
@@ -30,7 +29,7 @@ enum ProofState {
 /// Maximum time by which our clock may be ahead of the request time that the venue records.
 const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 
-/// Time after which a complete trade list that lacks the sent trade proves that the trade never opened.
+/// Time after sending from which a complete trade list without the trade proves that it was never opened.
 const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {

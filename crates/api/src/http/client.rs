@@ -137,7 +137,7 @@ impl Address {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
             if matches!(segment, "" | "." | "..") {
-                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is an invalid segment") });
+                return Err(BrokerError::NotFound { text: format!("invalid path segment \"{segment}\"") });
             }
             path.push('/');
             segment.bytes().for_each(|byte| push_encoded(&mut path, byte));

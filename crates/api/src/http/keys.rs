@@ -19,7 +19,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Minimum length of a secret in an extra header. Shorter words would match other text by chance.
 const MIN_SECRET_BYTES: usize = 8;
-/// Minimum length if the header name does not suggest a secret. The word must then also contain digits.
+/// Minimum length if the header name does not suggest a secret. The secret must then contain letters and digits.
 const MIN_UNNAMED_SECRET_BYTES: usize = 16;
 const SECRET_HEADER_WORDS: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "session", "signature"];
@@ -53,15 +53,15 @@ struct KeyState {
     generation: u64,
     refused: Option<TokenUse>,
     refused_by: Option<&'static str>,
-    /// Endpoints that reject a token which other endpoints accept. `true` if the rejection was already reported.
+    /// Endpoints that reject the token while others accept it. The value is `true` if this rejection was reported.
     rejecting: BTreeMap<&'static str, bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenUse {
-    /// The venue rejects the token for reads. The next successful read clears this state.
+    /// The token is rejected for reading. The next successful read clears this.
     Reading,
-    /// The venue rejects the token for opens, but maybe not for reads. A new token or the operator clears this state.
+    /// The token is rejected for opening trades, perhaps not for reading. A new token or the operator clears this.
     Opening,
 }
 
@@ -84,7 +84,7 @@ impl CredentialStore {
         self.read_state().generation
     }
 
-    /// Records that an endpoint accepted a read. This clears the rejection by that endpoint, or of the whole token.
+    /// Records that an endpoint accepted a read. Clears its rejection, and the general one if the read disproves it.
     pub(super) fn record_accepted_read(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
             let held = self.read_state();
@@ -132,7 +132,7 @@ impl CredentialStore {
 
     pub(super) fn record_endpoint_rejection(&self, endpoint: &'static str, text: &str) {
         if self.write_state().rejecting.insert(endpoint, true) != Some(true) {
-            tracing::warn!("{}; trades are read from the venue's list", describe_rejection(endpoint, text));
+            tracing::warn!("{}; trades are read from the trade list", describe_rejection(endpoint, text));
         }
     }
 
@@ -140,14 +140,14 @@ impl CredentialStore {
         self.read_state().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Returns generation and error of a token that cannot open trades. `None` if the operator cleared the error.
+    /// Returns generation and error of a rejection for opening trades, unless the operator has cleared it.
     pub(super) fn open_rejection(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.rejection().filter(|_| held.refused == Some(TokenUse::Opening))?;
         Some((held.generation, text))
     }
 
-    /// Reads the token again, and redacts it from now on. Returns `None` if there is no new token.
+    /// Rereads the token. A new token is returned, and redacted from now on.
     pub(super) async fn reload_token(&self) -> Option<Secret> {
         let source = self.token_source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());
@@ -238,7 +238,7 @@ impl HttpBroker {
         }
     }
 
-    /// Uses a new token if it belongs to our user. Returns `None` if there is no new token or its owner is unknown.
+    /// Returns whether a new token belongs to our user, and uses it if so. `None` if no token or no owner was found.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 
 /// Rate limit that allows bursts of up to one second's quota.
 ///
-/// An open waits only for earlier opens, and delays later reads. Reads are ordered by priority, then by arrival.
+/// An opening request waits only for earlier ones, and delays later reads. Reads are ordered by priority, then arrival.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     spacing: Duration,
@@ -231,11 +231,11 @@ impl Connections {
     }
 
     pub(super) async fn acquire_read(&self, priority: Priority, max_wait: Duration) -> Option<Permit> {
-        self.reading.wait(priority, max_wait).await
+        self.reading.acquire(priority, max_wait).await
     }
 
     pub(super) async fn acquire_open(&self, max_wait: Duration) -> Option<Permit> {
-        self.opening.wait(Priority::Trades, max_wait).await
+        self.opening.acquire(Priority::Trades, max_wait).await
     }
 }
 
@@ -244,7 +244,7 @@ impl Permits {
         Arc::new(Self(Mutex::new(PermitState { free, waiting: BTreeMap::new(), count: 0 })))
     }
 
-    async fn wait(self: &Arc<Self>, priority: Priority, max_wait: Duration) -> Option<Permit> {
+    async fn acquire(self: &Arc<Self>, priority: Priority, max_wait: Duration) -> Option<Permit> {
         let (sender, receiver) = oneshot::channel();
         let waiter = {
             let mut state = self.state();

@@ -128,7 +128,7 @@ impl HttpBroker {
         Ok((request, permit))
     }
 
-    /// Returns the time until `leave_by`. It is unlimited with a virtual clock, since the rate limit uses real time.
+    /// Returns the time left until `leave_by`. Unlimited with a virtual clock, as the rate limit waits in real time.
     fn time_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;
@@ -165,7 +165,7 @@ impl HttpBroker {
             Body::Whole(_) => self
                 .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised))
                 .map_err(|error| self.unknown(&error.to_string())),
-            Body::TooLong(_) => Err(self.unknown("HTTP 200, but the body is above the size limit")),
+            Body::TooLong(_) => Err(self.unknown("HTTP 200, but the body exceeds the size limit")),
             Body::Cut(text) => Err(self.unknown(&format!("HTTP 200 with an incomplete body: {text}"))),
         }
     }
@@ -210,9 +210,9 @@ fn unsupported_order_reason(order: &OpenOrder, settings: &Settings) -> Option<St
     if *account == Account::Real {
         Some("broker.open_body = \"short\" does not name the account: use \"full\" for real money".to_owned())
     } else if !is_default {
-        let default = default.map_or_else(String::new, |default| format!(", {default} TIME_FIXED"));
+        let default = default.map_or_else(String::new, |default| format!(" of {default} (TIME_FIXED)"));
         Some(format!(
-            "broker.open_body = \"short\" has no duration: {close_type} {expiration_type} is not the venue's default{default}"
+            "broker.open_body = \"short\" sends no expiry, and {close_type} ({expiration_type}) is not the venue's default{default}"
         ))
     } else {
         None
@@ -375,7 +375,7 @@ pub(super) mod tests {
         let base_url = script.address().replace("http", "https");
         let silent = Settings { base_url, connect_timeout_ms: 100, ..patient() };
         let got = script.broker(silent).open(&order(), Millis::MAX).await;
-        let hint = "the server did not answer with TLS, so its URL may start with http://";
+        let hint = "the server did not answer with TLS; if it serves plain HTTP, start its URL with http://";
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.ends_with(hint)), "{got:?}");
         assert_eq!(script.requests().len(), 0);
     }
@@ -513,13 +513,14 @@ pub(super) mod tests {
 
     #[test]
     fn short_body_requires_default_expiry_and_demo_account() {
+        use Account::{Demo, Real};
         use ExpirationType::{CandleClose, TimeFixed, Unstated};
         for (close_type, expiration_type, account, problem) in [
-            ("01:00", Unstated, Account::Demo, None),
-            ("01:00", TimeFixed, Account::Demo, None),
-            ("01:00", CandleClose, Account::Demo, Some("01:00 CANDLE_CLOSE is not the venue's default")),
-            ("05:00", TimeFixed, Account::Demo, Some("05:00 TIME_FIXED is not the venue's default, 01:00")),
-            ("01:00", TimeFixed, Account::Real, Some("use \"full\" for real money")),
+            ("01:00", Unstated, Demo, None),
+            ("01:00", TimeFixed, Demo, None),
+            ("01:00", CandleClose, Demo, Some("01:00 (CANDLE_CLOSE) is not the venue's default")),
+            ("05:00", TimeFixed, Demo, Some("05:00 (TIME_FIXED) is not the venue's default of 01:00")),
+            ("01:00", TimeFixed, Real, Some("use \"full\" for real money")),
         ] {
             let close_type = close_type.parse().unwrap();
             let order = OpenOrder { close_type, expiration_type, account, ..order() };

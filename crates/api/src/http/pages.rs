@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Number of trades requested per page (`observed: results`).
 pub(super) const PAGE_SIZE: u64 = 100;
-/// Maximum number of pages, which is enough for half a million trades. A longer list is never complete.
+/// Maximum number of pages to read: half a million trades. A list with more pages is treated as incomplete.
 pub(super) const MAX_PAGES: u64 = 5_000;
 const MAX_PAGES_WITHOUT_NEW_TRADE: u64 = 20;
 
@@ -22,7 +22,7 @@ pub(super) struct MergedList {
     pub(super) trades: Vec<TradeReport>,
 }
 
-/// Function that reads a page field which may contain the list length (contract 2.5 does not say which field does).
+/// Reader of a page field that may contain the list length (contract 2.5 does not say which field does).
 type LengthField = fn(&TradePage) -> Option<u64>;
 const LENGTH_FIELDS: [LengthField; 2] = [|page| page.total, |page| page.count];
 

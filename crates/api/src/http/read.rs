@@ -88,11 +88,11 @@ impl HttpBroker {
             Ok(()) => {}
             Err(TurnTimeout::Rate(_)) => {
                 let limit = self.settings.requests_per_second;
-                let text = format!("broker.requests_per_second = {limit} allows no request in time");
+                let text = format!("broker.requests_per_second = {limit} delays the request too long");
                 return Err(unavailable(text));
             }
             Err(TurnTimeout::Quiet(left)) => {
-                let text = format!("requests pause for another {} s (GET {path})", left.as_secs() + 1);
+                let text = format!("requests are paused for another {} s (GET {path})", left.as_secs() + 1);
                 return Err(BrokerError::RateLimited { text, retry_after: Some(left) });
             }
         }
@@ -243,7 +243,7 @@ impl HttpBroker {
         self.parse(&answer, |json| read_record(json, &self.unrecognised))
     }
 
-    /// Requests the token's user. Logs show the user id, because URLs of trade list requests contain it anyway.
+    /// Requests the token's user. The id is not redacted, because the URLs of trade list requests must contain it.
     pub(super) async fn fetch_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         self.parse_user(self.read(Api::Trading, url).await?)
@@ -258,7 +258,7 @@ impl HttpBroker {
         Ok(user)
     }
 
-    /// Requests a price record. `None` if the requested time is in the venue's future.
+    /// Requests a price record. `None` if the requested time is still in the future for the venue.
     pub(super) async fn fetch_price(
         &self,
         symbol: &Symbol,
@@ -276,7 +276,7 @@ impl HttpBroker {
         self.parse(&answer, |json| read_record(json, &self.unrecognised).map(Some))
     }
 
-    /// Requests candles. The window works with inclusive bounds and with exclusive bounds.
+    /// Requests candles. The result is the same whether the venue treats the bounds as inclusive or exclusive.
     pub(super) async fn fetch_candles(
         &self,
         query: &CandleQuery,
@@ -414,7 +414,7 @@ mod tests {
         assert!(open.contains("NotSent") && open.contains("asked to pause for another 60 s"), "{open}");
         let wallets = broker.url(Api::Trading, ["token", "wallets"], &[]).unwrap();
         let again = format!("{:?}", broker.read_once(Api::Trading, wallets, start).await);
-        assert!(again.contains("requests pause for another 60 s"), "{again}");
+        assert!(again.contains("requests are paused for another 60 s"), "{again}");
         assert_eq!(script.requests().len(), 1, "both were held back");
         tokio::time::sleep(Duration::from_secs(61)).await;
         tokio::time::resume();

@@ -59,7 +59,7 @@ pub enum TransportError {
 pub(super) struct Network {
     read_client: Client,
     open_client: Client,
-    /// Whether requests bypass proxies, so that a probe can reach the server's port.
+    /// Whether no proxy is set, so that a probe can reach the server's port directly.
     is_direct: bool,
 }
 
@@ -107,7 +107,7 @@ async fn append_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
     // Rustls reports this error if the answer is not TLS.
     let is_plain_answer = text.contains("InvalidContentType");
     let accepts_connections = is_timeout && url.scheme() == "https" && accepts_connections(url).await;
-    let hint = "; the server did not answer with TLS, so its URL may start with http://";
+    let hint = "; the server did not answer with TLS; if it serves plain HTTP, start its URL with http://";
     if is_plain_answer || accepts_connections { format!("{text}{hint}") } else { text }
 }
 

@@ -1,4 +1,4 @@
-//! Parsers for JSON without duplicate keys, for fields of records, and for bodies of errors.
+//! Parsers for JSON without duplicate keys, for record fields, and for error bodies.
 
 use candlewick_broker::UnrecognisedData;
 use candlewick_sdk::Millis;
@@ -166,7 +166,7 @@ impl<'a> Fields<'a> {
         Some(read)
     }
 
-    /// Checks the types of contract fields that are otherwise unused. All other remaining fields count as unknown.
+    /// Checks the types of unused contract fields, so that they do not count as unknown.
     pub(crate) fn ignore<T: Field>(&mut self, fields: &[&'static str]) {
         for &field in fields {
             let _: Option<T> = self.take_optional(field);
@@ -309,7 +309,7 @@ pub(crate) struct FailureBody {
 const MAX_LINE_BYTES: usize = 300;
 
 impl FailureBody {
-    /// Parses an error body. The message is `data.message`, `message` or `error`: a string, list or object.
+    /// Parses an error body. The message is a string, list or object in `data.message`, `data`, `message` or `error`.
     pub(crate) fn read(status: u16, body: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let data = json.get("data").unwrap_or(&Value::Null);

@@ -21,13 +21,13 @@ pub(super) struct TablesToCheck {
     tables: Option<Tables>,
     last: BTreeMap<u64, u64>,
     names: BTreeMap<u64, RunNames>,
-    pub(super) found: TablesCheck,
+    result: TablesCheck,
 }
 
 impl TablesToCheck {
     pub(super) fn new(tables: Option<Tables>) -> Self {
         let tables = tables.filter(|tables| tables.up_to.seq > 0);
-        Self { tables, last: BTreeMap::new(), names: BTreeMap::new(), found: TablesCheck::Absent }
+        Self { tables, last: BTreeMap::new(), names: BTreeMap::new(), result: TablesCheck::Absent }
     }
 
     pub(super) fn check_line(&mut self, stored: &StoredLine, past: &RecoveredState) -> Result<()> {
@@ -46,42 +46,42 @@ impl TablesToCheck {
         }
         let wrong = |row: String| Err(RuntimeError::WrongRow { row });
         if stored.head() != tables.up_to {
-            return wrong(format!("row {} of the table projection", tables.up_to.seq));
+            return wrong(format!("row {} of the `projection` table", tables.up_to.seq));
         }
-        let expected: Vec<IntentRecord> = self.last.iter().filter_map(|one| self.record(one, past)).collect();
+        let expected: Vec<IntentRecord> = self.last.iter().filter_map(|one| self.row(one, past)).collect();
         let different = |(expected, found): (&IntentRecord, &IntentRecord)| expected != found;
         if let Some(place) = expected.iter().zip(&tables.intents).position(different) {
             return wrong(format!(
-                "row {} of the table intents",
+                "row {} of the `intents` table",
                 expected[place].intent.min(tables.intents[place].intent)
             ));
         }
         if expected.len() != tables.intents.len() {
             let place = expected.len().min(tables.intents.len());
             let row = expected.get(place).or_else(|| tables.intents.get(place)).map_or(0, |row| row.intent);
-            return wrong(format!("row {row} of the table intents"));
+            return wrong(format!("row {row} of the `intents` table"));
         }
         let figures = daily_figures(&expected);
         let all = figures.keys().chain(tables.figures.keys());
         let mut all = all.filter(|key| figures.get(key) != tables.figures.get(key));
         if let Some((day, bot)) = all.next() {
-            return wrong(format!("row {} {bot} of the table figures", day.get()));
+            return wrong(format!("row (day {}, bot {bot}) of the `figures` table", day.get()));
         }
-        self.found = TablesCheck::Sound { seq: stored.seq, intents: expected.len() as u64 };
+        self.result = TablesCheck::Sound { seq: stored.seq, intents: expected.len() as u64 };
         self.tables = None;
         Ok(())
     }
 
-    fn record(&self, (intent, seq): (&u64, &u64), past: &RecoveredState) -> Option<IntentRecord> {
+    fn row(&self, (intent, seq): (&u64, &u64), past: &RecoveredState) -> Option<IntentRecord> {
         past.record(*intent, *seq, self.names.get(&past.run_of_intent(*intent)?)?)
     }
 
     pub(super) fn finish(self) -> Result<TablesCheck> {
         match self.tables {
             Some(tables) => Err(RuntimeError::WrongRow {
-                row: format!("row {} of the table projection", tables.up_to.seq),
+                row: format!("row {} of the `projection` table", tables.up_to.seq),
             }),
-            None => Ok(self.found),
+            None => Ok(self.result),
         }
     }
 }

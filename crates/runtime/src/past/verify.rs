@@ -24,7 +24,7 @@ pub struct JournalCheck {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotCheck {
     pub sound: u64,
-    /// Number of snapshots whose content could not be verified, for each reason. Their hashes were verified.
+    /// Number of snapshots whose content could not be verified, by reason. Their hashes were verified.
     pub not_checked: BTreeMap<String, u64>,
 }
 
@@ -47,8 +47,8 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
 
 struct Checks {
     folds: BTreeMap<String, JournalFold>,
-    /// Saved state after each part. The key is the part's line number. A later run may continue from any part.
-    after: BTreeMap<u64, SavedPart>,
+    /// State after each snapshot part, by the part's line number. A later run may continue from any part.
+    saved_parts: BTreeMap<u64, SavedPart>,
     fingerprints: BTreeMap<String, String>,
     found: SnapshotCheck,
     tables: TablesToCheck,
@@ -57,7 +57,7 @@ struct Checks {
 }
 
 impl Checks {
-    /// Creates one fold for each different run settings. Skips settings that this program version cannot read.
+    /// Creates one fold for each distinct set of run settings. Skips settings that this program cannot read.
     fn new(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
             let header = read_header(stored.seq, &stored.line).ok()?;
@@ -74,8 +74,8 @@ impl Checks {
         }
         // The rows cannot be rebuilt without a fold.
         let tables = TablesToCheck::new(tables.filter(|_| !folds.is_empty()));
-        let (after, found) = (BTreeMap::new(), SnapshotCheck::default());
-        Self { folds, after, fingerprints, found, tables, compaction: None, fault: None }
+        let (saved_parts, found) = (BTreeMap::new(), SnapshotCheck::default());
+        Self { folds, saved_parts, fingerprints, found, tables, compaction: None, fault: None }
     }
 
     fn check_line(&mut self, stored: &StoredLine) {
@@ -106,10 +106,10 @@ impl Checks {
         if !is_whole_snapshot(stored) {
             // A part does not name its settings, so each fold is tried. The snapshot after it reveals a mismatch.
             for fold in self.folds.values_mut() {
-                if rebuilds_piece(fold, &self.after, stored) {
+                if rebuilds_piece(fold, &self.saved_parts, stored) {
                     let mut written = fold.written_mut().clone();
                     written.previous = Some(stored.head());
-                    let part = self.after.entry(stored.seq);
+                    let part = self.saved_parts.entry(stored.seq);
                     let part = part.or_insert(SavedPart { written, names: Vec::new() });
                     let names = fold.names();
                     if !part.names.contains(&names) {
@@ -130,7 +130,7 @@ impl Checks {
             let why = "settings of another version of this program";
             return self.count_unchecked(why.to_owned());
         };
-        if rebuilds_piece(fold, &self.after, stored) {
+        if rebuilds_piece(fold, &self.saved_parts, stored) {
             self.found.sound += 1;
         } else {
             self.fault = Some(RuntimeError::WrongSnapshot { seq: stored.seq });
@@ -147,17 +147,17 @@ struct SavedPart {
     names: Vec<SessionNames>,
 }
 
-fn rebuilds_piece(fold: &mut JournalFold, after: &BTreeMap<u64, SavedPart>, stored: &StoredLine) -> bool {
+fn rebuilds_piece(fold: &mut JournalFold, parts: &BTreeMap<u64, SavedPart>, stored: &StoredLine) -> bool {
     let body = &stored.line.body;
-    let Some(written) = written_before(fold, after, body) else { return false };
+    let Some(written) = parts_before(fold, parts, body) else { return false };
     *fold.written_mut() = written;
     fold.rebuild_piece(body).is_some_and(|expected| expected == *body)
 }
 
-fn written_before(fold: &JournalFold, after: &BTreeMap<u64, SavedPart>, body: &str) -> Option<WrittenParts> {
+fn parts_before(fold: &JournalFold, parts: &BTreeMap<u64, SavedPart>, body: &str) -> Option<WrittenParts> {
     let link = parse_link(body).ok()?;
     let Some(head) = link.previous else { return Some(WrittenParts::default()) };
-    let part = after.get(&head.seq).filter(|part| part.written.previous == Some(head))?;
+    let part = parts.get(&head.seq).filter(|part| part.written.previous == Some(head))?;
     let meant = link.names_before.clone().unwrap_or_else(|| fold.names());
     let is_meant = part.names.iter().any(|names| names.assigns_same_numbers(&meant));
     let mut written = part.written.clone();

@@ -4,9 +4,9 @@ use super::Doubt;
 use candlewick_broker::{OpenOrder, Reported, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
-/// Tolerance for a creation time that replaces a missing request time. It may be truncated to seconds.
+/// Tolerance for creation times, which replace missing request times. The venue may truncate them to seconds.
 const CREATION_TOLERANCE: Millis = Millis::SECOND;
-/// Tolerance for an open time that replaces a missing request time. It is rounded up to full seconds.
+/// Tolerance for open times, which replace missing request times. The venue rounds them up to full seconds.
 const OPEN_TOLERANCE: Millis = Millis::SECOND;
 
 /// Period in which the request must have reached the venue. Both ends belong to the period.

@@ -12,7 +12,7 @@ pub(crate) struct CandidateTable<'a> {
     pub(crate) possible: Vec<BTreeSet<usize>>,
     /// Pairs of an intent index and a row index for which every field matches.
     certain: BTreeSet<(usize, usize)>,
-    /// For each intent, the rows that may be its trade but have other terms than the order (departures).
+    /// For each intent, the rows that may be its trade although their terms differ from the order (departures).
     pub(crate) departures: Vec<BTreeSet<usize>>,
     awaited: BTreeSet<usize>,
 }
@@ -69,7 +69,7 @@ impl<'a> CandidateTable<'a> {
         }
     }
 
-    /// Returns the only departure of an intent. `None` if another intent also fits, or the report omits any term.
+    /// Returns the only departure of an intent. `None` if it also fits another intent, or if its report omits a term.
     pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
         let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
         let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();
@@ -120,7 +120,7 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Pairs intents in `order` with rows by request time. `None` unless the counts are equal and all fields match.
+    /// Sorts intents by `order` and rows by request time, and pairs them. `None` unless counts and all fields match.
     pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,

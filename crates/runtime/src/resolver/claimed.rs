@@ -79,7 +79,7 @@ mod tests {
         claimed.move_to_old("a", at(9));
         let known = |claimed: &ClaimedTrades| ["a", "b", "c", "d"].map(|id| claimed.contains(id));
         assert_eq!((known(&claimed), claimed.unknown_until), ([true, true, true, false], None));
-        assert_eq!((claimed.young_len(), claimed.order.len()), (2, 1), "what is old takes its hash alone");
+        assert_eq!((claimed.young_len(), claimed.order.len()), (2, 1), "an old id is stored only as a hash");
         claimed.young.clear();
         claimed.add_old("b", at(5), 2);
         claimed.add_old("c", at(6), 2);

@@ -44,7 +44,7 @@ impl Evidence<'_> {
     }
 
     /// Handles a group with matching trades. Adopts the trades if two listings showed one trade for each intent.
-    /// Escalates immediately if there are too many trades. Escalates too few or unclear trades after the deadline.
+    /// Escalates too many trades immediately, and too few or unclear trades after the deadline.
     fn conclude_present(&self, group: &Group) -> Conclusion {
         let is_steady = self.listing.is_complete && self.all_cases_satisfy(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
@@ -70,8 +70,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Handles a group that contains a trade which may belong to a refused intent. `None` if there is no such trade.
-    /// If the venue lists one trade too many, the refused intent returns to doubt. Otherwise the operator decides.
+    /// Handles a group with a trade that may belong to a refused intent. `None` if the group has no such trade.
+    /// If it has more trades than intents, the refused intent returns to doubt. Otherwise the operator decides.
     fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
         let refused = (self.known.refused, self.known.uncertainty);
         let (intents, row) = find_rivals(self.table, group.rows.iter().copied(), refused)?;
@@ -82,8 +82,8 @@ impl Evidence<'_> {
         Some(Conclusion::Ask(EscalationReason::MayBeRefused { venue_ids, intents }))
     }
 
-    /// Handles an intent without a matching trade. After the deadline, adopts the only trade with other terms, unless
-    /// other programs trade on the account. If there is no such trade, the wallet may prove that no trade was opened.
+    /// Handles an intent without a matching trade. After the deadline, adopts a trade with different terms if it is the
+    /// only one and no other program trades on the account. Without one, the wallet may prove that no trade was opened.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -114,7 +114,7 @@ impl Evidence<'_> {
         escalate_if(is_late, why)
     }
 
-    /// Returns whether the venue may have paid out a trade that is not booked. The payment could hide a missing stake.
+    /// Returns whether the venue may have paid out an unbooked trade. This could hide that a stake is missing.
     fn has_unknown_pay(&self, intent: usize) -> bool {
         let now = self.now + self.known.uncertainty;
         let may_be_over = |doubt: &Doubt| {
@@ -133,8 +133,8 @@ impl Evidence<'_> {
             || others.any(may_be_paid)
     }
 
-    /// Returns whether the wallet balance is too low to still contain the stake of an intent in doubt.
-    /// Always false while the ledger is unstable. Other unknown amounts can only increase the balance.
+    /// Returns whether the wallet balance is too low to still contain the stake of an intent in doubt. Always false
+    /// while the ledger is unstable. Other unknown amounts only increase the balance, which is harmless here.
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
@@ -143,7 +143,7 @@ impl Evidence<'_> {
                 .known
                 .wallet
                 .filter(is_sound)
-                .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).held < doubt.stake)
+                .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).unspent < doubt.stake)
     }
 
     /// Returns the stakes of other intents that the ledger has reserved but that may still be in the wallet.
@@ -155,14 +155,14 @@ impl Evidence<'_> {
             let is_listed = !self.table.possible[other].is_empty();
             match case.stage {
                 Stage::InDoubt if is_listed => {}
-                Stage::InDoubt => reserved.unknown.push(stake),
+                Stage::InDoubt => reserved.uncertain.push(stake),
                 Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
                 // The venue lists a trade, so the stake may have left the wallet after all.
-                Stage::NotOpened { .. } if is_listed => reserved.unknown.push(stake),
-                Stage::NotOpened { .. } => reserved.held += stake,
+                Stage::NotOpened { .. } if is_listed => reserved.uncertain.push(stake),
+                Stage::NotOpened { .. } => reserved.unspent += stake,
             }
         }
-        reserved.unknown.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));
+        reserved.uncertain.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));
         reserved
     }
 
@@ -181,10 +181,10 @@ fn escalate_if(is_due: bool, why: EscalationReason) -> Conclusion {
     if is_due { Conclusion::Ask(why) } else { Conclusion::Wait }
 }
 
-/// Minimum assumed duration of a request's way to the venue, whose answer may contain a time that is too early.
+/// Minimum assumed travel time of a request, because the time in the venue's answer may be too early.
 const MIN_TRANSIT_TIME: Millis = Millis::from_seconds(5);
 
-/// The report must contain a time. Without this condition, every old trade with the same terms would match.
+/// Requires a time in the report, because otherwise every old trade with the same terms would match.
 pub(crate) fn may_match_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     reported_request_time(report).is_some()
         && compare(doubt, report, refusal_window(doubt, uncertainty)) != Match::Different
@@ -197,7 +197,7 @@ fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
 
 impl Resolver {
     /// Returns the refused intents that may own a trade. Call this only if the trade matches no intent in doubt.
-    /// Trades with other terms count only while no other program is known to trade on the account.
+    /// A trade with different terms counts only while no other program is known to trade on the account.
     pub(super) fn refused_owners(
         &self,
         report: &TradeReport,
@@ -238,15 +238,15 @@ pub(crate) const MAX_SUBSET_SUMS: usize = 4_096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletView {
     pub(crate) balance: Money,
-    /// Balance if each unclear intent opened a trade: the ledger's free balance, from which their stakes are deducted.
+    /// Expected balance if every intent in doubt opened a trade: the ledger's free balance, without their stakes.
     pub(crate) explained_without_doubts: Money,
 }
 
 /// Stakes that are deducted from the ledger's free balance, but may still be in the wallet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReservedStakes {
-    pub(crate) held: Money,
-    pub(crate) unknown: Vec<Money>,
+    pub(crate) unspent: Money,
+    pub(crate) uncertain: Vec<Money>,
 }
 
 impl WalletView {
@@ -254,21 +254,21 @@ impl WalletView {
         self.balance - self.explained_without_doubts
     }
 
-    /// Requires that the balance fits only without this trade, whatever happened to the other intents.
+    /// Returns whether the balance can be explained without this trade, but not with it.
     fn proves_not_opened(&self, stake: Money, others: &ReservedStakes) -> bool {
-        let rest = self.surplus() - others.held;
-        subset_sums(&others.unknown).is_some_and(|sums| {
+        let rest = self.surplus() - others.unspent;
+        subset_sums(&others.uncertain).is_some_and(|sums| {
             sums.binary_search(&(rest - stake)).is_ok() && sums.binary_search(&rest).is_err()
         })
     }
 }
 
-/// Returns the distinct subset sums in ascending order, `None` if there are more than [`MAX_SUBSET_SUMS`].
+/// Returns the distinct subset sums in ascending order, or `None` if there are more than [`MAX_SUBSET_SUMS`].
 pub(crate) fn subset_sums(amounts: &[Money]) -> Option<Vec<Money>> {
     choice_sums(amounts.iter().map(std::slice::from_ref))
 }
 
-/// Like [`subset_sums`], but each sum uses at most one amount of each choice.
+/// Like [`subset_sums`], but each sum uses at most one amount from each choice.
 pub(crate) fn choice_sums<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
     for choice in choices {
@@ -309,12 +309,12 @@ mod tests {
         check(900_000, 132_001, false);
     }
 
-    fn check(balance: i64, stake: i64, held: i64, unknown: &[i64], expected: bool) {
+    fn check(balance: i64, stake: i64, unspent: i64, maybe: &[i64], expected: bool) {
         let minor = Money::from_minor;
         let view = WalletView { balance: minor(balance), explained_without_doubts: minor(50_000) };
         let others =
-            ReservedStakes { held: minor(held), unknown: unknown.iter().copied().map(minor).collect() };
-        assert_eq!(view.proves_not_opened(minor(stake), &others), expected, "{balance} {unknown:?}");
+            ReservedStakes { unspent: minor(unspent), uncertain: maybe.iter().copied().map(minor).collect() };
+        assert_eq!(view.proves_not_opened(minor(stake), &others), expected, "{balance} {maybe:?}");
     }
 
     #[test]

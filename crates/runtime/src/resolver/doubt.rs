@@ -7,7 +7,7 @@ use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScal
 
 /// Maximum time from the end of a request until the venue accepts it, because the venue may queue requests.
 pub(super) const MAX_ARRIVAL_DELAY: Millis = Millis::from_seconds(30);
-/// Maximum time by which a reported request time may precede the sending. Clock uncertainty is added to it.
+/// Maximum time by which a reported request time may be earlier than the sending, apart from clock uncertainty.
 pub(super) const TIMESTAMP_TOLERANCE: Millis = Millis::SECOND;
 
 /// Returns the latest possible close of a trade that arrives 30 s after `ended` and opens with the next candle.
@@ -31,7 +31,7 @@ pub(crate) struct Doubt {
     pub(crate) intent: IntentId,
     pub(crate) order: OpenOrder,
     pub(crate) stake: Money,
-    /// Earliest time at which the request can have been sent.
+    /// Earliest time at which the request may have been sent.
     pub(crate) sent: Millis,
     /// End of the request, or the time when a crash was detected. [`Millis::MAX`] while the request is in flight.
     pub(crate) ended: Millis,
@@ -113,7 +113,7 @@ pub(crate) enum EscalationReason {
     #[error("listed trades may match: {}", venue_ids.join(", "))]
     UnclearTrades { venue_ids: Vec<String> },
     #[error(
-        "trade {} may belong to order {}, which was declined or not sent: both have the same second, amount and direction",
+        "trade {} may belong to order {}, which was declined or not sent: its time, amount and direction match",
         venue_ids.join(", "), format_numbers(intents)
     )]
     MayBeRefused { venue_ids: Vec<String>, intents: Vec<IntentId> },
@@ -165,7 +165,7 @@ impl EscalationReason {
         match self {
             Self::WalletUnexplained { surplus } => {
                 let surplus = scale.format(*surplus);
-                format!("no matching trade is listed, but {surplus} in the wallet are unexplained")
+                format!("no matching trade is listed, but {surplus} in the wallet is unexplained")
             }
             _ => self.to_string(),
         }

@@ -5,7 +5,7 @@ use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum lag of the trade list. A trade that is absent for longer counts as missing and not as late.
+/// Maximum lag of the trade list. A trade that is absent for longer counts as missing instead of late.
 pub(crate) const MAX_LIST_LAG: Millis = Millis::from_seconds(600);
 
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct AcceptedTrade<'a> {
     pub(crate) is_settled: bool,
 }
 
-/// Measures the lag of the trade list: the longest time for which complete listings lacked an accepted trade.
+/// Meter for the lag of the trade list: the longest time for which complete listings lacked an accepted trade.
 #[derive(Clone, Debug)]
 pub(crate) struct LagMeter {
     setting: Millis,
@@ -49,10 +49,10 @@ impl LagMeter {
             if !listed.contains(id) {
                 // An answer may name a trade that does not exist, so an unsettled trade may never appear.
                 let lag = listing.began - at;
-                self.note(if is_settled || lag > MAX_LIST_LAG { lag } else { lag.min(self.setting) });
+                self.record_lag(if is_settled || lag > MAX_LIST_LAG { lag } else { lag.min(self.setting) });
                 missing.insert(id.to_owned(), listing.began);
             } else if let Some(missing) = self.missing.get(id) {
-                self.note(*missing - at);
+                self.record_lag(*missing - at);
             }
         }
         self.missing = missing;
@@ -60,11 +60,11 @@ impl LagMeter {
 
     pub(crate) fn record_found_trade(&mut self, trade: &candlewick_broker::TradeReport, missing: Millis) {
         if let Some(accepted) = reported_request_time(trade) {
-            self.note(missing - accepted);
+            self.record_lag(missing - accepted);
         }
     }
 
-    pub(crate) fn note(&mut self, lag: Millis) {
+    pub(crate) fn record_lag(&mut self, lag: Millis) {
         if lag <= MAX_LIST_LAG {
             self.longest = self.longest.max(lag);
         }

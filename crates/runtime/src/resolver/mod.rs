@@ -33,7 +33,7 @@ use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence, may_match_refused};
 use std::collections::BTreeSet;
 
-/// Period before a request in doubt. A duplicate of an earlier request could be mistaken for the trade of the doubt.
+/// Period before a request in doubt. A duplicate of a request from this period could be mistaken for its trade.
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
 /// Minimum assumed clock error. Current measurements do not show how large the error was at the time of sending.
@@ -83,23 +83,23 @@ impl Resolver {
 
     /// Starts the search for an intent's trade at `now`. Does nothing if the search is already running.
     pub(crate) fn begin(&mut self, doubt: Doubt, now: Millis) {
-        if self.find(doubt.intent).is_none() {
+        if self.find_case(doubt.intent).is_none() {
             self.cases.push(Case::new(doubt, now));
         }
     }
 
     pub(crate) fn begin_not_opened(&mut self, doubt: Doubt, now: Millis) {
-        if self.find(doubt.intent).is_none() {
+        if self.find_case(doubt.intent).is_none() {
             self.cases.push(Case::not_opened(doubt, self.lag.allowance(), now));
         }
     }
 
-    /// Returns whether a trade may be the intent's with other terms. Both the list and the record must suggest this.
+    /// Returns whether a trade may belong to the intent despite different terms. List and record must both suggest it.
     pub(crate) fn may_have_other_terms(&self, id: IntentId, row: &TradeReport, uncertainty: Millis) -> bool {
         let is_match = |case: &Case| {
             case.departures.contains(&row.id) && candidate::is_departure(&case.doubt, row, uncertainty)
         };
-        self.find(id).is_some_and(|place| is_match(&self.cases[place]))
+        self.find_case(id).is_some_and(|place| is_match(&self.cases[place]))
     }
 
     pub(crate) fn find_order_on_other_account(
@@ -123,7 +123,7 @@ impl Resolver {
         self.cases.iter().map(|case| case.next_poll).min()
     }
 
-    /// Returns the earliest time at which a request could matter for a doubt. `None` if there are no doubts.
+    /// Returns the earliest request time that matters for an intent in doubt. `None` if no intent is in doubt.
     pub(crate) fn relevant_since(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
         in_doubt.map(|case| case.doubt.sent - PRECEDING_WINDOW).min()
@@ -192,7 +192,7 @@ impl Resolver {
         venue_id: &str,
         claimed: &ClaimedTrades,
     ) -> Result<(), ResolutionError> {
-        let place = self.find(intent).ok_or(ResolutionError::NotInDoubt)?;
+        let place = self.find_case(intent).ok_or(ResolutionError::NotInDoubt)?;
         if claimed.contains(venue_id) || !self.assigned.insert(venue_id.to_owned()) {
             return Err(ResolutionError::TradeTaken);
         }
@@ -200,7 +200,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Marks an intent as not opened manually. Returns the time until which its stake stays reserved.
+    /// Applies the operator's decision that no trade was opened. Returns the time until which the stake stays reserved.
     pub(crate) fn give_up(&mut self, intent: IntentId) -> Result<Millis, ResolutionError> {
         let list_lag = self.lag.allowance();
         let in_doubt = |case: &&mut Case| case.doubt.intent == intent && case.stage == Stage::InDoubt;
@@ -208,7 +208,7 @@ impl Resolver {
         Ok(case.give_up(list_lag))
     }
 
-    fn find(&self, intent: IntentId) -> Option<usize> {
+    fn find_case(&self, intent: IntentId) -> Option<usize> {
         self.cases.iter().position(|case| case.doubt.intent == intent)
     }
 
@@ -303,7 +303,7 @@ impl Resolver {
         }
     }
 
-    /// Reports trades of this account that match no request. Skips manual trades, old trades, and those without a time.
+    /// Reports trades of this account that match no request. Skips trades that are manual, old or undated.
     fn report_unexplained(
         &mut self,
         table: &CandidateTable<'_>,

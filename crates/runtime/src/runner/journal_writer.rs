@@ -14,8 +14,8 @@ const JOURNAL_DEADLINE: Duration = Duration::from_secs(10);
 /// Time for a snapshot piece to finish once the journal is needed. After that, the snapshot piece is abandoned.
 const SNAPSHOT_GRACE_PERIOD: Duration = Duration::from_millis(50);
 
-const REST_INTERVAL: Duration = Duration::from_millis(20);
-const MAX_RESTS: u32 = 50;
+const WRITE_PAUSE: Duration = Duration::from_millis(20);
+const MAX_WRITE_PAUSES: u32 = 50;
 
 type SaveTask = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
@@ -75,7 +75,7 @@ impl JournalWriter {
         drop(self.write_or_queue(QueuedItem::Exchange(exchange)));
     }
 
-    /// Stores the answer to an order. If the queue is full, drops the answer: the order will be sent again.
+    /// Stores the answer to an operator's order. Drops it if the queue is full, because the order will be sent again.
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
         drop(self.write_or_queue(QueuedItem::Answer(order, answer)));
     }
@@ -128,7 +128,7 @@ impl JournalWriter {
     }
 
     /// Starts to store a snapshot piece if one is due and the journal is idle. Stores several pieces if many are due.
-    /// If `waits` is true, time is frozen, so this function stores only one piece and waits until it is stored.
+    /// With `waits`, which is set for a virtual clock, stores only one piece and waits until it is stored.
     pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
         self.slot = match std::mem::replace(&mut self.slot, JournalSlot::Moving) {
             JournalSlot::Here(journal) if journal.is_snapshot_due() => {
@@ -151,7 +151,7 @@ impl JournalWriter {
         let journal = storing.kept.as_mut().await;
         let is_wanted = storing.is_wanted;
         self.slot = JournalSlot::Here(journal);
-        let write_result = self.flush_waiting();
+        let write_result = self.flush_queue();
         self.write_result = std::mem::replace(&mut self.write_result, Ok(())).and(write_result);
         if is_wanted {
             self.make_durable();
@@ -171,11 +171,11 @@ impl JournalWriter {
         let JournalSlot::Away(away) = &mut self.slot else { return std::future::pending().await };
         let (journal, durable, took) = away.await;
         self.slot = JournalSlot::Here(journal);
-        let write_result = std::mem::replace(&mut self.write_result, Ok(())).and(self.flush_waiting());
+        let write_result = std::mem::replace(&mut self.write_result, Ok(())).and(self.flush_queue());
         SaveReport { durable, write_result, took }
     }
 
-    fn flush_waiting(&mut self) -> io::Result<()> {
+    fn flush_queue(&mut self) -> io::Result<()> {
         let mut write_result = Ok(());
         for waiting in std::mem::take(&mut self.waiting) {
             write_result = write_result.and(self.write_or_queue(waiting));
@@ -234,18 +234,18 @@ async fn store_piece(
             () = journal.write_snapshot_piece() => {}
             () = enough => {}
         }
-        if is_wanted || !goes_on || !rest_until_due(journal.as_mut(), &mut hurried).await {
+        if is_wanted || !goes_on || !pause_until_due(journal.as_mut(), &mut hurried).await {
             return journal;
         }
     }
 }
 
-async fn rest_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiver<()>) -> bool {
-    for _ in 0..MAX_RESTS {
+async fn pause_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiver<()>) -> bool {
+    for _ in 0..MAX_WRITE_PAUSES {
         if !journal.is_catching_up() {
             return false;
         }
-        if tokio::time::timeout(REST_INTERVAL, &mut *hurried).await.is_ok() {
+        if tokio::time::timeout(WRITE_PAUSE, &mut *hurried).await.is_ok() {
             return false;
         }
         if journal.is_snapshot_due() {

@@ -133,28 +133,28 @@ impl Runner {
             let wake_at = self.wake_at;
             let next = tokio::select! {
                 biased;
-                Some(response) = self.requests.next() => Next::Answer(Box::new(response)),
+                Some(response) = self.requests.next() => NextEvent::Answer(Box::new(response)),
                 Some((why, held)) = receive(&mut stop, clock.as_ref()) => {
                     hold = held;
-                    Next::Stop(why)
+                    NextEvent::Stop(why)
                 }
                 Some((order, held)) = receive(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
                     hold = held;
-                    Next::Order(order)
+                    NextEvent::Order(order)
                 }
                 (symbol, next) = self.feeds.next() => {
                     // The new hold starts before the hold of the price is released, so that no time passes in between.
                     hold = clock.hold();
-                    Next::Input(next.map_or(Input::FeedEnded(symbol), |(tick, _)| Input::Tick(symbol, tick)))
+                    NextEvent::Input(next.map_or(Input::FeedEnded(symbol), |(tick, _)| Input::Tick(symbol, tick)))
                 }
-                held = renewal_due(&mut renewal, clock.as_ref()) => {
+                held = wait_for_renewal(&mut renewal, clock.as_ref()) => {
                     hold = held;
-                    Next::Input(Input::RenewJournal)
+                    NextEvent::Input(Input::RenewJournal)
                 }
-                returned = self.journal.wait_for_save() => Next::Journal(returned),
+                returned = self.journal.wait_for_save() => NextEvent::Journal(returned),
                 woken = sleep_until(clock.as_ref(), wake_at, spent) => {
                     hold = woken;
-                    Next::Input(Input::Time)
+                    NextEvent::Input(Input::Time)
                 }
             };
             // The suspension is detected before the input is processed, because the clock may be stale after it.
@@ -173,33 +173,33 @@ impl Runner {
         }
     }
 
-    async fn feed_next(&mut self, next: Next, renewal: &mut Interval) {
+    async fn feed_next(&mut self, next: NextEvent, renewal: &mut Interval) {
         match next {
-            Next::Answer(response) => {
+            NextEvent::Answer(response) => {
                 self.feed_answer(*response).await;
-                self.feed_ready().await;
+                self.feed_ready_answers().await;
             }
-            Next::Stop(why) => self.feed(Input::Stop(why)).await,
-            Next::Order(order) => self.feed_order(order).await,
-            Next::Journal(returned) => {
+            NextEvent::Stop(why) => self.feed(Input::Stop(why)).await,
+            NextEvent::Order(order) => self.feed_order(order).await,
+            NextEvent::Journal(returned) => {
                 self.feed_save_report(returned).await;
                 // The interval starts again, so that a slow journal is not saved again immediately.
                 renewal.reset();
             }
-            Next::Input(input) => self.feed(input).await,
+            NextEvent::Input(input) => self.feed(input).await,
         }
     }
 
-    /// Confirms the lease before any request, as another process may have taken it. Opens no trades without the lease.
-    async fn confirm_lease(&mut self, next: Next) -> Next {
+    /// Confirms the lease after a suspension, because another process may have taken it. Without it, no trade opens.
+    async fn confirm_lease(&mut self, next: NextEvent) -> NextEvent {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
         // The time that the confirmation took does not count as a suspension.
         self.sleep.reset();
         match (next, confirmed) {
             // The earlier result is outdated, so the result of the confirmation is included.
-            (Next::Journal(returned), LeaseCheck::Here(confirmed)) => {
-                Next::Journal(SaveReport { durable: returned.durable.and(confirmed), ..returned })
+            (NextEvent::Journal(returned), LeaseCheck::Here(confirmed)) => {
+                NextEvent::Journal(SaveReport { durable: returned.durable.and(confirmed), ..returned })
             }
             (next, LeaseCheck::Here(Ok(()))) => next,
             (next, LeaseCheck::Here(Err(error))) => {
@@ -213,8 +213,8 @@ impl Runner {
         }
     }
 
-    /// Passes all available answers to the coordinator before other events, so that they stay in order.
-    async fn feed_ready(&mut self) {
+    /// Passes all available answers to the coordinator before any other event, which keeps the answers in order.
+    async fn feed_ready_answers(&mut self) {
         while let Some(response) = self.requests.try_next() {
             self.feed_answer(response).await;
         }
@@ -260,7 +260,7 @@ impl Runner {
     fn journal_answer(&mut self, token: OrderToken, answer: &ControlAnswer) {
         match serde_json::to_string(answer) {
             Ok(text) => self.journal.answer_order(token, text),
-            Err(error) => tracing::warn!(%error, "an answer cannot be serialized"),
+            Err(error) => tracing::warn!(%error, "the answer to an operator's order cannot be serialized"),
         }
     }
 
@@ -367,7 +367,7 @@ pub struct RunnerParts {
     pub until: Option<Millis>,
 }
 
-pub(crate) enum Next {
+pub(crate) enum NextEvent {
     Answer(Box<Response>),
     Stop(StopReason),
     Order(ControlRequest),
@@ -380,7 +380,7 @@ async fn receive<T>(queue: &mut mpsc::Receiver<T>, clock: &dyn Clock) -> Option<
     Some((item, clock.hold()))
 }
 
-async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
+async fn wait_for_renewal(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
     renewal.tick().await;
     clock.hold()
 }
@@ -396,7 +396,7 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Gap that proves a suspension. It exceeds the interval of lease renewals, and is well below the lease duration.
+/// Longest gap between checks without a suspension: above the lease renewal interval, well below the lease duration.
 const MAX_CHECK_GAP: Duration = Duration::from_secs(12);
 
 pub(crate) struct SleepWatch {

@@ -6,7 +6,7 @@ use candlewick_journal::OrderToken;
 use std::collections::{HashMap, VecDeque};
 use tokio::sync::oneshot;
 
-const MAX_REMEMBERED: usize = 256;
+const MAX_REMEMBERED_ANSWERS: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct OrderTracker {
@@ -25,7 +25,7 @@ pub(crate) enum Arrival {
     UnderWay,
     /// The sender of the signal has stopped waiting and assumes that the signal had no effect.
     Left,
-    /// The order arrived by another route and was answered. The answer may not be in the journal yet.
+    /// The order has already arrived by another route and was answered. The answer may not be in the journal yet.
     Answered(OrderToken, ControlAnswer),
 }
 
@@ -59,7 +59,7 @@ impl OrderTracker {
             drop(asked.send(answer.clone()));
         }
         let token = token?;
-        if self.answered.len() >= MAX_REMEMBERED {
+        if self.answered.len() >= MAX_REMEMBERED_ANSWERS {
             self.answered.pop_front();
         }
         self.answered.push_back((token.clone(), answer.clone()));

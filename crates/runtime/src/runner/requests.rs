@@ -22,10 +22,10 @@ use tokio::time::Instant;
 
 /// Last-resort deadline for a request, in real time. It is longer than every deadline inside an adapter.
 const REQUEST_DEADLINE: Duration = Duration::from_mins(1);
-/// Deadline for requests of the trade list, in real time. A long history may need many requests.
+/// Deadline for reading the trade list, in real time. A long history may need many requests.
 pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
-/// Deadline for reading the settings. It is shorter than the time for which the sender of the order waits.
+/// Deadline for reading the settings. It ends before the sender of the reload order stops waiting.
 const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
 
 #[derive(Clone)]
@@ -172,7 +172,7 @@ async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response 
     }
 }
 
-/// Reads the settings in a separate thread with a deadline, because the disk may not react.
+/// Reads the settings in a separate thread with a deadline, because the disk may not respond.
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
@@ -182,7 +182,7 @@ async fn read_settings(
         return Err("this run cannot reload its configuration. Restart the run".to_owned());
     };
     let Ok(permit) = reading.try_lock_owned() else {
-        return Err("a previous reload is still running. Check that the files can be read".to_owned());
+        return Err("a previous reload is still running. Check that its files can be read".to_owned());
     };
     let read = tokio::task::spawn_blocking(move || {
         let _permit = permit;
@@ -195,7 +195,7 @@ async fn read_settings(
     }
 }
 
-/// Sends an open order once, and never after its deadline. If no answer arrives in time, the status is unknown.
+/// Sends the order to open a trade once, and never after its deadline. Without a timely answer, its status is unknown.
 async fn send_open(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = with_intent(intent.number(), broker.open(open.order(), open.send_deadline()));

@@ -291,14 +291,14 @@ async fn detects_and_rebuilds_a_manually_changed_row() {
     for (statement, named) in [
         (
             "UPDATE intents SET profit_minor = profit_minor + 1 WHERE intent = (SELECT MIN(intent) FROM intents WHERE state = 'settled')",
-            "table intents",
+            "`intents` table",
         ),
-        ("UPDATE intents SET seq = seq - 1 WHERE intent = 3", "3 of the table intents"),
-        ("DELETE FROM intents WHERE intent = (SELECT MAX(intent) FROM intents)", "table intents"),
-        ("UPDATE figures SET won = won + 1 WHERE day = (SELECT MIN(day) FROM figures)", "table figures"),
-        ("DELETE FROM figures WHERE day = (SELECT MIN(day) FROM figures)", "table figures"),
-        ("UPDATE projection SET seq = seq + 100", "table projection"),
-        ("UPDATE projection SET seq = seq - 1", "table projection"),
+        ("UPDATE intents SET seq = seq - 1 WHERE intent = 3", "3 of the `intents` table"),
+        ("DELETE FROM intents WHERE intent = (SELECT MAX(intent) FROM intents)", "`intents` table"),
+        ("UPDATE figures SET won = won + 1 WHERE day = (SELECT MIN(day) FROM figures)", "`figures` table"),
+        ("DELETE FROM figures WHERE day = (SELECT MIN(day) FROM figures)", "`figures` table"),
+        ("UPDATE projection SET seq = seq + 100", "`projection` table"),
+        ("UPDATE projection SET seq = seq - 1", "`projection` table"),
     ] {
         let mut script = Script::new(7);
         script.run().await;

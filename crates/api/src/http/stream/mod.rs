@@ -67,12 +67,12 @@ impl PriceStream {
         let subscriptions = self.link.lock().await.ensure_connected(venue, headers).await?;
         let asked = timeout(silence, subscriptions.send(Subscription { symbol, prices, begun })).await;
         if !matches!(asked, Ok(Ok(()))) {
-            return Err(unavailable("the connection ended"));
+            return Err(stream_error("the connection ended"));
         }
         match timeout(silence, begins).await {
             Ok(Ok(())) => Ok(feed),
-            Ok(Err(_)) => Err(unavailable("the connection ended")),
-            Err(_) => Err(unavailable(&format!("no {symbol} price within {} ms", silence.as_millis()))),
+            Ok(Err(_)) => Err(stream_error("the connection ended")),
+            Err(_) => Err(stream_error(&format!("no {symbol} price within {} ms", silence.as_millis()))),
         }
     }
 }
@@ -89,7 +89,7 @@ impl Link {
             None => {}
         }
         if Instant::now() < self.not_before {
-            return Err(unavailable("the next connection attempt is not due yet"));
+            return Err(stream_error("the next connection attempt is not due yet"));
         }
         let opened = match build_request(venue, headers) {
             Ok(request) => Socket::open(request, venue.settings.timeout()).await,
@@ -162,7 +162,7 @@ struct Feed {
 
 impl Socket {
     async fn open(request: Request, limit: Duration) -> Result<Self, BrokerError> {
-        timeout(limit, Self::join(request)).await.unwrap_or_else(|_| Err(unavailable("no answer in time")))
+        timeout(limit, Self::join(request)).await.unwrap_or_else(|_| Err(stream_error("no answer in time")))
     }
 
     async fn join(request: Request) -> Result<Self, BrokerError> {
@@ -174,7 +174,7 @@ impl Socket {
         let (mut socket, _) = connected.map_err(|error| connection_error(&error))?;
         let mut dead_after = None;
         loop {
-            let message = socket.next().await.ok_or_else(|| unavailable("the connection ended"))?;
+            let message = socket.next().await.ok_or_else(|| stream_error("the connection ended"))?;
             let Message::Text(text) = message.map_err(|error| connection_error(&error))? else { continue };
             match packet::parse(&text) {
                 Packet::Open(span) => {
@@ -183,11 +183,11 @@ impl Socket {
                 }
                 Packet::Ping => send(&mut socket, packet::PONG.to_owned()).await?,
                 Packet::Joined => {
-                    let dead_after = dead_after.ok_or_else(|| unavailable("no session was opened"))?;
+                    let dead_after = dead_after.ok_or_else(|| stream_error("no session was opened"))?;
                     return Ok(Self { socket, dead_after });
                 }
-                Packet::Refused(text) => return Err(unavailable(&format!("connection rejected: {text}"))),
-                Packet::End => return Err(unavailable("the connection ended")),
+                Packet::Refused(text) => return Err(stream_error(&format!("connection rejected: {text}"))),
+                Packet::End => return Err(stream_error("the connection ended")),
                 Packet::Event(_) | Packet::Other | Packet::Unreadable => {}
             }
         }
@@ -264,7 +264,7 @@ async fn send(
     text: String,
 ) -> Result<(), BrokerError> {
     let sent = timeout(Duration::from_secs(5), socket.send(Message::text(text))).await;
-    sent.map_err(|_| unavailable("sending timed out"))?.map_err(|error| connection_error(&error))
+    sent.map_err(|_| stream_error("sending timed out"))?.map_err(|error| connection_error(&error))
 }
 
 /// Converts a connection error. For a rejected handshake, the message contains only the HTTP status.
@@ -273,11 +273,11 @@ fn connection_error(error: &Error) -> BrokerError {
         Error::Http(answer) if matches!(answer.status().as_u16(), 401 | 403) => {
             BrokerError::Credentials { text: format!("the price stream answered HTTP {}", answer.status()) }
         }
-        Error::Http(answer) => unavailable(&format!("the server answered {}", answer.status())),
-        error => unavailable(&crate::model::one_line(&error.to_string())),
+        Error::Http(answer) => stream_error(&format!("the server answered {}", answer.status())),
+        error => stream_error(&crate::model::one_line(&error.to_string())),
     }
 }
 
-fn unavailable(problem: &str) -> BrokerError {
+fn stream_error(problem: &str) -> BrokerError {
     BrokerError::Unavailable { text: format!("price stream: {problem}") }
 }

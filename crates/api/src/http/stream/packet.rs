@@ -85,7 +85,7 @@ pub(super) fn build_subscribe_packet(slot: &str, pair: &str) -> String {
 
 const PRICE_EVENT: &str = "message";
 const PRICE_UPDATE: &str = "symbol.price.update";
-/// Maximum age of a streamed price by our clock. Also the maximum time by which a price may be ahead of our clock.
+/// Maximum time by which a streamed price may be behind our clock (age) or ahead of it (lead).
 const MAX_PRICE_AGE: Millis = Millis::from_seconds(60);
 const MAX_PRICE_LEAD: Millis = Millis::from_seconds(5);
 
