@@ -1,6 +1,6 @@
-//! Classification of rejected opens by their HTTP status, error code and message.
+//! Classification of rejected orders by HTTP status, error code and message.
 //!
-//! No message is specified (contract 7). If no tolerant pattern matches, the reason is [`RejectionReason::Other`].
+//! The contract specifies no messages (contract 7). If no pattern matches, the reason is [`RejectionReason::Other`].
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;
@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 const REASONS_BY_CODE: [(&str, RejectionReason); 2] =
     [("NO_PRICE", RejectionReason::NoPrice), ("INSUFFICIENT_BALANCE", RejectionReason::InsufficientBalance)];
 
-/// Patterns in matching order. A text matches if, for each group, it contains one of the words separated by `|`.
+/// Patterns in matching order. A text matches if it contains at least one of the `|`-separated words of each group.
 const TEXT_PATTERNS: [(RejectionReason, &[&str]); 12] = [
     (RejectionReason::InsufficientBalance, &["insufficient|enough|exceed|too low|low ", BALANCE_WORDS]),
     (RejectionReason::AccountRestricted, &["banned|blacklisted"]),

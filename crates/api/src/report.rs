@@ -1,4 +1,4 @@
-//! Converts the venue's trade records to reports. Reports include the payments for the stake.
+//! Converts the venue's trade records to reports, including how the stake was paid.
 
 use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, WalletType};
 use candlewick_broker::{Account, Funding, Progress, TradeReport, UnrecognisedData};

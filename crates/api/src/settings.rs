@@ -17,14 +17,14 @@ pub struct Settings {
     pub base_url: String,
     /// URL of the symbol price API, including any path prefix.
     pub price_url: String,
-    /// Name of the price slot to request from the venue.
+    /// Slot (named set of price records) to request from the venue.
     pub slot: String,
     /// Path that opens trades: `/token/trades/open` or `/token/trades/open-async`.
     pub open_path: String,
     /// Shape of the request body that opens a trade.
     pub open_body: OpenBody,
-    /// Duration of trades opened with `open_body = "short"`, as documented by the venue. Required for that
-    /// setting, which does not send orders with another duration or for the real account.
+    /// Duration that the venue documents for trades opened with `open_body = "short"`. Required for "short".
+    /// Orders with any other duration, or for the real account, are then not sent.
     #[schemars(with = "Option<String>")]
     pub short_close_type: Option<CloseType>,
     /// Format of the `x-timestamp` header.
@@ -46,8 +46,8 @@ pub struct Settings {
     /// Maximum requests per second to both APIs together; 0 for no limit. Orders do not wait for reads.
     #[schemars(range(min = 0.0))]
     pub requests_per_second: f64,
-    /// Maximum number of concurrent connections for read requests, and the same number for orders.
-    /// Requests wait for a free connection. An order that would be too late for its signal is not sent.
+    /// Maximum number of concurrent connections for reads. Orders have separate connections, up to the same maximum.
+    /// Requests wait for a free connection, but an order that would be too late for its signal is not sent.
     #[schemars(range(min = 1, max = 10_000))]
     pub max_connections: usize,
     /// Maximum pause in ms that `Retry-After` can impose. The pause applies to all requests to the
@@ -57,7 +57,7 @@ pub struct Settings {
     /// Maximum size of an answer, in bytes.
     #[schemars(range(min = 1))]
     pub response_limit_bytes: usize,
-    /// Maximum number of trades read from the venue's list. A longer list stays incomplete, so it cannot
+    /// Maximum number of trades read from the venue's list. A longer list counts as incomplete, so it cannot
     /// prove that a trade does not exist.
     #[schemars(range(min = 1))]
     pub list_rows_limit: usize,
@@ -68,7 +68,7 @@ pub struct Settings {
     pub stream: bool,
     /// Path of the Socket.IO endpoint, relative to `price_url`.
     pub stream_path: String,
-    /// Time in ms without a streamed price after which a pair is polled and subscribed again.
+    /// Maximum time in ms without a streamed price. After that, the pair is polled and subscribed again.
     #[schemars(range(min = 1_000, max = 60_000))]
     pub stream_silence_ms: u64,
     /// Proxy for all requests. Proxies in the environment are ignored.
@@ -202,7 +202,7 @@ impl Settings {
         Duration::from_millis(self.retry_after_limit_ms)
     }
 
-    /// Returns the connect timeout, capped below the request timeout so that a failed connection sends nothing.
+    /// Returns the connect timeout, capped below the request timeout. If it expires, nothing has been sent yet.
     pub(crate) fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms).min(self.timeout() * 3 / 4)
     }

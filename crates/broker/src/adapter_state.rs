@@ -1,4 +1,4 @@
-//! State that an adapter shares with its run: a rejection of the access token, and counts of unknown data.
+//! State that an adapter shares with the run: whether the access token is rejected, and counts of unknown data.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -43,10 +43,10 @@ pub struct Candles {
     pub outside: Vec<Candle>,
 }
 
-/// Minimum number of rows before a spacing of at least four times the requested interval counts as a wrong interval.
+/// Minimum number of rows for detecting an interval of at least four times the requested interval.
 const MIN_ROWS_LONG_INTERVAL: usize = 5;
-/// Minimum number of rows before a spacing of two or three times the requested interval counts as a wrong interval.
-/// Fewer rows may come from a quiet market that omitted every second candle.
+/// Minimum number of rows for detecting an interval of two or three times the requested interval.
+/// Among fewer rows, a quiet market may happen to omit every second candle.
 const MIN_ROWS_DOUBLE_INTERVAL: usize = 10;
 
 /// Returns the interval of the rows if it clearly differs from `wanted`, otherwise `None`. Ignores gaps between rows.
@@ -72,7 +72,7 @@ pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
 impl Candles {
     /// Validates, sorts and deduplicates rows that were received at `now` (venue time).
     ///
-    /// If several valid rows have the same time, the last one wins. Rows that have not closed yet are counted only.
+    /// If several valid rows have the same time, the last one wins. Candles that have not closed yet are only counted.
     pub fn from_rows(rows: &[CandleRow], query: &CandleQuery, now: Millis) -> Self {
         let length = query.interval.length();
         let mut found = Self::default();

@@ -1,4 +1,4 @@
-//! Request errors, classified by the required reaction.
+//! Request errors, grouped by how the caller should react.
 
 use std::fmt;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub enum BrokerError {
         /// Pause that the venue demands; `None` if the venue does not state a pause.
         retry_after: Option<Duration>,
     },
-    /// A temporary failure, such as a timeout. Nothing was read, so a retry is harmless.
+    /// A temporary failure, such as a timeout. A retry is harmless.
     #[error("the venue is not available: {text}")]
     Unavailable {
         /// Description of the failure.

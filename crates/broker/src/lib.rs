@@ -1,4 +1,4 @@
-//! Traits that connect a venue: market data, broker and clock.
+//! Traits for connecting a venue: market data, broker and clock.
 //!
 //! To connect another venue, write an adapter that implements two traits:
 //! - [`MarketData`]: closed candles and prices. Implement [`candles`](MarketData::candles) and [`price`](MarketData::price).

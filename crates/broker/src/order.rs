@@ -33,7 +33,7 @@ pub enum OpenOutcome {
         /// Description of the reason.
         reason: String,
     },
-    /// The request was sent without a readable answer: a trade may exist. The request is never repeated.
+    /// The request was sent, but no readable answer arrived: a trade may exist. The request is never repeated.
     Unknown {
         /// Description of the failure.
         reason: String,

@@ -4,7 +4,6 @@ use crate::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
 
-/// Maximum number of missed records that one poll requests.
 const MAX_MISSED_RECORDS: usize = 5;
 
 /// Recorder that polls the one-second price records of a symbol.
@@ -21,7 +20,7 @@ pub struct PolledCandles {
     pub candles: Vec<Candle>,
     /// Number of records that are not valid candles.
     pub rejected: usize,
-    /// Earliest possible venue time at which the venue answered.
+    /// Lower bound for the venue time of the latest answer.
     pub seen_at: Millis,
 }
 

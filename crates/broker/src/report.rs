@@ -1,4 +1,4 @@
-//! Trades as a venue reports them, and their listing.
+//! Trades and trade listings as a venue reports them.
 
 use crate::{Account, BrokerError};
 use candlewick_sdk::rust_decimal::Decimal;
@@ -63,7 +63,7 @@ pub struct TradeReport {
 pub struct Funding {
     /// Sum paid by the wallets; `None` if the venue lists no payments or some are unreadable.
     pub paid: Option<Decimal>,
-    /// Stake implied by the percentages of the wallets; `None` unless clearly above the ordered amount.
+    /// Stake implied by the wallets' percentages, if it is clearly above the ordered amount; otherwise `None`.
     pub by_percent: Option<Decimal>,
     /// Part of the stake that bonus wallets paid.
     pub bonus: Decimal,

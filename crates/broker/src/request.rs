@@ -1,4 +1,4 @@
-//! Requests and replies: a task's priority and intent, and the timestamps of an answer.
+//! Priority and intent of a task's requests, and timestamps of their answers.
 
 use candlewick_sdk::Millis;
 
@@ -74,7 +74,7 @@ impl<T> Reply<T> {
         Reply { value: change(self.value), date: self.date, sent: self.sent, received: self.received }
     }
 
-    /// Returns bounds on the clock skew, as far apart as the round trip plus one second; `None` without a `date`.
+    /// Returns the bounds of the clock skew, one round trip plus one second apart; `None` if `date` is missing.
     pub fn skew(&self) -> Option<Skew> {
         let date = self.date?;
         Some(Skew { low: date - self.received, high: date + Millis::new(999) - self.sent })

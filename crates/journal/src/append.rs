@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 const ENTRY_COLUMNS: usize = 8;
-/// Batch inserts of 64, 8, 4, 2 and 1 lines. The size 2 suits a new trade, which needs its candle and its intent.
+/// Batch inserts of 64, 8, 4, 2 and 1 lines. The batch of two fits a new trade: its candle and its intent.
 static INSERTS: LazyLock<[InsertStatement; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(InsertStatement::new));
 
 struct InsertStatement {

@@ -1,4 +1,4 @@
-//! Backups and compacted copies of journals. A compacted copy omits old candles and old polls.
+//! Backups and compacted copies of journals. A compacted copy omits old candles and old polling responses.
 
 use crate::database::connection::{Connection, Purpose};
 use crate::database::fault::WithUrl;
@@ -59,8 +59,8 @@ impl CompactedCopy {
     }
 }
 
-/// Verifies an idle journal, then writes a compacted copy with a new hash chain. The copy omits all snapshots. It also
-/// omits candles and exchanges without an intent that are older than the last line by more than `retention`.
+/// Verifies an idle journal, then writes a compacted copy with a new hash chain. The copy omits all snapshots.
+/// It also omits candles, and exchanges without an intent, if they are more than `retention` older than the last line.
 pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<CompactedCopy> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;

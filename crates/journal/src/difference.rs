@@ -4,7 +4,7 @@ use crate::LoggedExchange;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Prefix of a stored difference. A response that starts with this prefix is stored as a difference without a base.
+/// Prefix of a stored difference. Responses that start with the prefix are escaped as differences without a base.
 const DIFFERENCE_PREFIX: &str = "\u{1f}difference ";
 
 const PIECE_END: &str = "},";
@@ -22,7 +22,7 @@ struct Difference {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Part {
-    /// A range of consecutive pieces of the base response: index of the first piece, and number of pieces.
+    /// Consecutive pieces copied from the base response: index of the first piece, and number of pieces.
     FromBase(usize, usize),
     New(String),
 }
@@ -65,7 +65,7 @@ impl BaseResponses {
     }
 }
 
-/// Returns the number of the exchange with the base response, or 0 without a base. `None` if stored in full.
+/// Returns the id of the base exchange; 0 for a difference without a base, `None` for a response stored in full.
 pub(crate) fn base_id(kept: &str) -> Option<u64> {
     parse_difference(kept).map(|difference| difference.base)
 }

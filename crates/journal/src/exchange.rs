@@ -1,4 +1,4 @@
-//! Exchanges: raw requests and responses of the trading API. A seal is a journal note with hashes of exchanges.
+//! API exchanges (raw requests with their responses) and seals (journal notes with hashes of exchanges).
 
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};

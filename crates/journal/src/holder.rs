@@ -1,4 +1,4 @@
-//! Holder of a journal: the process that has the lease, and the check whether that process is alive.
+//! Holder of a journal: the process that has the lease. Also checks whether that process is alive.
 
 use candlewick_sdk::Millis;
 use std::fmt;
@@ -11,8 +11,8 @@ pub struct Holder {
     /// Start time of the process in clock ticks since boot; `None` if unknown.
     pub started: Option<u64>,
     pub host: String,
-    /// Boot id of the kernel, a space, and the PID namespace. Empty if unknown. If this text is equal for two
-    /// holders, their process ids are comparable.
+    /// Boot id of the kernel, a space, and the PID namespace; empty if unknown. Process ids are comparable only
+    /// between holders on the same `machine`.
     pub machine: String,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Lease of a journal. All times come from the clock of the database, because clocks of hosts may disagree.
+/// Lease of a journal. All times come from the database's clock, because the clocks of different hosts may differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub holder: Holder,
@@ -82,7 +82,7 @@ impl LeaseTerms {
     }
 }
 
-/// Returns the boot id and the PID namespace; empty if unknown. Host names of containers would not be unique.
+/// Returns the boot id and the PID namespace; empty if unknown. A host name would not be unique among containers.
 fn machine_id() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     let namespace = std::fs::read_link("/proc/self/ns/pid");

@@ -28,7 +28,8 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Trusts a file lock only if the holder runs on this kernel, because network file systems may keep locks per host.
+    /// Returns whether the lease may be taken. The file lock proves that the holder has ended only if the holder ran on
+    /// this kernel, because network file systems may keep locks per host.
     fn may_take(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_exclusive);
         let is_other_namespace = !lease.holder.has_same_pid_namespace(self.holder);
@@ -37,7 +38,7 @@ impl Claim<'_> {
     }
 }
 
-/// Takes the lease. The caller's transaction excludes other openers; the UPDATE excludes the current holder.
+/// Takes the lease. The caller's transaction blocks other openers. The UPDATE fails if the holder sends a heartbeat.
 pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Claim<'_>) -> Result<LeaseToken> {
     let (before, lease) = read_lease(any, url, SCHEMA_VERSION).await?;
     if let Some(lease) = &lease
@@ -70,7 +71,7 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
     }
     match read_lease(any, url, SCHEMA_VERSION).await? {
         (_, Some(lease)) => Err(held_by(url, &lease, claim.holder)),
-        (_, None) => Err(unavailable(url, "the lease moved")),
+        (_, None) => Err(unavailable(url, "the lease changed while this process tried to take it")),
     }
 }
 
@@ -82,8 +83,8 @@ pub(crate) async fn lock_head(any: &mut AnyConnection, url: &JournalUrl, token: 
         .await
         .with_url(url)?;
     match row {
-        Some(row) => head_from(&row).ok_or_else(|| unreadable_lease(url)),
-        None => Err(lost_lease(any, url).await),
+        Some(row) => parse_head(&row).ok_or_else(|| unreadable_lease_error(url)),
+        None => Err(lost_lease_error(any, url).await),
     }
 }
 
@@ -134,7 +135,7 @@ pub(crate) async fn renew(any: &mut AnyConnection, url: &JournalUrl, token: &Lea
         .execute(&mut *any)
         .await
         .with_url(url)?;
-    if renewed.rows_affected() == 1 { Ok(()) } else { Err(lost_lease(any, url).await) }
+    if renewed.rows_affected() == 1 { Ok(()) } else { Err(lost_lease_error(any, url).await) }
 }
 
 pub(crate) async fn release(any: &mut AnyConnection, url: &JournalUrl, token: &LeaseToken) -> Result<()> {
@@ -165,8 +166,8 @@ pub(crate) async fn read_lease(
     };
     let row = sqlx::query(text).fetch_optional(&mut *any).await.with_url(url)?;
     let now = database_time(any, url).await?;
-    let lease = row.as_ref().and_then(|row| lease_from(row, now).ok());
-    let (token, lease) = lease.ok_or_else(|| unreadable_lease(url))?;
+    let lease = row.as_ref().and_then(|row| parse_lease(row, now).ok());
+    let (token, lease) = lease.ok_or_else(|| unreadable_lease_error(url))?;
     let is_held = !token.0.is_empty();
     Ok((token, is_held.then_some(lease)))
 }
@@ -174,10 +175,10 @@ pub(crate) async fn read_lease(
 pub(crate) async fn read_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
     let text = "SELECT head_seq, head_hash FROM lease WHERE id = 1";
     let row = sqlx::query(text).fetch_optional(any).await.with_url(url)?;
-    row.as_ref().and_then(head_from).ok_or_else(|| unreadable_lease(url))
+    row.as_ref().and_then(parse_head).ok_or_else(|| unreadable_lease_error(url))
 }
 
-fn lease_from(row: &AnyRow, now: Millis) -> Result<(LeaseToken, Lease), sqlx::Error> {
+fn parse_lease(row: &AnyRow, now: Millis) -> Result<(LeaseToken, Lease), sqlx::Error> {
     let pid: i64 = row.try_get("pid")?;
     let started = row.try_get("started").map_or(0, i64::cast_unsigned);
     let holder = Holder {
@@ -194,7 +195,7 @@ fn lease_from(row: &AnyRow, now: Millis) -> Result<(LeaseToken, Lease), sqlx::Er
     Ok((LeaseToken(row.try_get("token")?), lease))
 }
 
-fn head_from(row: &AnyRow) -> Option<Head> {
+fn parse_head(row: &AnyRow) -> Option<Head> {
     let seq: i64 = row.try_get("head_seq").ok()?;
     let hash: String = row.try_get("head_hash").ok()?;
     Some(Head { seq: u64::try_from(seq).ok()?, hash: ChainHash::from_hex(&hash)? })
@@ -212,7 +213,7 @@ pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, claimant: &Holder) -> Jou
     }
 }
 
-async fn lost_lease(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
+async fn lost_lease_error(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
     match read_lease(any, url, SCHEMA_VERSION).await {
         Ok((_, lease)) => {
             let who = lease
@@ -223,6 +224,6 @@ async fn lost_lease(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
     }
 }
 
-fn unreadable_lease(url: &JournalUrl) -> JournalError {
-    JournalError::NotAJournal { url: url.to_string(), reason: "the table lease cannot be read".to_owned() }
+fn unreadable_lease_error(url: &JournalUrl) -> JournalError {
+    JournalError::NotAJournal { url: url.to_string(), reason: "the `lease` table cannot be read".to_owned() }
 }

@@ -1,7 +1,7 @@
 //! Requests and answers of the trading and price APIs (contract 2 and 5).
 //!
-//! Parsing is tolerant. A field of the wrong type is counted and treated as absent, unless the record is meaningless
-//! without this field. Unused fields of the contract are checked too. All other fields count as unknown.
+//! Parsing is tolerant: a field of the wrong type is counted and treated as absent, unless it is required. Documented
+//! fields that are not used are type-checked too. Fields that are not documented are counted as unknown.
 
 mod fields;
 
@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// A trade record in any projection (set of fields) of the API. Fields that the projection lacks are `None`.
+/// A trade record in any of the API's projections (sets of fields). Fields outside the projection are `None`.
 ///
-/// A time or price of 0 means that it is not known yet (contract 2.3). It becomes `None`.
+/// A time or price of 0 means "not known yet" (contract 2.3) and is read as `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradeRecord {
     /// Trade id (`id`, or `tradeId` in the acknowledgement).
@@ -54,7 +54,7 @@ pub(crate) struct TradeRecord {
 }
 
 impl TradeRecord {
-    /// Returns the outcome of the result; without one, `Cancelled` for the status `CANCELLED`, otherwise `None`.
+    /// Returns the outcome according to the result or, if the result gives none, the status `CANCELLED`.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
@@ -115,7 +115,7 @@ pub(crate) struct TradeQuery {
     /// 1-based page number.
     pub(crate) page: u64,
     pub(crate) page_size: u64,
-    /// User whose trades are listed. If no user is given, the rows lack fields.
+    /// User whose trades are listed; `None` lists the trades of all users, but with fewer fields.
     pub(crate) user_id: Option<String>,
 }
 
@@ -175,7 +175,7 @@ impl Record for TradePage {
     }
 }
 
-/// Maximum amount in a wallet. It is low enough that sums cannot overflow.
+/// Largest accepted amount, low enough that sums of amounts cannot overflow.
 const MAX_AMOUNT: Decimal = Decimal::from_parts(2_808_348_672, 232_830_643, 0, false, 0);
 
 /// A wallet (contract 2.1).
@@ -206,14 +206,14 @@ impl Record for Wallet {
     }
 }
 
-/// A wallet's share in the stake of a trade (contract 2.2).
+/// A wallet's contribution to the stake of a trade (contract 2.2).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WalletEntry {
     pub(crate) wallet_type: WalletType,
     pub(crate) amount: Decimal,
-    /// Part of the stake that this wallet paid, in percent of the stake.
+    /// Share of the stake that this wallet paid, in percent.
     pub(crate) trade_percent: Decimal,
-    /// Part of the wallet's balance that paid for the trade, in percent.
+    /// Share of the wallet's balance that was spent on the trade, in percent.
     pub(crate) balance_percent: Decimal,
     /// Balance of the wallet before the stake was deducted (`observed: money`).
     pub(crate) balance: Decimal,
@@ -324,13 +324,13 @@ fn take_prices(fields: &mut Fields<'_>) -> Result<Ohlcv, RecordError> {
     })
 }
 
-/// Defines an enum of values to which the venue may add others (`observed: values`). Parses `$normalize`d text.
+/// Defines an enum of known values, compared after `$normalize`. The venue may add others (`observed: values`).
 macro_rules! venue_enum {
     ($name:ident, $normalize:expr, { $($variant:ident = $text:literal,)+ }) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($variant,)+
-            /// Any other value, as received. Unknown values are counted and never mean an outcome.
+            /// Any other value, as received. Unknown values are counted and never treated as an outcome.
             Unknown(String),
         }
 

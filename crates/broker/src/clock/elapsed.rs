@@ -21,7 +21,7 @@ impl Stopwatch {
     }
 }
 
-/// Clock for elapsed real time, including system sleep and process stops. Independent of venue time.
+/// Clock for elapsed real time, even while the system sleeps or the process is stopped. Independent of venue time.
 #[derive(Clone, Copy, Debug)]
 pub struct BootClock {
     #[cfg(target_os = "linux")]
@@ -56,7 +56,7 @@ impl BootClock {
         since_boot().saturating_sub(self.began)
     }
 
-    /// Returns the time since the start, including any sleep that the wall clock shows.
+    /// Returns the time since the start by the monotonic clock or by the wall clock, whichever is longer.
     #[cfg(not(target_os = "linux"))]
     pub fn elapsed(&self) -> Duration {
         self.began.0.elapsed().max(self.began.1.elapsed().unwrap_or_default())

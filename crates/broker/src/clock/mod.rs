@@ -36,7 +36,7 @@ pub trait Clock: Send + Sync {
     /// Returns whether venue time is simulated instead of real.
     fn is_virtual(&self) -> bool;
 
-    /// Returns whether venue time jumps from one awaited time to the next instead of running.
+    /// Returns whether venue time jumps to the next awaited time instead of running continuously.
     fn is_lock_step(&self) -> bool;
 }
 

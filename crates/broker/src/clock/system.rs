@@ -12,12 +12,12 @@ use tokio::time::Instant;
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     started: Instant,
-    /// Unix time at `started`, in ms.
-    epoch: Arc<AtomicI64>,
+    /// Unix time that corresponds to `started`, in ms.
+    start_time: Arc<AtomicI64>,
     wall: fn() -> Millis,
 }
 
-/// Smallest lag behind the wall clock that the clock corrects.
+/// Minimum lag behind the wall clock that [`Clock::catch_up`] corrects.
 const MIN_CORRECTION: Millis = Millis::new(500);
 
 impl SystemClock {
@@ -27,11 +27,11 @@ impl SystemClock {
     }
 
     pub(crate) fn with_wall_clock(wall: fn() -> Millis) -> Self {
-        Self { started: Instant::now(), epoch: Arc::new(AtomicI64::new(wall().get())), wall }
+        Self { started: Instant::now(), start_time: Arc::new(AtomicI64::new(wall().get())), wall }
     }
 
-    fn epoch(&self) -> Millis {
-        Millis::new(self.epoch.load(Ordering::Relaxed))
+    fn start_time(&self) -> Millis {
+        Millis::new(self.start_time.load(Ordering::Relaxed))
     }
 }
 
@@ -51,7 +51,7 @@ impl Default for SystemClock {
 impl Clock for SystemClock {
     fn now(&self) -> Millis {
         let elapsed = i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX);
-        self.epoch() + Millis::new(elapsed)
+        self.start_time() + Millis::new(elapsed)
     }
 
     fn catch_up(&self) -> Millis {
@@ -59,12 +59,12 @@ impl Clock for SystemClock {
         if behind < MIN_CORRECTION {
             return Millis::ZERO;
         }
-        self.epoch.fetch_add(behind.get(), Ordering::Relaxed);
+        self.start_time.fetch_add(behind.get(), Ordering::Relaxed);
         behind
     }
 
     async fn sleep_until(&self, at: Millis) -> Hold {
-        let wait = u64::try_from((at - self.epoch()).get()).unwrap_or(0);
+        let wait = u64::try_from((at - self.start_time()).get()).unwrap_or(0);
         match self.started.checked_add(Duration::from_millis(wait)) {
             Some(deadline) => tokio::time::sleep_until(deadline).await,
             None => std::future::pending().await,

@@ -21,10 +21,10 @@ pub enum Speed {
 /// Virtual clock of an embedded venue and its bots. Clones share the same time.
 #[derive(Clone)]
 pub struct VirtualClock {
-    shared: Arc<Shared>,
+    shared: Arc<SharedClock>,
 }
 
-struct Shared {
+struct SharedClock {
     speed: Speed,
     state: Mutex<State>,
     /// Wakes the sleepers of a running clock whenever a hold is released.
@@ -47,7 +47,7 @@ impl VirtualClock {
     pub fn new(start: Millis, speed: Speed) -> Self {
         let state =
             State { time: start, since: Instant::now(), holds: 0, sleepers: BTreeMap::new(), arrivals: 0 };
-        Self { shared: Arc::new(Shared { speed, state: Mutex::new(state), released: Notify::new() }) }
+        Self { shared: Arc::new(SharedClock { speed, state: Mutex::new(state), released: Notify::new() }) }
     }
 
     /// Returns the speed.
@@ -56,7 +56,7 @@ impl VirtualClock {
     }
 }
 
-impl Shared {
+impl SharedClock {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,7 +107,7 @@ impl Shared {
     }
 }
 
-impl HoldCounter for Shared {
+impl HoldCounter for SharedClock {
     fn add_hold(self: Arc<Self>) -> Arc<dyn HoldCounter> {
         self.freeze(&mut self.state());
         self
@@ -165,7 +165,7 @@ impl VirtualClock {
             state.sleepers.insert((at, arrival), sender);
             self.shared.jump(&mut state)
         };
-        Shared::wake_sleepers(woken);
+        SharedClock::wake_sleepers(woken);
         match receiver.await {
             Ok(hold) => hold,
             // Unreachable: `self` keeps the state with the sender alive.

@@ -35,8 +35,8 @@ pub struct DownloadSettings {
 pub struct Download {
     requester: CandleRequester,
     windows: Windows,
-    /// Number of rows in the largest answer so far. The venue did not truncate a smaller answer.
-    largest: usize,
+    /// Number of rows in the largest answer so far. An answer with fewer rows was not truncated.
+    max_rows: usize,
     now: Option<Millis>,
 }
 
@@ -51,7 +51,7 @@ pub struct DownloadedWindow {
     pub rejected: usize,
     /// Number of requests, excluding retries after failures.
     pub requests: u64,
-    /// Earliest possible venue time of the last answer. All candles had closed by this time.
+    /// Lower bound for the venue time of the last answer. All candles had closed by this time.
     pub seen_at: Millis,
 }
 
@@ -59,7 +59,7 @@ impl Download {
     /// Creates a download for ascending ranges of open times. Sends no request yet.
     pub fn new(market: Arc<dyn MarketData>, settings: DownloadSettings, ranges: Vec<Range<Millis>>) -> Self {
         let windows = Windows::new(settings.interval, ranges, settings.limit);
-        Self { requester: CandleRequester::new(market, settings), windows, largest: 0, now: None }
+        Self { requester: CandleRequester::new(market, settings), windows, max_rows: 0, now: None }
     }
 
     /// Downloads the next window. Returns `None` after the last window, or once the current venue time is reached.
@@ -74,9 +74,9 @@ impl Download {
         while let Some(window) = open.pop() {
             open.extend(self.read_window(&window, &mut got).await?);
         }
-        if got.candles.len() > self.largest {
+        if got.candles.len() > self.max_rows {
             // No single answer contained this many rows, so longer windows would be truncated.
-            self.windows.limit_rows(self.largest);
+            self.windows.limit_rows(self.max_rows);
         }
         // The sort is stable: candles with the same time stay in order of arrival.
         got.candles.sort_by_key(Candle::time);
@@ -93,8 +93,8 @@ impl Download {
         let page = self.requester.request_page(window).await?;
         let now = page.now;
         self.now = self.now.max(Some(now));
-        let may_be_truncated = page.rows >= self.largest;
-        self.largest = self.largest.max(page.rows);
+        let may_be_truncated = page.rows >= self.max_rows;
+        self.max_rows = self.max_rows.max(page.rows);
         let coverage = Coverage::new(self.requester.settings.interval, window.clone(), &page.times);
         let (is_empty, has_forming) = (coverage.is_empty(), page.is_forming);
         if is_empty {

@@ -1,4 +1,4 @@
-//! Single candle requests: throttling, retries, and detection of venues that ignore the window.
+//! Individual requests for candles: throttling, retries, and detection of venues that ignore the window.
 
 use super::DownloadSettings;
 use crate::{BrokerError, CandleQuery, Candles, MarketData, Reply};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// First retry delay for a venue that has answered before. All retries together take about two minutes.
+/// Delay before the first retry. The delays of all retries add up to about two minutes.
 const MIN_BACKOFF: Duration = Duration::from_secs(1);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const MAX_RETRIES: usize = 7;
@@ -41,7 +41,7 @@ pub(super) struct CandlePage {
     pub(super) unusable: usize,
     pub(super) rows: usize,
     pub(super) is_forming: bool,
-    /// Earliest possible venue time of the answer.
+    /// Lower bound for the venue time of the answer.
     pub(super) now: Millis,
 }
 
@@ -66,7 +66,7 @@ impl CandleRequester {
         let unreadable = unusable - unsound.len();
         if candles.is_empty() && outside.is_empty() && unsound.is_empty() && forming == 0 && unreadable > 0 {
             let problem = format!("none of the {unreadable} rows is a readable candle");
-            return Err(self.malformed(problem, window));
+            return Err(self.malformed_error(problem, window));
         }
         let mut times: Vec<Millis> =
             candles.iter().chain(&outside).map(Candle::time).chain(unsound).collect();
@@ -97,7 +97,7 @@ impl CandleRequester {
         if self.request_page(&far).await.is_ok_and(|answer| answer.times == page.times) {
             let count = page.times.len();
             let problem = format!("the venue sends the same {count} candles for any window");
-            return Err(self.malformed(problem, window));
+            return Err(self.malformed_error(problem, window));
         }
         self.trust = WindowTrust::Confirmed;
         Ok(())
@@ -132,7 +132,7 @@ impl CandleRequester {
             .await
     }
 
-    fn malformed(&self, problem: String, window: &Range<Millis>) -> BrokerError {
+    fn malformed_error(&self, problem: String, window: &Range<Millis>) -> BrokerError {
         let DownloadSettings { symbol, interval, .. } = &self.settings;
         let head = format!("{symbol} {interval} from {} to {}", window.start, window.end);
         BrokerError::Malformed { problem, head }

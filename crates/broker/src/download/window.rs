@@ -7,21 +7,21 @@ use std::ops::Range;
 /// Maximum length of a window in a range without candles (`observed: prices and candles`).
 const MAX_EMPTY_WINDOW: Millis = Millis::from_seconds(7 * 86_400);
 
-/// Minimum window length in candles. Below this length, shorter windows no longer reduce the number of requests.
+/// Minimum window length in candles. Even shorter windows would not reduce the number of requests.
 const MIN_WINDOW_CANDLES: i64 = 100;
 
 #[derive(Debug)]
 pub(super) struct Windows {
     interval: Interval,
     ranges: VecDeque<Range<Millis>>,
-    /// Window length in candles, for ranges that contain candles.
-    usual: i64,
-    next: i64,
+    /// Window length in candles, except after a window without candles.
+    usual_len: i64,
+    next_len: i64,
 }
 
 impl Windows {
     /// Creates the windows for `ranges`, excluding partial candles at both ends of a range.
-    pub(super) fn new(interval: Interval, ranges: Vec<Range<Millis>>, usual: u64) -> Self {
+    pub(super) fn new(interval: Interval, ranges: Vec<Range<Millis>>, usual_len: u64) -> Self {
         let length = interval.length();
         let on_grid = |range: Range<Millis>| {
             let start = range.start.floor_to(length);
@@ -29,8 +29,8 @@ impl Windows {
             start..range.end.floor_to(length)
         };
         let ranges = ranges.into_iter().map(on_grid).filter(|range| range.start < range.end).collect();
-        let usual = i64::try_from(usual).unwrap_or(i64::MAX).max(1);
-        Self { interval, ranges, usual, next: usual }
+        let usual_len = i64::try_from(usual_len).unwrap_or(i64::MAX).max(1);
+        Self { interval, ranges, usual_len, next_len: usual_len }
     }
 
     /// Returns the next window; `None` if no remaining candle had closed by `now`.
@@ -40,24 +40,24 @@ impl Windows {
             self.ranges.clear();
             return None;
         }
-        let end = range.end.min(range.start + self.interval.length() * self.next);
+        let end = range.end.min(range.start + self.interval.length() * self.next_len);
         if end < range.end {
             self.ranges.push_front(end..range.end);
         }
         Some(range.start..end)
     }
 
-    /// Records how many candles a window had. The window after an empty window is twice as long.
+    /// Records how many candles a window had. After an empty window, the next window is twice as long.
     pub(super) fn record_result(&mut self, candles: usize) {
-        let longest = (MAX_EMPTY_WINDOW.get() / self.interval.length().get()).max(self.usual);
-        self.next = if candles == 0 { self.next.saturating_mul(2).min(longest) } else { self.usual };
+        let max = (MAX_EMPTY_WINDOW.get() / self.interval.length().get()).max(self.usual_len);
+        self.next_len = if candles == 0 { self.next_len.saturating_mul(2).min(max) } else { self.usual_len };
     }
 
     /// Limits windows to the venue's maximum number of rows, beyond which answers are truncated.
     pub(super) fn limit_rows(&mut self, rows: usize) {
         let rows = i64::try_from(rows).unwrap_or(i64::MAX).max(MIN_WINDOW_CANDLES);
-        self.usual = self.usual.min(rows);
-        self.next = self.usual;
+        self.usual_len = self.usual_len.min(rows);
+        self.next_len = self.usual_len;
     }
 }
 

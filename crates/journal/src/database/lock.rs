@@ -36,7 +36,7 @@ impl FileLock {
 }
 
 impl Drop for FileLock {
-    /// Unlocks explicitly. Otherwise, a child process between `fork` and `exec` would keep the lock on the closed file.
+    /// Unlocks explicitly. Otherwise, a child between `fork` and `exec` would keep the lock after this file is closed.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
             let _ = file.unlock(); // on failure, closing the file releases the lock

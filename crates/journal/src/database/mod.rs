@@ -26,7 +26,7 @@ pub(crate) enum Location {
 const PATH_ENCODE_SET: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
-const SUFFIXES: [&str; 5] = ["", "-wal", "-shm", lock::LOCK_SUFFIX, point::VERIFIED_SUFFIX];
+const FILE_SUFFIXES: [&str; 5] = ["", "-wal", "-shm", lock::LOCK_SUFFIX, point::VERIFIED_SUFFIX];
 const SERVER_URL_OPTIONS: [&str; 18] = [
     "sslmode",
     "ssl-mode",
@@ -66,7 +66,7 @@ impl JournalUrl {
 
     /// Returns the files of the journal that other users can access. Such files expose balances and trades.
     pub fn files_accessible_to_others(&self) -> Vec<PathBuf> {
-        let files = self.file().into_iter().flat_map(|path| SUFFIXES.map(|suffix| with_suffix(path, suffix)));
+        let files = self.file().into_iter().flat_map(|path| FILE_SUFFIXES.map(|end| with_suffix(path, end)));
         files.filter(|file| is_accessible_to_others(file)).collect()
     }
 
