@@ -140,7 +140,7 @@ fn disjoint_payout_choice_notice(loaded: &LoadedConfig, series: &[CandleSeries])
     let (start, end) = (spans.iter().map(|span| span.0).max()?, spans.iter().map(|span| span.1).min()?);
     (start >= end).then(|| {
         let symbols = names.join(", ");
-        format!("risk.best_payout_of: the candles of {symbols} do not overlap; use candles of one period")
+        format!("risk.best_payout_of: the candles of {symbols} do not overlap; choose a common period")
     })
 }
 
@@ -159,7 +159,7 @@ fn disjoint_bot_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<
 }
 
 impl LatencyOptions {
-    /// Returns the settings with the recorded latency, together with the payout in the journal, in percent.
+    /// Returns the settings with the recorded latency, and the median payout in the journal, in percent.
     fn apply_to(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrival_delays() };
         if recorded.samples_ms.is_empty() {
@@ -174,7 +174,7 @@ impl LatencyOptions {
 }
 
 impl PreparedBacktest {
-    /// Calls `act` with a [`SensitivityAnalysis`] of this backtest on up to `threads` threads, by default one per core.
+    /// Calls `act` with a [`SensitivityAnalysis`] of this backtest. Default of `threads`: one per core.
     pub fn with_repeat<T>(
         &self,
         registry: &Registry,

@@ -171,7 +171,7 @@ fn find_unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Op
     let strategy = &bot.strategy;
     let rule_hint = match strategy.as_str() {
         "rules" => {
-            "; to set a number of the rule here, declare period = { default = 14 } in its [parameters]"
+            "; to set a number of a rule here, declare it in the rule's [parameters]: period = { default = 14 }"
         }
         _ => "",
     };
@@ -194,7 +194,7 @@ pub fn build_strategies(
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the trade durations of each bot's strategy. The list is empty if the strategy uses the bot's duration.
+/// Returns the trade durations that each bot's strategy chooses; empty if it uses the bot's duration.
 pub fn declared_durations_per_bot(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| declared_durations(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
@@ -253,8 +253,8 @@ pub fn session_settings(loaded: &LoadedConfig) -> SessionSettings {
     }
 }
 
-/// Clears `longer_share_percent` if no strategy reads longer candles, or only in markets that never close and
-/// whose candles have no gaps. `candles` is `None` for live runs.
+/// Clears `longer_share_percent` unless a strategy reads longer candles that may be incomplete, because the market
+/// closes or the candles have gaps. `candles` is `None` for live runs.
 pub(crate) fn without_unused_longer_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],

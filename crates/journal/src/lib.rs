@@ -52,7 +52,7 @@ pub trait Journal: Recorder + Send {
     /// After an error, the journal retains the entries. Retry if [`JournalError::is_temporary`].
     async fn make_durable(&mut self) -> Result<(), JournalError>;
 
-    /// Makes all entries durable and releases the journal. Later entries are ignored.
+    /// Makes all entries durable and releases the journal, which then accepts no more entries.
     async fn close(&mut self) -> Result<(), JournalError> {
         self.make_durable().await
     }

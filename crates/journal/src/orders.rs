@@ -12,7 +12,7 @@ use sqlx::{AnyConnection, Row};
 use std::collections::BTreeMap;
 use std::fmt;
 
-const MAX_READ_ORDERS: i64 = 32;
+const MAX_ORDERS_PER_READ: i64 = 32;
 
 /// Idempotency key of an operator's order. If an order arrives several times, it is executed only once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl OrderToken {
     }
 }
 
-/// Returns 128 random bits as hexadecimal digits. An error message says that `subject` is unavailable.
+/// Returns 128 random bits as hexadecimal digits. On failure, the error says that `subject` is unavailable.
 pub(crate) fn random_hex(subject: &impl fmt::Display) -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| unavailable(subject, error))?;
@@ -89,7 +89,7 @@ pub async fn close_orders(url: &JournalUrl, order: Option<&OrderToken>, answer: 
     .await
 }
 
-/// Opens a journal to add orders. Does not migrate the schema, because an older program may hold the journal.
+/// Opens a journal for adding orders. Does not migrate the schema: an older program may be using the journal.
 async fn open(url: &JournalUrl) -> Result<Connection> {
     if url.file().is_some_and(|file| !file.exists()) {
         return Err(JournalError::NotFound { url: url.to_string() });
@@ -108,7 +108,7 @@ async fn open(url: &JournalUrl) -> Result<Connection> {
 
 pub(crate) async fn read_pending(any: &mut AnyConnection, url: &JournalUrl) -> Result<Vec<StoredOrder>> {
     let text = "SELECT token, giver, body FROM orders WHERE answered IS NULL ORDER BY id LIMIT $1";
-    let rows = sqlx::query(text).bind(MAX_READ_ORDERS).fetch_all(any).await.with_url(url)?;
+    let rows = sqlx::query(text).bind(MAX_ORDERS_PER_READ).fetch_all(any).await.with_url(url)?;
     let order = |row: &sqlx::any::AnyRow| {
         Ok::<_, sqlx::Error>(StoredOrder {
             token: OrderToken(row.try_get("token")?),

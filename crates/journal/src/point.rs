@@ -1,4 +1,4 @@
-//! File next to a journal with the number and hash of the last verified line. It reveals forgeries and rollbacks.
+//! File that stores the number and hash of a journal's last verified line, to detect forgeries and rollbacks.
 
 use crate::private_file::{sync_parent_folder, with_suffix};
 use crate::{ChainHash, Head, JournalUrl};

@@ -60,7 +60,7 @@ impl Reader {
     }
 
     /// Reads the exchanges of an intent. Returns no exchanges if the journal is too old to contain any.
-    /// Exchanges are checked against the seals read by the last [`Reader::walk`]. Later exchanges are omitted.
+    /// Checks them against the seals read by the last [`Reader::walk`]. Omits exchanges that were added after it.
     pub async fn exchanges_of_intent(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
         if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(Vec::new());
@@ -102,7 +102,7 @@ impl Reader {
         .await
     }
 
-    /// Closes the connection. If it is the last connection to a file, SQLite merges the write-ahead log.
+    /// Closes the connection. When the last connection to a file is closed, SQLite merges the write-ahead log.
     pub async fn close(self) {
         self.connection.close().await;
     }
@@ -151,7 +151,7 @@ impl Reader {
     async fn read_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<(u64, LoggedExchange)>> {
         let (mut restored, mut read) = (BTreeMap::new(), Vec::new());
         for row in rows {
-            let (id, mut exchange) = exchange_from(row).with_url(self.url())?;
+            let (id, mut exchange) = exchange_from_row(row).with_url(self.url())?;
             if let Some(kept) = exchange.response.take() {
                 // If a response cannot be restored, the stored text is used, which will not match the seal.
                 let whole = self.restore_text(&kept, &restored).await?.unwrap_or(kept);
@@ -230,7 +230,7 @@ impl Reader {
         let rows = async {
             let rows = query.fetch_all(self.connection.driver()).await;
             rows.map_err(|error| match error {
-                sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => chain_error(&url, 0, UNREADABLE),
+                sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => chain_error(&url, 0, BAD_ENTRY),
                 error => from_sqlx(error, &url),
             })
         };
@@ -240,18 +240,18 @@ impl Reader {
     pub(crate) async fn fetch_lines(&mut self, sql: &'static str, args: &[i64]) -> Result<Vec<StoredLine>> {
         let rows = self.fetch(sql, args).await?;
         let line = |row| {
-            line_from(row).ok_or_else(|| {
+            line_from_row(row).ok_or_else(|| {
                 let seq = row.try_get::<i64, _>("seq").ok().and_then(|seq| u64::try_from(seq).ok());
-                chain_error(self.url(), seq.unwrap_or_default(), UNREADABLE)
+                chain_error(self.url(), seq.unwrap_or_default(), BAD_ENTRY)
             })
         };
         rows.iter().map(line).collect()
     }
 }
 
-const UNREADABLE: &str = "the entry cannot be read";
+const BAD_ENTRY: &str = "the entry cannot be read";
 
-fn line_from(row: &AnyRow) -> Option<StoredLine> {
+fn line_from_row(row: &AnyRow) -> Option<StoredLine> {
     let number = |column: &str| row.try_get::<i64, _>(column).ok();
     let text = |column: &str| row.try_get::<String, _>(column).ok();
     let line = Line {
@@ -269,7 +269,7 @@ fn line_from(row: &AnyRow) -> Option<StoredLine> {
     })
 }
 
-fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
+fn exchange_from_row(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
     let number = |column: &str| row.try_get::<Option<i64>, _>(column);
     let exchange = LoggedExchange {
         intent: number("intent")?.map(i64::cast_unsigned),
@@ -313,7 +313,7 @@ impl Reader {
         self.find_header(run, 1, head).await
     }
 
-    /// Reads the external signals from line `seq` on, and the answers of the session. The lines are not verified.
+    /// Reads the external signals from line `seq` on, with the session's answers. The lines are not verified.
     pub async fn external_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
         // The journal may record the start of a new day between a signal and its answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
@@ -333,7 +333,7 @@ impl Reader {
         Ok(run.with_url(self.url())?.map(i64::cast_unsigned))
     }
 
-    /// Finds the first line of a run by bisection. Directly preceding lines without a run count as part of the run.
+    /// Finds the first line of a run by bisection. Includes lines directly before the run that belong to no run.
     async fn find_first_line(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
         let (mut low, mut high) = (from, head);
         while low < high {
@@ -358,8 +358,7 @@ const LINES_PER_PAGE: u32 = 5_000;
 
 impl Reader {
     /// Reads the seals in a range of lines, and verifies each seal against the line before it.
-    /// Exchanges read later are checked against these seals. If an exchange has no known seal, the reader walks
-    /// the whole journal.
+    /// Later reads check exchanges against these seals, and walk the whole journal if a seal is missing.
     pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<()> {
         let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
                     AND body LIKE '{\"exchanges\":%' ORDER BY seq";

@@ -22,16 +22,16 @@ use std::time::Duration;
 /// events until a commit succeeds.
 pub const MAX_PENDING: usize = 100_000;
 const VERIFIED_HEAD_INTERVAL: Duration = Duration::from_mins(1);
-/// Maximum number of attempts to take the file lock while no valid lease names the owner of the lock.
+/// Maximum number of attempts to take the file lock. A valid lease of another process ends the attempts early.
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A journal that is open for exclusive writing under a lease. Every transaction checks the lease.
-/// Lines are durable once [`Store::commit`] has returned. If its future is dropped, the write may have succeeded.
+/// Lines are durable once [`Store::commit`] has returned. If its future is dropped, they may or may not be stored.
 pub struct Store {
     pub(crate) url: JournalUrl,
     pub(crate) token: LeaseToken,
-    /// `None` during a call and after a failure, because a connection with a pending query is unusable.
+    /// `None` while in use and after a failure, because a connection with an unfinished query cannot be reused.
     pub(crate) connection: Option<Connection>,
     is_outcome_known: bool,
     pub(crate) head: Head,
@@ -126,8 +126,8 @@ impl Store {
         self.exchanges.push(exchange.sanitized());
     }
 
-    /// Stores the last line as the last verified line, now and periodically. Call this only after all lines of
-    /// earlier processes have been verified. `now` is a monotonic time with any origin.
+    /// Records the last line as verified, now and again every minute. Call this only after all lines of earlier
+    /// processes have been verified. `now` is a monotonic time with any origin.
     pub fn store_verified_head(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.verified_head_stored = Some(now);
@@ -214,7 +214,7 @@ impl Store {
             // Taking the lock first ensures that any earlier transaction of this process has ended.
             let found = lease::lock_head(any, &self.url, &self.token).await?;
             let exchanges = append::last_exchange_id(any, &self.url).await?;
-            self.drop_written(found, exchanges)?;
+            self.drop_written_entries(found, exchanges)?;
         }
         if best_effort == BestEffortLine::Drop {
             self.drop_best_effort_line();
@@ -237,7 +237,7 @@ impl Store {
         self.kill_points.after_write();
         self.head = self.buffered_head();
         self.last_exchange_id += self.exchanges.len() as u64;
-        self.remove_written(self.lines.len());
+        self.remove_written_lines(self.lines.len());
         self.exchanges.clear();
         self.sealed = 0;
         self.bases = bases;
@@ -256,8 +256,8 @@ impl Store {
         self.record(Line { run, kind: LineKind::Note, intent: None, at, received, body });
     }
 
-    /// Drops the buffered lines that an earlier transaction stored, although its outcome was unknown.
-    fn drop_written(&mut self, found: Head, exchanges: u64) -> Result<()> {
+    /// Drops the buffered lines that an earlier transaction of unknown outcome turns out to have stored.
+    fn drop_written_entries(&mut self, found: Head, exchanges: u64) -> Result<()> {
         let written = if found == self.head {
             0
         } else {
@@ -268,7 +268,7 @@ impl Store {
                 chain_error(&self.url, found.seq.min(self.head.seq) + 1, &reason)
             })?
         };
-        self.remove_written(written);
+        self.remove_written_lines(written);
         self.best_effort_lines = self.best_effort_lines.saturating_sub(written);
         self.head = found;
         let exchanges_landed =
@@ -279,7 +279,7 @@ impl Store {
         Ok(())
     }
 
-    fn remove_written(&mut self, count: usize) {
+    fn remove_written_lines(&mut self, count: usize) {
         let written = self
             .lines
             .drain(..count)
@@ -305,7 +305,7 @@ impl Store {
     }
 }
 
-/// Takes the file lock. The owner of the lock either has the lease, or is about to take it or to release it.
+/// Takes the file lock. Retries while another process has the lock but no lease: it is taking or releasing one.
 async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>> {
     let url = connection.url().clone();
     let Some(path) = url.file() else { return Ok(None) };
@@ -346,7 +346,7 @@ pub(crate) enum BestEffortLine {
 
 impl Store {
     /// Writes a best-effort line in its own transaction. Fails if other entries are buffered. A failed or cancelled
-    /// write is not retried. The next line then follows the last line that was stored.
+    /// write is not retried; the next line is then chained to the last line that was stored.
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending() > 0 || self.best_effort_lines > 0 {

@@ -33,12 +33,12 @@ impl<'a> Walk<'a> {
         Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 
-    /// Begins a walk after `head`. Passing the line that was verified earlier also verifies `head`.
+    /// Begins a walk after `head`. `head` itself is verified when the walk passes a line with a known hash.
     async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.lease_head), walk.verified_head].into_iter().flatten() {
             if known.seq == head.seq && known.hash != head.hash {
-                return Err(chain_error(&walk.url, head.seq, "the entry differs from the writer's record"));
+                return Err(chain_error(&walk.url, head.seq, "the entry does not match the writer's hash"));
             }
         }
         Ok(walk)
@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
             return Err(chain_error(&self.url, next.seq, reason));
         }
         if next.seq == self.lease_head.seq && next.hash != self.lease_head.hash {
-            return Err(chain_error(&self.url, next.seq, "the entry differs from the writer's record"));
+            return Err(chain_error(&self.url, next.seq, "the entry does not match the writer's hash"));
         }
         if self.verified_head.is_some_and(|point| next.seq == point.seq && next.hash != point.hash) {
             let reason = format!("this or an earlier entry changed after verification{}", self.fix_hint());
@@ -205,14 +205,14 @@ static NUMBERED_LINES_QUERY: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Reader {
-    /// Begins a walk over the lines after `head`, which is trusted for now. Later lines can confirm `head`, so
-    /// do not trust any of these lines until the walk has reached its end.
+    /// Begins a walk over the lines after `head`. Do not trust `head` or any of these lines before the end of the
+    /// walk, because only a later line can confirm `head`.
     pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>> {
         Walk::begin_after(self, head, page).await
     }
 
-    /// Returns the last complete snapshot; `None` if there is none shortly before the last verified line.
-    /// A file next to the journal records the last verified line. On a server, the lease records it.
+    /// Returns the last complete snapshot among the million entries up to the last verified line, if any.
+    /// The last verified line comes from a file next to the journal, or on a server from the lease.
     pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>> {
         let url = self.url().clone();
         let verified = match url.file() {

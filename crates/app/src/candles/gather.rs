@@ -130,7 +130,7 @@ impl CandleChoice {
         markets: &[Market],
         fineness: Fineness,
     ) -> Result<Option<String>> {
-        self.coarse_notice(check_expiries(loaded, markets, fineness, ALLOW_BY_FLAG))
+        self.coarse_notice(check_expiries(loaded, markets, fineness, ALLOW_COARSE))
     }
 
     pub fn check_trades(
@@ -163,14 +163,14 @@ impl CandleChoice {
 pub const COARSE_NOTICE: &str =
     "coarse: an expiry is shorter than the candles that price its trades, so this run proves nothing";
 
-const ALLOW_BY_FLAG: &str =
-    "--allow-coarse assumes prices inside candles, but then the results prove nothing";
+const ALLOW_COARSE: &str =
+    "--allow-coarse fills in assumed prices inside candles, but the results then prove nothing";
 pub const ALLOW_IN_SANDBOX: &str =
-    "sandbox.allow_coarse = true assumes prices inside candles, but then the results prove nothing";
+    "sandbox.allow_coarse = true fills in assumed prices inside candles, but the results then prove nothing";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
-    /// Candles fine enough for the expiry must exist for part of the run. Each trade is checked after the run.
+    /// At least part of the run has candles fine enough for the expiry. Each trade is checked after the run.
     Somewhere,
     Throughout,
 }
@@ -186,7 +186,7 @@ pub fn describe_coarse_expiry(expiry: Expiry, market: &Market, fineness: Finenes
     let first = stretches.first()?;
     let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
     let [start, end] = [first.start, first.end].map(utc);
-    let more = format_more(stretches.len() - 1, "stretch", "stretches");
+    let more = format_remaining_count(stretches.len() - 1, "stretch", "stretches");
     Some(format!(
         "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer candles are missing \
          from {start} to {end}{more}"
@@ -221,10 +221,10 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
         };
         let (interval, symbol) = (market.prices.interval(), bot.symbol);
         let close_type = first.approved.expiry().close_type;
-        let (open, more) = (utc(open), format_more(coarse.len() - 1, "trade", "trades"));
+        let (open, more) = (utc(open), format_remaining_count(coarse.len() - 1, "trade", "trades"));
         let why = format!(
-            "trades with expiry {close_type} were priced inside {interval} candles of {symbol} because finer candles \
-             are missing: the trade opened at {open}{more}"
+            "trades with expiry {close_type} were priced inside {interval} candles of {symbol}, because finer candles \
+             are missing for the trade opened at {open}{more}"
         );
         let problem = if close_type == bot.close_type {
             loaded.problem(&format!("bots[{index}].close_type"), why).value(format!("\"{close_type}\""))
@@ -232,13 +232,13 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
             let problem = format!("the strategy sets its own expiry: {why}");
             loaded.problem(&format!("bots[{index}].strategy"), problem)
         };
-        let help = format!("limit the run to the finer candles with --from and --to; {ALLOW_BY_FLAG}");
+        let help = format!("limit the run to the period of finer candles (--from, --to); {ALLOW_COARSE}");
         return Err(AppError::invalid(Problems::from(problem).to_string()).help(help));
     }
     Ok(())
 }
 
-/// Returns whether a trade opens or closes within one of the time ranges. The end of a range counts for closes.
+/// Returns whether a trade opens in `[start, end)` or closes in `(start, end]` of one of the time ranges.
 fn is_priced_within(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);
@@ -248,6 +248,6 @@ fn is_priced_within(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     row.open_time.is_some_and(holds) || exit.is_some_and(holds)
 }
 
-fn format_more(count: usize, one: &str, several: &str) -> String {
+fn format_remaining_count(count: usize, one: &str, several: &str) -> String {
     if count == 0 { String::new() } else { format!(", and {} more", counted(count, one, several)) }
 }

@@ -30,8 +30,8 @@ pub struct LoadedCandles {
 
 /// Loads the candles within `range` from named files or series, the catalog, or the synthetic generator.
 ///
-/// The catalog is used if it has candles for any bot, or for all built-in example bots. Otherwise, the load fails if
-/// the catalog is configured, or if it has only series that no configured bot uses. A symbol may be misspelled.
+/// The catalog is used if it has candles for any configured bot, or for all built-in bots. If not, the load fails if
+/// `data.catalog` is set, or if the catalog has only series that no bot uses: a symbol may be misspelled.
 pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
@@ -239,8 +239,8 @@ fn mismatch_hint(mismatch: &SeriesMismatch) -> String {
         MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles from one source only.",
     };
     format!(
-        "prices inside a {coarse} candle would come from another time or market. {fix} You can also omit the \
-         {symbol} {fine} candles. `candlewick data check` compares files and series."
+        "prices inside a {coarse} candle would come from a different time or market. {fix} Alternatively, omit \
+         the {symbol} {fine} candles. `candlewick data check` compares files and series."
     )
 }
 

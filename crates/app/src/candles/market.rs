@@ -15,8 +15,8 @@ use std::path::Path;
 
 /// Selects the candle series of each bot, and all other series of the traded symbols.
 ///
-/// A missing series is resampled from the longest candles whose interval divides its interval. `place` is the data
-/// source that error messages name.
+/// A missing series is resampled from the longest candles whose interval divides the missing interval. `place` names
+/// the data source in error messages.
 pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
@@ -46,7 +46,7 @@ pub fn select_series(
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// Builds one market per symbol. The shortest candles of any bot price the trades. Shorter candles add detail.
+/// Builds one market per symbol. Trades are priced on the shortest candles of any bot; shorter ones add detail.
 pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {

@@ -25,7 +25,7 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns `asked`, or a default: one day after the start of the common period, but at most a quarter into it.
+/// Returns `asked`. The default is one day after the start of the common period, or a quarter into it if sooner.
 pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {

@@ -65,12 +65,12 @@ fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
         let symbols = names.map(|name| name.parse::<Symbol>().map_err(|error| wrong(error.to_string())));
         let symbols = symbols.collect::<Result<_, _>>()?;
         if record.len() > header.len() {
-            let problem = "more columns than in the header; put a reason that contains a comma in quotes";
+            let problem = "more columns than in the header; if the reason contains a comma, put it in quotes";
             return Err(wrong(problem.to_owned()));
         }
         spans.push(Blackout { from, to, symbols, reason: cell(reason).to_owned() });
         if spans.len() > MAX_SPANS {
-            return Err(wrong(format!("the file has more than {MAX_SPANS} spans")));
+            return Err(wrong(format!("the file has more than {MAX_SPANS} blackout periods")));
         }
     }
     Ok(spans)

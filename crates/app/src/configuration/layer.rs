@@ -1,4 +1,4 @@
-//! Layers of the configuration: defaults, files, environment and flags. Also resolves the file paths in them.
+//! Layers of the configuration: defaults, files, environment and flags. Also resolves paths in configuration files.
 
 use super::notify::is_channel_secret;
 use super::secret::mask_passwords;
@@ -133,15 +133,15 @@ impl Layer {
             let is_discord = channel.get("kind").and_then(Value::as_str) == Some("discord");
             let url = channel.get("url").and_then(Value::as_str).unwrap_or_default();
             if channel.contains_key("secret") {
-                return Err(self.misplaced_secret(&format!("notify.channels.{name}.secret")));
+                return Err(self.misplaced_secret_error(&format!("notify.channels.{name}.secret")));
             }
             if channel.contains_key("url") && (is_discord || mask_passwords(url).is_some()) {
-                return Err(self.misplaced_secret(&format!("notify.channels.{name}.url")));
+                return Err(self.misplaced_secret_error(&format!("notify.channels.{name}.url")));
             }
         }
         let broker = self.section("broker");
         match BROKER_SECRETS.iter().find(|key| broker.is_some_and(|broker| broker.contains_key(**key))) {
-            Some(key) => Err(self.misplaced_secret(&format!("broker.{key}"))),
+            Some(key) => Err(self.misplaced_secret_error(&format!("broker.{key}"))),
             None => Ok(()),
         }
     }
@@ -150,7 +150,7 @@ impl Layer {
         self.values.get(name)?.as_dict()
     }
 
-    fn misplaced_secret(&self, key: &str) -> AppError {
+    fn misplaced_secret_error(&self, key: &str) -> AppError {
         let problem = format!("{key} ({}): a secret does not belong in a configuration file", self.origin);
         let variable = format!("{ENVIRONMENT_PREFIX}{}", key.replace('.', "__").to_uppercase());
         AppError::invalid(problem).help(format!(
@@ -224,7 +224,7 @@ impl FileKind {
             Self::Rule => format!(
                 "{file} is a rule file: check it with `candlewick strategy check rules --param file={word}`, \
                  evaluate it with `candlewick tune {word}`, or backtest it with `--rules {word}`; to trade it, write \
-                 strategy = \"rules\", params = {{ file = \"{file}\" }} in a bot"
+                 strategy = \"rules\", params = {{ file = \"{file}\" }} in a [[bots]] section"
             ),
             Self::Configuration => format!(
                 "{file} is a configuration: check it with `candlewick config check --config {word}`, or check the \
@@ -338,7 +338,7 @@ fn syntax_hint(line: &str) -> Option<&'static str> {
         return Some("write numbers with a decimal point and without thousands separators, as in 1000.50");
     }
     if line.matches('"').count() % 2 == 1 {
-        return Some("a quote is missing; write text as in symbol = \"EURUSD\"");
+        return Some("a quotation mark is missing; write text as in symbol = \"EURUSD\"");
     }
     let (_, value) = line.split_once('=')?;
     let is_end = |letter: char| !(letter.is_alphanumeric() || "_-.:/".contains(letter));
@@ -346,7 +346,7 @@ fn syntax_hint(line: &str) -> Option<&'static str> {
     match word.to_lowercase().as_str() {
         _ if ["true", "false", "inf", "nan"].contains(&word) => None,
         "true" | "false" | "yes" | "no" | "on" | "off" => Some("use true or false"),
-        _ if word.starts_with(char::is_alphabetic) => Some("text needs quotes, as in symbol = \"EURUSD\""),
+        _ if word.starts_with(char::is_alphabetic) => Some("text needs quotation marks: symbol = \"EURUSD\""),
         _ => None,
     }
 }
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn recognizes_separators_open_quotes_and_bare_words() {
         let number = Some("write numbers with a decimal point");
-        let (quote, bare) = (Some("a quote is missing"), Some("text needs quotes"));
+        let (quote, bare) = (Some("a quotation mark is missing"), Some("text needs quotation marks"));
         for (line, expected) in [
             ("amount = 10,5", number),
             ("stake = { kind = \"fixed\", amount = 10,5 }", number),

@@ -38,7 +38,7 @@ pub struct LoadedConfig {
 
 impl LoadedConfig {
     /// Merges the defaults, `files` (or `base` if there are none), environment and `flags`; later values win.
-    /// The risk limits in `base` apply only to the bots in `base`.
+    /// If another layer configures bots, the risk limits in `base` are not used.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = files.iter().map(|file| Layer::read_file(file)).collect::<Result<Vec<_>>>()?;
         layers.push(Layer::environment()?);
@@ -234,9 +234,9 @@ fn change_problem(change: &SettingChange, new: &LoadedConfig) -> Problem {
     let change = SettingChange { key: String::new(), from: mask_value(key, from), to: mask_value(key, to) };
     let change = change.to_string();
     let why = match key.split('.').next() {
-        Some("bots") => "bots and their strategies are built at the start",
+        Some("bots") => "bots and their strategies are built only once, when the run starts",
         Some("risk") => "this setting is fixed once the run or the trading day has begun",
-        _ => "this setting is read only at the start",
+        _ => "this setting is read only once, when the run starts",
     };
     let problem =
         format!("{} cannot change at run time: {why}; restart the bot to apply the change", change.trim());
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn reload_rejects_added_removed_and_changed_bots() {
         let other = |period: u32| BOT.replace("period = 2", &format!("period = {period}"));
-        check("", &other(3), &["bots.btc.params.period", "2 -> 3", "built at the start"]);
+        check("", &other(3), &["bots.btc.params.period", "2 -> 3", "built only once"]);
         check("", &format!("{BOT}{}", BOT.replace("\"btc\"", "\"new\"")), &["bots.new", "(not set) ->"]);
         check("", &BOT.replace("\"btc\"", "\"new\""), &["bots.btc", "bots.new"]);
         let stake = format!("{BOT}stake = {{ kind = \"fixed\", amount = 3 }}");

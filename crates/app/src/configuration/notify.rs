@@ -20,7 +20,7 @@ pub struct NotifySettings {
     /// Maximum number of pending alerts per channel. Excess alerts are dropped and counted, the least severe first.
     #[schemars(range(min = 1, max = 100_000))]
     pub queue: u32,
-    /// Maximum number of separate messages per channel and digest window. Further ones are combined into a digest.
+    /// Maximum number of separate messages per channel and digest window. Further messages form a digest.
     #[schemars(range(min = 1, max = 1_000))]
     pub digest_after: u32,
     /// Length of the digest window in seconds.
@@ -120,7 +120,7 @@ pub enum AlertSeverity {
 pub enum AlertEvent {
     /// The run started. Severity: notice.
     Started,
-    /// The run ended. Severity: notice, or critical after an error or a limit.
+    /// The run ended. Severity: notice, or critical if an error or a limit ended it.
     Ended,
     /// The run opens no more trades and waits for open ones. Severity: notice.
     Stopping,
@@ -150,16 +150,16 @@ pub enum AlertEvent {
     VenueHeard,
     /// Candles of a series are late by more than two intervals. Severity: critical.
     SeriesLate,
-    /// Candles of a late series arrive again. Severity: notice.
+    /// Candles of a series that was late arrive again. Severity: notice.
     SeriesRecovered,
-    /// A day, drawdown, losing streak or balance limit, or a pause after declined orders, rejects signals.
-    /// Sent once a day per bot. Severity: warning.
+    /// Signals are rejected because of a day, drawdown, losing streak or balance limit, or in a pause after declined
+    /// orders. Sent once a day per bot. Severity: warning.
     Limit,
     /// Free balance plus open stakes are below `balance_below`. Severity: warning.
     Balance,
     /// The balance changed without a trade. Severity: warning.
     Deposit,
-    /// The verdict on a bot's edge. Severity: notice, or warning if an edge is ruled out or no longer shown.
+    /// A bot has a new verdict on its edge. Severity: notice, or warning if an edge is ruled out or no longer shown.
     Verdict,
     /// An audit found a difference, or another problem needs the operator. Severity: critical.
     Alarm,

@@ -76,7 +76,7 @@ impl Problems {
         self.0
     }
 
-    /// Returns `Setting` if any problem is an invalid setting, because an invalid setting may cause the data problems.
+    /// Returns `Data` if all problems are about data, else `Setting`: an invalid setting may have caused the others.
     pub fn kind(&self) -> ProblemKind {
         let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
         if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }
@@ -128,7 +128,7 @@ impl KeyPath {
         self.0.last().filter(|part| !is_index(part)).map_or("", String::as_str)
     }
 
-    /// Returns the value at this path. If it does not exist, returns the innermost table or list of the path that does.
+    /// Returns the value at this path or, if it does not exist, the innermost existing table or list on the path.
     pub fn innermost_value<'a>(&self, root: &'a Value) -> &'a Value {
         let next = |value: &'a Value, part: &String| match value {
             Value::Dict(_, dict) => dict.get(part),

@@ -48,9 +48,9 @@ pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
     bots.iter().rev().map(|bot| (bot.symbol, bot_asset_type(bot).to_owned())).collect()
 }
 
-/// The `[control]` section: socket and halt file of a bot, by default `candlewick.db.sock` and `candlewick.db.HALT`
-/// for `sqlite://candlewick.db`. For a database on a server, they are `NAME-HASH.sock` and `NAME-HASH.HALT` in
-/// `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
+/// The `[control]` section: socket and halt file of a bot. For the journal `sqlite://candlewick.db`, the defaults are
+/// `candlewick.db.sock` and `candlewick.db.HALT`. For a journal on a database server, they are `NAME-HASH.sock` and
+/// `NAME-HASH.HALT` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ControlSettings {
@@ -79,7 +79,7 @@ pub fn control_paths(loaded: &LoadedConfig) -> Result<ControlPaths> {
     })
 }
 
-/// Returns the base path of the control files: the journal file, or a path in the state folder if a server is used.
+/// Returns the base path of the control files: the journal file or, for a server, a path in the state folder.
 fn control_base_path(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
@@ -125,7 +125,7 @@ pub struct DataSettings {
     /// Default: `$XDG_CACHE_HOME/candlewick` or `~/.cache/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
-    /// State folder. It records opened hold-outs and the lengths of variant ledgers.
+    /// State folder. It contains records of opened hold-outs and of the lengths of variant ledgers.
     /// Default: `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
@@ -257,7 +257,7 @@ pub fn monitoring_problems(loaded: &LoadedConfig) -> Vec<Problem> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// File that lists the variants tried by `backtest`, `sweep` and `walk-forward`. Reports correct for the number.
+    /// File of all variants tried by `backtest`, `sweep` and `walk-forward`. Reports take their number into account.
     /// Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger: Option<PathBuf>,

@@ -157,13 +157,13 @@ impl Reader {
                 break;
             }
             for row in &rows {
-                let intent = intent_from(row).with_url(self.url())?;
+                let intent = intent_from_row(row).with_url(self.url())?;
                 last = intent.intent.cast_signed();
                 intents.push(intent);
             }
         }
         let rows = self.fetch("SELECT * FROM figures", &[]).await?;
-        let figures = rows.iter().map(figures_from).collect::<Result<_, _>>();
+        let figures = rows.iter().map(figures_from_row).collect::<Result<_, _>>();
         let figures = figures.with_url(self.url())?;
         Ok(Some(Tables { up_to: progress.up_to, intents, figures }))
     }
@@ -172,7 +172,7 @@ impl Reader {
         let mut reader = Self::open(url).await?;
         let found = reader.fetch("SELECT * FROM intents WHERE intent = $1", &[intent.cast_signed()]).await;
         reader.close().await;
-        found?.first().map(intent_from).transpose().with_url(url)
+        found?.first().map(intent_from_row).transpose().with_url(url)
     }
 
     pub async fn tables_complete_to(&mut self) -> Result<Option<u64>> {
@@ -225,7 +225,7 @@ impl Reader {
     }
 }
 
-fn intent_from(row: &AnyRow) -> Result<IntentRecord, sqlx::Error> {
+fn intent_from_row(row: &AnyRow) -> Result<IntentRecord, sqlx::Error> {
     let count = |column: &str| row.try_get::<i64, _>(column).map(i64::cast_unsigned);
     let text = |column: &str| row.try_get::<String, _>(column);
     let maybe = |column: &str| row.try_get::<Option<String>, _>(column);
@@ -262,7 +262,7 @@ fn intent_from(row: &AnyRow) -> Result<IntentRecord, sqlx::Error> {
     })
 }
 
-fn figures_from(row: &AnyRow) -> Result<((Millis, String), DayFigures), sqlx::Error> {
+fn figures_from_row(row: &AnyRow) -> Result<((Millis, String), DayFigures), sqlx::Error> {
     let count = |column: &str| row.try_get::<i64, _>(column).map(i64::cast_unsigned);
     let figures = DayFigures {
         seq: count("seq")?,

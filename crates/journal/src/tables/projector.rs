@@ -15,7 +15,7 @@ use std::time::Duration;
 const ROWS_PER_PIECE: usize = 250;
 const INTENTS_PER_QUERY: u64 = 500;
 const ENTRIES_PER_QUERY: u64 = 20_000;
-/// Maximum number of entries to scan for changes. If there are more, all intents are compared instead.
+/// Maximum number of new entries to scan for changes. If there are more, all intents are compared with their rows.
 const MAX_SCANNED_ENTRIES: u64 = 200_000;
 const MAX_LAG_ENTRIES: u64 = 50_000;
 
@@ -29,8 +29,8 @@ pub struct RunNames {
 pub trait IntentRows: Send + Sync {
     fn last_intent(&self) -> u64;
 
-    /// Returns the run that decided an intent; `None` if the intent was evicted from memory.
-    /// The row of an evicted intent is final, except for the number of the last entry.
+    /// Returns the run in which an intent was decided; `None` if the intent was evicted from memory.
+    /// The row of an evicted intent is final, except for the number of its last entry.
     fn run_of_intent(&self, intent: u64) -> Option<u64>;
 
     fn parse_run_names(&self, header: &StoredLine) -> Option<RunNames>;
@@ -53,7 +53,7 @@ enum Search {
 }
 
 /// Writes changed intents to the tables. [`Projector::take_line`] must receive every line after the initial head.
-/// Changes up to the initial head that the tables lack are found in the journal.
+/// Earlier changes that are missing from the tables are read from the journal.
 pub struct Projector {
     before: Head,
     seen: Head,
@@ -83,7 +83,7 @@ impl Projector {
         Self { must_clear: true, search: Search::Intents(1), ..Self::after(head) }
     }
 
-    /// Notes which intent the next durable line changes. `source` must already contain the data of this line.
+    /// Takes the next durable line and remembers which intent it changes. `source` must already include the line.
     pub fn take_line(&mut self, stored: &StoredLine, source: &dyn IntentRows) {
         self.seen = stored.head();
         match (stored.line.kind, stored.line.intent) {
@@ -238,7 +238,7 @@ const RECOUNT_FIGURES: &str = "INSERT INTO figures (day, bot, seq, decided, sett
 pub(crate) struct RowsToWrite {
     must_clear: bool,
     pub(crate) intents: Vec<IntentRecord>,
-    /// Last entry that the tables include after this write; `None` if more rows must be written first.
+    /// Last entry that the tables include after this write; `None` if more changes are still to be written.
     pub(crate) up_to: Option<Head>,
 }
 

@@ -186,7 +186,7 @@ impl EventTime {
     }
 }
 
-/// Converts a local time to a timestamp. A time repeated by DST is the first; a skipped time uses the earlier offset.
+/// Converts a local time to a timestamp. If DST repeats it, takes the first; if DST skips it, uses the earlier offset.
 fn local_to_timestamp(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     let at = match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.timestamp_millis()),
