@@ -24,13 +24,16 @@ pub(crate) struct Refusal {
 
 pub(crate) fn refusals(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale) -> Vec<Refusal> {
     let refusing = Rule::ALL.into_iter().filter(|rule| refuses_both_directions(*rule, proposal, view));
-    let refusal = |rule| Refusal {
-        rule,
-        remaining_and_stake: remaining_amount(rule, proposal, view).map(|left| (left, proposal.stake)),
-        figures: describe_figures(rule, proposal, view, scale),
-        until: find_refusal_end(rule, proposal, view),
-        waits_for_trades: remaining_amount(rule, proposal, view)
-            .is_some_and(|left| left + pending_stakes(rule, proposal, view) >= proposal.stake),
+    let refusal = |rule| {
+        let remaining = remaining_amount(rule, proposal, view);
+        Refusal {
+            rule,
+            remaining_and_stake: remaining.map(|left| (left.max(Money::ZERO), proposal.stake)),
+            figures: describe_figures(rule, proposal, view, scale),
+            until: find_refusal_end(rule, proposal, view),
+            waits_for_trades: remaining
+                .is_some_and(|left| left + pending_stakes(rule, proposal, view) >= proposal.stake),
+        }
     };
     // Daily limits no longer apply once the day is over.
     refusing.map(refusal).filter(|refusal| refusal.until.is_none_or(|until| until > proposal.at)).collect()
@@ -44,6 +47,7 @@ pub(crate) fn describe_figures(
 ) -> String {
     let RiskView { limits, state, .. } = view;
     if let Some(left) = remaining_amount(rule, proposal, view) {
+        let left = left.max(Money::ZERO);
         return format!("stake {}, {} left", scale.format(proposal.stake), scale.format(left));
     }
     match rule {
@@ -100,28 +104,30 @@ fn stake_figures(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale)
     if proposal.stake < limits.minimum_stake {
         return format!("the stake {stake} is below the minimum of {}", scale.format(limits.minimum_stake));
     }
-    let most = limits.largest_stake().into_iter().chain(limits.share_of(ledger.free())).min();
+    let most = limits.largest_stake().into_iter().chain(limits.share_of(ledger.available())).min();
     most.map_or_else(
         || format!("stake {stake}"),
         |most| format!("the stake {stake} is above the maximum of {}", scale.format(most)),
     )
 }
 
+/// Returns the amount that the rule still allows to stake. Negative if the rule is already exceeded.
 fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Money> {
     let RiskView { limits, ledger, state, .. } = view;
     let left = match rule {
         Rule::DailyLossLimit => {
-            limits.daily_loss_limit.at(ledger.day_equity())? + ledger.day_profit() - ledger.open_stakes()
+            limits.daily_loss_limit.at(ledger.day_equity())? + ledger.day_result() - ledger.open_stakes()
         }
         Rule::SessionLossLimit => {
             let session = state.session;
-            limits.session.loss_limit.at(session.equity)? + session.profit - ledger.open_stakes()
+            let result = session.result(ledger.shortage());
+            limits.session.loss_limit.at(session.equity)? + result - ledger.open_stakes()
         }
-        Rule::MaxDrawdown => limits.max_drawdown_amount(ledger.peak())? + ledger.free() - ledger.peak(),
-        Rule::InsufficientBalance => ledger.free(),
+        Rule::MaxDrawdown => limits.max_drawdown_amount(ledger.peak())? + ledger.available() - ledger.peak(),
+        Rule::InsufficientBalance => ledger.available(),
         rule => remaining_bot_loss(rule, proposal.bot, view)?,
     };
-    Some(left.max(Money::ZERO))
+    Some(left)
 }
 
 fn pending_stakes(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Money {
@@ -282,6 +288,10 @@ mod tests {
         };
         let is_stopped = is_refused(Direction::Buy) && is_refused(Direction::Sell);
         assert_eq!(is_stopped, !all.is_empty(), "{all:?}");
+        assert!(
+            all.iter().all(|one| one.remaining_and_stake.is_none_or(|(left, stake)| left < stake)),
+            "{all:?}"
+        );
         all.into_iter().map(|refusal| (refusal.rule, refusal.figures, refusal.until)).collect()
     }
 
@@ -333,7 +343,9 @@ mod tests {
     #[test]
     fn daily_loss_limit_waits_for_open_trades_and_ends_with_its_day() {
         // 85.00 are lost and 10.00 open, so 5.00 are left, or 15.00 if the trade wins.
-        for (lost, open, waits) in [(8_500, 1_000, true), (9_500, 0, false), (9_100, 500, false)] {
+        for (lost, open, waits) in
+            [(8_500, 1_000, true), (9_500, 0, false), (9_100, 500, false), (12_000, 1_000, false)]
+        {
             let mut situation = situation(&json!({}));
             situation.lose(Money::from_minor(lost));
             situation.ledger.reserve(Money::from_minor(open));
@@ -344,6 +356,33 @@ mod tests {
             assert_eq!(find(&situation), [(Rule::DailyLossLimit, waits)], "{lost} lost, {open} open");
             situation.move_to(DAY_END);
             assert_eq!(find(&situation), []);
+        }
+    }
+
+    #[test]
+    fn money_missing_from_the_wallet_counts_in_the_figures() {
+        let off = json!({ "daily_loss_limit": 0, "max_drawdown_percent": 0.0 });
+        let session =
+            json!({ "daily_loss_limit": 0, "max_drawdown_percent": 0.0, "session": { "loss_limit": 100 } });
+        let drawdown = json!({ "daily_loss_limit": 0 });
+        let share = json!({ "daily_loss_limit": 0, "max_drawdown_percent": 0.0, "max_stake_percent": 0.1 });
+        let above = "the stake 10.00 is above the maximum of 9.99";
+        for (settings, lost, missing, expected) in [
+            // 60.00 are lost and 35.00 missing of the limit of 100.00.
+            (json!({}), 6_000, 3_500, (Rule::DailyLossLimit, "stake 10.00, 5.00 left")),
+            (session, 6_000, 3_500, (Rule::SessionLossLimit, "stake 10.00, 5.00 left")),
+            // 20 % of 10,000.00 may be lost.
+            (drawdown, 150_000, 49_500, (Rule::MaxDrawdown, "stake 10.00, 5.00 left")),
+            (off, 600_000, 399_500, (Rule::InsufficientBalance, "stake 10.00, 5.00 left")),
+            // 0.1 % of 9,999.00 is 9.99.
+            (share, 0, 100, (Rule::StakeBounds, above)),
+        ] {
+            let mut now = situation(&settings);
+            now.lose(Money::from_minor(lost));
+            now.state.session.profit = Money::from_minor(-lost);
+            now.ledger.record_difference(Money::from_minor(-missing));
+            let all: Vec<_> = found(&now).into_iter().map(|(rule, figures, _)| (rule, figures)).collect();
+            assert_eq!(all, [(expected.0, expected.1.to_owned())], "{settings}");
         }
     }
 
