@@ -148,7 +148,7 @@ fn help_for_search(error: &SearchError) -> Option<String> {
             Some(suggest(name, known.iter().map(String::as_str)))
         }
         SearchError::OtherSweep { .. } => Some(
-            "choose another folder with --out; this folder has results of another program or other arguments or candles"
+            "choose another folder with --out; this folder has results of a different program, or of different arguments or candles"
                 .to_owned(),
         ),
         _ => None,
@@ -163,7 +163,7 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
         }
         RecordsError::NoRun => Some("start a run with `candlewick live`".to_owned()),
         RecordsError::UnreadableEntry { .. } => Some(
-            "verify the journal's hash chain with `candlewick doctor`, its decisions with `candlewick parity`"
+            "verify the journal's hash chain with `candlewick doctor`, and its decisions with `candlewick parity`"
                 .to_owned(),
         ),
         RecordsError::UnknownTrade { .. } => Some("list all trades with `candlewick trades`".to_owned()),
@@ -212,7 +212,7 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         }
         RuntimeError::Venue { source, .. } => Some(help_for_venue(source).to_owned()),
         RuntimeError::UnreadableEntry { .. } => {
-            Some("verify the journal with `candlewick doctor`, or name another with --journal".to_owned())
+            Some("verify the journal with `candlewick doctor`, or name another journal with --journal".to_owned())
         }
         RuntimeError::WrongSnapshot { .. } => {
             Some("the other entries are intact. Disable snapshots with runtime.snapshot_every = 0".to_owned())
@@ -221,7 +221,7 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
             "the entries are intact. Rebuild the tables with `candlewick journal project --rebuild`".to_owned(),
         ),
         RuntimeError::UnsupportedInterval { .. } => Some(format!(
-            "set the bot's interval to one of {}; only backtests resample longer candles",
+            "set the bot's interval to one of {}; only backtests build longer candles from shorter ones",
             COMMON_INTERVALS.join(", ")
         )),
         RuntimeError::UnknownSeries { .. } => Some(
@@ -237,7 +237,7 @@ fn help_for_venue(error: &BrokerError) -> &'static str {
         BrokerError::Credentials { .. } => {
             "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
         }
-        BrokerError::NotFound { .. } => "check the bots' symbols and asset types against those of the venue",
+        BrokerError::NotFound { .. } => "check that the venue lists the bots' symbols and asset types",
         BrokerError::Unavailable { .. } => {
             "check broker.base_url and broker.price_url, and whether this machine can reach the venue"
         }

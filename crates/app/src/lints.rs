@@ -31,7 +31,7 @@ pub enum Stage {
 pub struct LintInput<'a> {
     loaded: &'a LoadedConfig,
     registry: &'a Registry,
-    /// Candles of the command; `None` if the command reads no candles.
+    /// Candles that the command reads; `None` if it reads none.
     candles: Option<&'a [CandleSeries]>,
     now: Millis,
 }
@@ -170,11 +170,11 @@ fn hours_across_day_start(input: &LintInput<'_>) -> Vec<String> {
     for group in of_all.into_iter().chain(of_bots) {
         for own in group.iter().flatten() {
             let note = format!(
-                "{}: daily limits reset within the hours {} (at {} {}); move risk.day_start to other hours",
+                "{}: daily limits reset at {} {}, within the trading hours {}; choose another risk.day_start",
                 own.place,
-                own.describe(),
                 risk.day_start,
-                risk.day_timezone
+                risk.day_timezone,
+                own.describe()
             );
             let is_whole_day = own.hours.from == own.hours.to;
             if !is_whole_day && contains_day_start(&own.window, day, &group) && !notes.contains(&note) {

@@ -45,7 +45,7 @@ fn write_table(loaded: &LoadedConfig, path: &KeyPath, table: &Dict, text: &mut S
 
 pub fn to_json(loaded: &LoadedConfig) -> Json {
     let mut origins = Map::new();
-    let mut configuration = document(loaded, &KeyPath::default(), loaded.root(), &mut origins);
+    let mut configuration = render_json(loaded, &KeyPath::default(), loaded.root(), &mut origins);
     for (key, origin) in secret::configured_secrets(&loaded.config.broker) {
         configuration["broker"][key] = json!(MASK);
         origins.insert(format!("broker.{key}"), json!(origin));
@@ -53,16 +53,16 @@ pub fn to_json(loaded: &LoadedConfig) -> Json {
     json!({ "configuration": configuration, "origins": origins })
 }
 
-fn document(loaded: &LoadedConfig, path: &KeyPath, value: &Value, into: &mut Map<String, Json>) -> Json {
+fn render_json(loaded: &LoadedConfig, path: &KeyPath, value: &Value, into: &mut Map<String, Json>) -> Json {
     match value {
         Value::Dict(_, dict) => {
             let inner = |(name, value): (&String, &Value)| {
-                (name.clone(), document(loaded, &path.join_key(name), value, into))
+                (name.clone(), render_json(loaded, &path.join_key(name), value, into))
             };
             Json::Object(dict.iter().map(inner).collect())
         }
         Value::Array(_, items) => {
-            let inner = |(index, item)| document(loaded, &path.join_index(index), item, into);
+            let inner = |(index, item)| render_json(loaded, &path.join_index(index), item, into);
             Json::Array(items.iter().enumerate().map(inner).collect())
         }
         leaf => {

@@ -23,13 +23,13 @@ pub struct SignalSettings {
     /// CSV file with entry times and directions, reread after each change. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<PathBuf>,
-    /// Time zone of list times that do not specify one: an IANA name, `UTC-3` or `UTC+5:30`.
+    /// Time zone of list entries without a time zone: an IANA name, `UTC-3` or `UTC+5:30`.
     pub timezone: String,
     /// Day and month order of list dates such as 05/01. Default: inferred; an ambiguous list is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dates: Option<DateOrder>,
-    /// Whether to skip and count lines of the list that are not entries or have an untraded symbol.
-    /// Otherwise, such a list is rejected with an alarm.
+    /// Whether to skip and count list lines that are not entries or whose symbol no bot trades.
+    /// If not, one such line rejects the whole list and raises an alarm.
     pub skip_unknown: bool,
     /// Whether to read signals from standard input, one JSON object per line.
     pub stdin: bool,
@@ -37,11 +37,11 @@ pub struct SignalSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub listen: Option<SocketAddr>,
-    /// File with the webhook's secret. Only its owner may read it. `CANDLEWICK_SIGNALS__SECRET` takes precedence.
+    /// File with the webhook's secret, readable only by its owner. `CANDLEWICK_SIGNALS__SECRET` takes precedence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_file: Option<PathBuf>,
     /// Whether other machines may reach `listen`. Anyone with the secret can then trade.
-    /// The webhook does not encrypt the secret.
+    /// The secret is transmitted unencrypted.
     pub allow_remote: bool,
     /// Addresses or networks, such as `10.0.0.0/8`, from which to accept signals. Empty: all.
     pub allowed_addresses: Vec<String>,
@@ -143,7 +143,7 @@ impl WebhookSecret {
         Ok(Self(blake3::hash(text.as_bytes())))
     }
 
-    /// Compares the given secret with this secret. The comparison of their hashes takes constant time.
+    /// Returns whether `given` is this secret. Comparing their hashes takes constant time.
     pub(crate) fn is(&self, given: &str) -> bool {
         self.0 == blake3::hash(given.as_bytes())
     }

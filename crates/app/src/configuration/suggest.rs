@@ -7,7 +7,7 @@ use candlewick_sdk::{
 };
 use figment::value::Value;
 
-/// Sections where keys of other programs get a suggestion. Channels are left out: their token is not the venue's.
+/// Sections in which a key of another program gets a suggestion. Not `notify`: its tokens are not the venue's.
 const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
 const MAX_SUGGESTED_SECTIONS: usize = 4;
 const MAX_LISTED_KEYS: usize = 24;
@@ -67,7 +67,7 @@ fn is_at_top(path: &KeyPath, key: &str) -> bool {
 
 fn suggest_section(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String> {
     let is_top = is_at_top(path, key);
-    if !is_top && root.property(key).and_then(|schema| section(key, schema)).is_some() {
+    if !is_top && root.property(key).and_then(|schema| as_section(key, schema)).is_some() {
         return Some(format!("[{key}] is a section at the top level"));
     }
     let sections = sections_with_key(root, key);
@@ -80,17 +80,17 @@ fn suggest_section(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String
 
 fn sections_with_key(root: Schema<'_>, key: &str) -> Vec<String> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
-    for (header, schema) in root.properties().filter_map(|(name, schema)| section(name, schema)) {
+    for (header, schema) in root.properties().filter_map(|(name, schema)| as_section(name, schema)) {
         let named = header.trim_matches(['[', ']']).to_owned();
         let below =
-            schema.properties().filter_map(|(name, schema)| section(&format!("{named}.{name}"), schema));
+            schema.properties().filter_map(|(name, schema)| as_section(&format!("{named}.{name}"), schema));
         inner.extend(below.filter(|(_, schema)| schema.property(key).is_some()).map(|(header, _)| header));
         outer.extend(schema.property(key).map(|_| header));
     }
     if outer.is_empty() { inner } else { outer }
 }
 
-fn section<'a>(name: &str, schema: Schema<'a>) -> Option<(String, Schema<'a>)> {
+fn as_section<'a>(name: &str, schema: Schema<'a>) -> Option<(String, Schema<'a>)> {
     let found = if schema.has("items") {
         (format!("[[{name}]]"), schema.child("items"))
     } else if schema.has("additionalProperties") && !schema.has("properties") {

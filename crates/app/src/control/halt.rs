@@ -81,7 +81,7 @@ fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<Stri
     let running = running.unwrap_or_else(|| BOT_HINT.to_owned());
     let problem =
         format!("nothing was halted: the journal {place} does not exist, and no bot listens at {socket}");
-    let help = format!("{running}; creating a file with the journal's name and .HALT also halts the bot");
+    let help = format!("{running}; a file with the journal's name plus .HALT also halts the bot");
     AppError::invalid(problem).help(help)
 }
 
@@ -111,7 +111,7 @@ pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
 }
 
 async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {
-    let answer = ControlAnswer::Refused { problem: "it was withdrawn before a bot ran".to_owned() };
+    let answer = ControlAnswer::Refused { problem: "the command was withdrawn before a bot ran".to_owned() };
     match close_orders(url, None, &serde_json::json!(answer).to_string()).await {
         Ok(closed) => Ok(closed),
         Err(JournalError::OlderSchema { .. }) => Ok(0),
@@ -147,7 +147,7 @@ pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOu
             "the bot sent an unexpected answer".to_owned()
         }
         Err(error @ ControlError::NoBotListens { .. }) => {
-            return Err(AppError::invalid(format!("no signal was sent: {error}")).help(BOT_HINT));
+            return Err(AppError::invalid(format!("the trade signal was not sent: {error}")).help(BOT_HINT));
         }
         Err(error) => return Err(error.into()),
     };

@@ -107,7 +107,7 @@ async fn send_both_ways(
 }
 
 async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
-    let answer = ControlAnswer::Refused { problem: "it was withdrawn".to_owned() };
+    let answer = ControlAnswer::Refused { problem: "the command was withdrawn".to_owned() };
     match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {
         Ok(1..) => "the command was withdrawn; repeat it when the process answers again",
         Ok(0) => "the command was answered just now; `candlewick status` shows the result",

@@ -1,4 +1,4 @@
-//! Resolves orders of unknown status and vanished trades manually, through the running bot or in the journal.
+//! Resolves orders of unknown status and missing trades as the operator decides, through a bot or the journal.
 
 use super::as_invalid;
 use super::reach::{Delivery, deliver};
@@ -31,7 +31,7 @@ pub struct Decision {
 pub enum ResolveOutcome {
     ByBot(Box<RunState>),
     InJournal {
-        /// Difference between the venue's trade and the order, as text. If this is `Some`, the next run starts halted.
+        /// Why the next run starts halted: the venue's trade differs from the order, or is implausible.
         halted: Option<String>,
     },
 }

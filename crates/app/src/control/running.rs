@@ -73,15 +73,15 @@ fn build_entry(journal: &Path, loaded: &LoadedConfig, paths: &ControlPaths) -> i
         bot: RunningBot {
             process: std::process::id(),
             configuration: loaded.files().iter().filter(|file| file.is_file()).cloned().collect(),
-            socket: with_full_folder(&paths.socket)?,
-            halt_file: with_full_folder(paths.halt_file.path())?,
+            socket: resolve_folder(&paths.socket)?,
+            halt_file: resolve_folder(paths.halt_file.path())?,
             journal,
         },
     })
 }
 
-/// Makes `loaded` refer to the running bot with the same configuration files. Does nothing if a bot runs on
-/// the journal of this folder, or if the environment names a journal.
+/// Points `loaded` to the journal, socket and halt file of the running bot with the same configuration files.
+/// Keeps `loaded` if a bot runs on the journal of this folder, or if the environment names a journal.
 pub async fn find_running_bot(loaded: &mut LoadedConfig) -> Result<()> {
     let named = journal_url(loaded)?;
     // An absolute path needs no search.
@@ -99,7 +99,7 @@ pub async fn find_running_bot(loaded: &mut LoadedConfig) -> Result<()> {
     }
     // If the journal of a bot has another name, the bot was started with --journal.
     if same.len() > 1 || same.iter().any(|bot| !bot.journal.ends_with(file)) {
-        return Err(ambiguous_bot(same, &here));
+        return Err(ambiguous_bot_error(same, &here));
     }
     let Some(bot) = same.pop() else { return Ok(()) };
     let Some(journal) = bot.journal.to_str() else { return Ok(()) };
@@ -110,11 +110,11 @@ pub async fn find_running_bot(loaded: &mut LoadedConfig) -> Result<()> {
     Ok(())
 }
 
-fn ambiguous_bot(bots: Vec<RunningBot>, here: &Path) -> AppError {
+fn ambiguous_bot_error(bots: Vec<RunningBot>, here: &Path) -> AppError {
     let (count, here) = (bots.len(), here.display());
     let run = if count == 1 { "1 bot runs".to_owned() } else { format!("{count} bots run") };
     let named = list_journal_flags(bots.into_iter().map(|bot| bot.journal));
-    AppError::invalid(format!("{run} with this configuration, but not on the journal {here}: {named}"))
+    AppError::invalid(format!("{run} with this configuration, but not on the journal {here}; {named}"))
 }
 
 pub(super) async fn running_bots_hint() -> Option<String> {
@@ -169,7 +169,7 @@ fn full_path(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path).or_else(|_| std::path::absolute(path))
 }
 
-fn with_full_folder(path: &Path) -> io::Result<PathBuf> {
+fn resolve_folder(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let (folder, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
     Ok(full_path(folder)?.join(name))

@@ -57,7 +57,7 @@ impl RepairOptions {
         let resolved = self.conflicts.map(|choice| checked.resolve_conflicts(choice));
         let checked = resolved.as_ref().unwrap_or(checked);
         if checked.conflicts() > 0 {
-            let problem = format!("{target}: {} times have conflicting rows", checked.conflicts());
+            let problem = format!("{target}: timestamps with conflicting rows: {}", checked.conflicts());
             let help = "choose which row to keep: --also conflict=first, conflict=last or conflict=larger (by volume)";
             return Err(AppError::invalid(problem).help(help));
         }
@@ -79,7 +79,7 @@ impl RepairOptions {
         };
         match target {
             CheckTarget::Stored(_) => {
-                let note = format!("repaired: {}", repaired.counts());
+                let note = format!("repaired: {}", repaired.describe_changes());
                 let origin = origin_now("data check --fix".to_owned());
                 repaired.version = Some(catalog.add_repair(candles, &note, &origin)?);
             }
@@ -156,7 +156,7 @@ impl CheckResult {
         let certain = of(|remedy| remedy == Remedy::Always)
             .map(|(counts, _)| format!("{counts}: --fix writes a repaired copy"));
         let conflicts = of(|remedy| remedy == Remedy::Choose).map(|(counts, _)| {
-            format!("{counts}: --fix --also conflict=larger (or first, last) keeps one row per time")
+            format!("{counts}: --fix --also conflict=larger (or first, last) keeps one row per timestamp")
         });
         let doubtful = of(|remedy| matches!(remedy, Remedy::RemoveOnRequest | Remedy::TakeLatest));
         let doubtful = doubtful.map(|(counts, names)| {
@@ -177,7 +177,7 @@ impl CheckResult {
             checked.rows,
             checked.series,
             checked.session,
-            count_findings(checked)
+            describe_finding_counts(checked)
         );
         if checked.unfinished > 0 {
             let _ = write!(text, "; {} rows of unfinished candles omitted", checked.unfinished);
@@ -236,14 +236,14 @@ impl CheckResult {
             "problems": checked.findings.total(),
             "counts": counts.collect::<Map<String, Value>>(),
             "findings": findings.collect::<Vec<_>>(),
-            "fixed": repaired.as_ref().map(RepairedCopy::document),
+            "fixed": repaired.as_ref().map(RepairedCopy::to_json),
             "left": self.remaining_problems(),
         })
     }
 }
 
 impl RepairedCopy {
-    fn document(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({
             "removed": self.removed,
             "replaced": self.replaced,
@@ -253,7 +253,7 @@ impl RepairedCopy {
         })
     }
 
-    fn counts(&self) -> String {
+    fn describe_changes(&self) -> String {
         format!("{} removed, {} replaced with their latest value", self.removed, self.replaced)
     }
 
@@ -268,7 +268,7 @@ impl RepairedCopy {
     }
 }
 
-fn count_findings(checked: &CheckedSeries) -> String {
+fn describe_finding_counts(checked: &CheckedSeries) -> String {
     let counts = checked.findings.counts().iter();
     let counts: Vec<String> = counts.map(|(kind, count)| format!("{count} {kind}")).collect();
     if counts.is_empty() { "no problems".to_owned() } else { counts.join(", ") }

@@ -129,34 +129,34 @@ impl OutputFile {
 
 pub struct CatalogContents {
     folder: PathBuf,
-    /// Manifest of each series with the number of missing candles, which is `None` if the candles are unreadable.
-    found: Vec<(Manifest, Option<u64>)>,
+    /// Manifest of each series, with the number of missing candles (`None` if the candles are unreadable).
+    entries: Vec<(Manifest, Option<u64>)>,
     pub unreadable: Vec<AppError>,
 }
 
 impl CatalogContents {
     pub fn read(catalog: &Catalog) -> Result<Self> {
-        let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+        let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
         for series in catalog.series()? {
             match catalog.manifest(series) {
                 Ok(None) => {}
                 Ok(Some(manifest)) => {
                     let missing = catalog.missing_candles(series);
                     let missing = missing.map_err(|error| unreadable.push(error.into())).ok();
-                    found.push((manifest, missing));
+                    entries.push((manifest, missing));
                 }
                 Err(error) => unreadable.push(error.into()),
             }
         }
-        Ok(Self { folder: catalog.folder().to_owned(), found, unreadable })
+        Ok(Self { folder: catalog.folder().to_owned(), entries, unreadable })
     }
 
-    fn current(&self) -> impl Iterator<Item = (&Manifest, &Version, Option<u64>)> {
-        self.found.iter().filter_map(|(manifest, missing)| Some((manifest, manifest.current()?, *missing)))
+    fn current_versions(&self) -> impl Iterator<Item = (&Manifest, &Version, Option<u64>)> {
+        self.entries.iter().filter_map(|(manifest, missing)| Some((manifest, manifest.current()?, *missing)))
     }
 
     pub fn document(&self) -> Value {
-        self.current().map(manifest_document).collect()
+        self.current_versions().map(manifest_document).collect()
     }
 }
 
@@ -181,7 +181,7 @@ fn manifest_document((manifest, version, missing): (&Manifest, &Version, Option<
 
 impl fmt::Display for CatalogContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.found.is_empty() && self.unreadable.is_empty() {
+        if self.entries.is_empty() && self.unreadable.is_empty() {
             return write!(
                 f,
                 "{}: the catalog is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files",
@@ -190,7 +190,7 @@ impl fmt::Display for CatalogContents {
         }
         let mut table =
             table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Revised", "Source"]);
-        for (manifest, version, missing) in self.current() {
+        for (manifest, version, missing) in self.current_versions() {
             let sources: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
             table.add_row([
                 manifest.symbol.to_string(),

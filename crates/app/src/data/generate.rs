@@ -35,7 +35,7 @@ pub struct GenerateOptions {
 pub struct Defects {
     /// Number of gaps of one to ten candles.
     pub gaps: u32,
-    /// Number of bad rows. The defects cycle through the kinds of findings that the check reports.
+    /// Number of bad rows. Their defects cycle through the problems that `data check` reports.
     pub bad_rows: u32,
 }
 

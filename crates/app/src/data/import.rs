@@ -133,10 +133,10 @@ impl ReadFile {
         let (there, revised) = count_revised(stored.candles(), &revisions, &self.imported.candles);
         if revised >= MIN_SUSPICIOUS_DIFFERENCES && revised * 2 > there {
             let problem = format!(
-                "{revised} of {there} candles of {series} in the catalog {folder} have other values in this file"
+                "{revised} of {there} candles of {series} in the catalog {folder} have different values in this file"
             );
             let help = "check --timezone, --stamped and the symbol; --catalog chooses another folder; --mix stores the \
-                        other values as revisions";
+                        new values as revisions";
             return Err(AppError::invalid(problem).help(help));
         }
         Ok(())
@@ -251,7 +251,7 @@ impl ImportedFile {
         document
     }
 
-    fn write_reading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_summary(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ReadFile { file, imported, .. } = &self.read;
         let candles = &imported.candles;
         let missing = match count_missing_candles(candles) {
@@ -295,11 +295,11 @@ impl ImportedFile {
             let symbol = toml_key(candles.symbol().as_str());
             write!(
                 f,
-                "\n  prices inside candles are rounded only with a tick size; suggested: [simulation.ticks] {symbol} = {step}, the last \
-                 decimal of the prices in this file"
+                "\n  prices inside candles are rounded only if a tick size is set; suggested: [simulation.ticks] {symbol} = {step}, \
+                 from the last decimal of the prices in this file"
             )?;
             if has_float_noise(candles.candles()) {
-                f.write_str(", without digits after the 15th, which are floating-point noise")?;
+                f.write_str(", ignoring floating-point noise after the 15th digit")?;
             }
         }
         let closed = count_candles_in_closed_hours(candles);
@@ -323,7 +323,7 @@ impl ImportedFile {
 
 impl fmt::Display for ImportedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_reading(f)?;
+        self.write_summary(f)?;
         self.write_notices(f)?;
         match &self.place {
             Destination::File(out) => write!(f, "\n  {}", out.display()),
@@ -339,7 +339,7 @@ impl fmt::Display for ImportedFile {
                 if let Some(time) = revised_end {
                     write!(
                         f,
-                        "\n  warning: the last stored candle ({}), perhaps unfinished, has other values in this file",
+                        "\n  warning: the last stored candle ({}) has different values in this file; it may have been unfinished",
                         utc(*time)
                     )?;
                 }
@@ -347,7 +347,7 @@ impl fmt::Display for ImportedFile {
                     let Series { symbol, interval } = self.read.imported.candles.series();
                     write!(
                         f,
-                        "\n  the stored values are kept; `candlewick data check {} --fix --also revised` applies the later ones",
+                        "\n  the stored values are kept; `candlewick data check {} --fix --also revised` replaces them with the later values",
                         quote_for_shell(&format!("{symbol}@{interval}"))
                     )?;
                 }

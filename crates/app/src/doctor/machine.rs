@@ -32,7 +32,7 @@ pub(super) async fn check_data(loaded: &LoadedConfig, report: &mut dyn FnMut(Fin
         }
         if names.is_empty() {
             let text = "neither sandbox.data nor the catalog has candles for the bots; `live` requests candles from \
-                        the venue, and `live --sandbox` generates candles, but a backtest needs files";
+                        the venue, and `live --sandbox` generates candles, but `backtest` needs candle files";
             report(Check::Data.ok(text));
             return;
         }
@@ -75,7 +75,7 @@ fn judge_candles(series: &CandleSeries) -> Finding {
         None => Check::Data.ok(text),
         Some(longest) => Check::Data.warn(
             format!(
-                "{text}, other gaps: {}, longest {} candles from {}",
+                "{text}, other gaps: {} (longest: {} candles from {})",
                 holes.len(),
                 longest.missing,
                 day(longest.start)
@@ -136,7 +136,7 @@ fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
 
 fn judge_space(text: &str, free: u64) -> Finding {
     let text = format!("{text}; {} MiB free", free / MIB);
-    let remedy = "free disk space: when the disk is full, the journal cannot be written and no trade opens";
+    let remedy = "make room on the disk: when it is full, the journal cannot be written and no trade opens";
     if free < MIN_FREE_BYTES {
         Check::Disk.fail(text, remedy)
     } else if free < LOW_FREE_BYTES {
@@ -168,10 +168,10 @@ fn free_bytes(_folder: &Path) -> io::Result<Option<u64>> {
 pub(super) async fn check_journal(url: &JournalUrl) -> Finding {
     let late = format!("{url} could not be read completely within {} s", READ_TIMEOUT.as_secs());
     let late = Check::Journal.warn(late, "the hash chain is not verified; retry when the disk is idle");
-    with_timeout(READ_TIMEOUT, late, verify(url)).await
+    with_timeout(READ_TIMEOUT, late, verify_hash_chain(url)).await
 }
 
-async fn verify(url: &JournalUrl) -> Finding {
+async fn verify_hash_chain(url: &JournalUrl) -> Finding {
     let Ok(opened) = tokio::time::timeout(CHECK_TIMEOUT, Reader::open(url)).await else {
         let text = format!("no answer from {url} within {} s", CHECK_TIMEOUT.as_secs());
         return Check::Journal.fail(text, "check journal.url, and that the database is running");
@@ -190,7 +190,7 @@ async fn verify(url: &JournalUrl) -> Finding {
             }
             let outside = match verified.unsealed_exchanges {
                 0 => String::new(),
-                count => format!("; {count} raw exchanges of an earlier version are not part of the chain"),
+                count => format!("; {count} raw exchanges from an earlier version are not part of the chain"),
             };
             Check::Journal.ok(format!("{url} has {} entries with an intact chain{outside}", verified.entries))
         }
@@ -201,9 +201,9 @@ async fn verify(url: &JournalUrl) -> Finding {
 fn journal_hint(error: &JournalError) -> &'static str {
     match error {
         JournalError::BrokenChain { .. } => {
-            "distrust all figures from this entry on; restore a copy, or start a new journal once no trade is open"
+            "do not trust figures from this entry on; restore a backup, or start a new journal once no trade is open"
         }
-        JournalError::Damaged { .. } => "restore a copy, or start a new journal once no trade is open",
+        JournalError::Damaged { .. } => "restore a backup, or start a new journal once no trade is open",
         JournalError::NewerSchema { .. } => "use the newer program",
         JournalError::NotAJournal { .. } | JournalError::InvalidUrl { .. } => "correct journal.url",
         JournalError::NotWritable { .. } | JournalError::PermissionDenied { .. } => {
@@ -271,8 +271,8 @@ mod tests {
         check_gaps(&[0, 1, 2], Mark::Ok, "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00");
         check_gaps(&[46, 47, 94, 95], Mark::Ok, "closed weekends: 1");
         check_gaps(&[59, 61], Mark::Ok, "closed weekends: 1");
-        check_gaps(&[58, 60], Mark::Warn, "weekends: 0, other gaps: 1, longest 1 candles from 1970-01-03");
-        check_gaps(&[0, 2, 8, 9], Mark::Warn, "gaps: 2, longest 5 candles from 1970-01-01 03:00");
+        check_gaps(&[58, 60], Mark::Warn, "weekends: 0, other gaps: 1 (longest: 1 candles from 1970-01-03");
+        check_gaps(&[0, 2, 8, 9], Mark::Warn, "gaps: 2 (longest: 5 candles from 1970-01-01 03:00");
         check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], Mark::Warn, "closed weekends: 2");
     }
 

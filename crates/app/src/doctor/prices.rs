@@ -8,7 +8,7 @@ use candlewick_engine::BotSettings;
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::BTreeSet;
 
-/// Maximum age of a price that causes no warning. Prices in open markets change every second.
+/// Price age above which a warning is given. Prices in open markets change every second.
 const MAX_PRICE_AGE: Millis = Millis::MINUTE;
 /// Suffix of over-the-counter pairs, which the venue itself prices (`observed: values`).
 const OTC_SUFFIX: &str = ".OTC";
@@ -69,11 +69,11 @@ async fn explain_unknown_pair(asked: &VenueProbe, symbol: Symbol, samples: &mut 
             known.push(format!("\"{other}\""));
         }
     }
-    let slot = "the valid pairs are those that the venue lists for broker.slot";
+    let slot = "see the venue's list of pairs for broker.slot";
     let remedy = if known.is_empty() {
         format!("check the symbol of the bots; {slot}")
     } else {
-        format!("did you mean {}? {slot}", known.join(" or "))
+        format!("did you mean {}? Otherwise {slot}", known.join(" or "))
     };
     Check::PriceApi.fail(format!("{symbol}: unknown pair"), remedy)
 }
@@ -102,7 +102,7 @@ pub(super) fn format_span(length: Millis) -> String {
 
 const MIN_CANDLES: i64 = 3;
 const MAX_CANDLES: i64 = 500;
-/// Length of the period in which the last candles of a closed market are searched. It covers a long weekend.
+/// Period in which to look for the last candles of a closed market. It covers a long weekend.
 const LONG_WEEKEND: Millis = Millis::from_seconds(4 * 86_400);
 const CANDLE_GRACE: Millis = Millis::from_seconds(5);
 
@@ -127,7 +127,7 @@ async fn check_series(asked: &VenueProbe, bot: &BotSettings, samples: &mut Clock
     let window = CandleWindow::ending_at(now, bot.interval);
     // Also requests the candle that has not closed yet, to report whether the venue sends such candles.
     let end = now + bot.interval.length();
-    match send_request(asked.venue.candles(&query(bot, window.start, end)), samples).await {
+    match send_request(asked.venue.candles(&candle_query(bot, window.start, end)), samples).await {
         Ok(candles) => match window.judge(&name, &candles) {
             Some(finding) => finding,
             None => explain_empty(asked, bot, &name, samples).await,
@@ -144,7 +144,7 @@ async fn explain_empty(
     samples: &mut ClockSamples,
 ) -> Finding {
     let now = samples.venue_now();
-    match send_request(asked.venue.candles(&query(bot, now - LONG_WEEKEND, now)), samples).await {
+    match send_request(asked.venue.candles(&candle_query(bot, now - LONG_WEEKEND, now)), samples).await {
         Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(
             format!("{name}: no recent candles, but some within the last {}", format_span(LONG_WEEKEND)),
             "the market may be closed; the bot waits for the next candle",
@@ -161,7 +161,7 @@ async fn explain_empty(
     }
 }
 
-fn query(bot: &BotSettings, start: Millis, end: Millis) -> CandleQuery {
+fn candle_query(bot: &BotSettings, start: Millis, end: Millis) -> CandleQuery {
     CandleQuery { symbol: bot.symbol, interval: bot.interval, start, end }
 }
 
@@ -204,7 +204,7 @@ impl CandleWindow {
         let is_forming_sent = candles.forming_rows + candles.candles.len() > times.len();
         let forming = if is_forming_sent { "sent, but ignored" } else { "not sent" };
         let text = format!(
-            "{name}: {closed} of {expected} closed candles of the last {}; the forming one is {forming}",
+            "{name}: {closed} of {expected} closed candles of the last {}; the forming candle is {forming}",
             format_span(length * expected)
         );
         let remedy = match candles.unusable_rows {
@@ -278,7 +278,7 @@ mod tests {
         let now = 100 * 60_000 + 30_000;
         check_window(&hour, now, Mark::Ok, &["60 of 60 closed candles of the last 60 min", "is not sent"]);
         let longer: Vec<i64> = (30..=100).collect();
-        check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent"]);
+        check_window(&longer, now, Mark::Ok, &["60 of 60", "forming candle is sent"]);
         check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing candles: 1"]);
         check_window(&hour[..59], now, Mark::Warn, &["59 of 60"]);
         // A candle may still be missing three seconds after its close.

@@ -17,12 +17,12 @@ use std::path::PathBuf;
 use tokio::net::TcpListener;
 
 const CONFIG_HINT: &str =
-    "fix the configuration; `candlewick config check` lists all problems, and `config show` explains values";
+    "fix the configuration; `candlewick config check` lists all problems, and `config show` lists all values";
 
 const EXAMPLE_BOTS: &str = "no --config given: `backtest`, `sandbox` and `live --sandbox` use example bots; \
                         `live` and `paper` need --config";
 
-/// Loads and checks the configuration. One of the two real-money confirmations is sufficient.
+/// Loads and checks the configuration. For real money, it requires CANDLEWICK_ALLOW_REAL, but not `--real`.
 pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<LoadedConfig>, Finding) {
     let loaded = match LoadedConfig::read(files, Base::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,
@@ -166,12 +166,12 @@ async fn check_webhook(loaded: &LoadedConfig, address: SocketAddr) -> Finding {
     let proxy = if signals.behind_proxy { ", as reported by the proxy" } else { "" };
     let limit = signals.requests_per_minute;
     let webhook = format!(
-        "webhook http://{address}/signal accepts {limit} requests per minute {senders}{proxy}, with a secret"
+        "webhook http://{address}/signal accepts {limit} requests per minute {senders}{proxy}; each needs the secret"
     );
     match TcpListener::bind(address).await {
         Ok(_) => Check::Signals.ok(webhook),
         Err(_) if is_bot_running(loaded).await => {
-            Check::Signals.ok(format!("{webhook}; the running bot uses the address"))
+            Check::Signals.ok(format!("{webhook}; the running bot already listens there"))
         }
         Err(error) => Check::Signals.fail(
             format!("the webhook cannot listen at {address}: {error}"),
@@ -193,10 +193,10 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
         vec![format!("daily limits reset at {} {}", risk.day_start, describe_zone(&risk.day_timezone, now))];
     for hours in &risk.hours {
         let zone = describe_zone(&hours.timezone, now);
-        parts.push(format!("trades open from {} to {} {zone}", hours.from, hours.to));
+        parts.push(format!("trades may open from {} to {} {zone}", hours.from, hours.to));
     }
     if risk.hours.is_empty() {
-        parts.push("trades open at all hours (risk.hours is empty)".to_owned());
+        parts.push("trades may open at all hours (risk.hours is empty)".to_owned());
     }
     let text = parts.join("; ");
     let zones = std::iter::once(&risk.day_timezone).chain(risk.hours.iter().map(|hours| &hours.timezone));
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn reports_times_of_day_with_their_zones() {
-        check_zone("UTC", Mark::Ok, "reset at 00:00 UTC (now 12:00); trades open at all hours");
+        check_zone("UTC", Mark::Ok, "reset at 00:00 UTC (now 12:00); trades may open at all hours");
         check_zone("America/New_York", Mark::Ok, "(now 07:00, with summer time)");
         check_zone("Asia/Tokyo", Mark::Ok, "(now 21:00)");
         check_zone("Mars/Base", Mark::Fail, "Mars/Base is not a time zone");

@@ -136,7 +136,7 @@ pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -
     let seconds = |span: Millis| format!("{:+.2} s", span.get() as f64 / 1_000.0);
     let Skew { low, high } = *common;
     if low > high {
-        let text = format!("the times of {answers} answers contradict each other: a clock was changed");
+        let text = format!("the timestamps of {answers} answers contradict each other: a clock was changed");
         return Check::ClockSkew.warn(text, "try again; the clocks of the venue's servers may differ");
     }
     let skew = format!("the venue's clock is {} to {} ahead of this machine", seconds(low), seconds(high));
@@ -208,7 +208,7 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
 fn describe_bonus(balances: &Balances) -> String {
     let bonus = balances.bonus.map(|bonus| bonus.normalize());
     bonus.map_or(String::new(), |bonus| {
-        format!("; a BONUS wallet holds {bonus}, not counted: the venue may take part of a stake from there")
+        format!("; a BONUS wallet holds {bonus}, not counted here; the venue may pay part of a stake from it")
     })
 }
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Default number of candles per batch that is written to the catalog. An interruption loses at most one batch.
+/// Default number of candles per batch that is written to the catalog. A crash loses at most one batch.
 pub const DEFAULT_BATCH_CANDLES: usize = 5_000;
 const DEFAULT_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
@@ -38,7 +38,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
     let series = job.target.series;
     fetching.check_source(series).await?;
     let stored = fetching.with_catalog(move |catalog| read_stored(catalog, series)).await?;
-    let stretches = plan_stretches(job, stored.as_ref(), fetching)?;
+    let stretches = plan_fetch(job, stored.as_ref(), fetching)?;
     let settings = DownloadSettings {
         symbol: series.symbol,
         interval: series.interval,
@@ -98,7 +98,7 @@ fn read_stored(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>
     Ok(Some(StoredSeries { manifest, candles, repaired }))
 }
 
-fn plan_stretches(
+fn plan_fetch(
     job: &CandleJob,
     stored: Option<&StoredSeries>,
     fetching: &Fetcher,

@@ -31,7 +31,7 @@ pub struct Fetcher {
     pub source: String,
     price_url: String,
     mixing: SourceMixing,
-    /// Token that stops all tasks. Each task stores the candles that it has received before it ends.
+    /// Token that stops all tasks. Each task then stores the candles that it has received, and ends.
     pub stop: CancellationToken,
     meter: Arc<Mutex<ProgressMeter>>,
 }
@@ -89,7 +89,7 @@ impl Fetcher {
         meter.bar.update(done.min(total), total);
     }
 
-    fn pulse(&self, records: u64) {
+    fn advance_recording(&self, records: u64) {
         let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
         meter.done += records;
         let message = format!("Recording: {} price records so far (press Ctrl-C to stop)", meter.done);
@@ -105,7 +105,7 @@ impl Fetcher {
         done.map_err(|error| AppError::system("the catalog operation was interrupted", error))?
     }
 
-    /// Rejects a series stored from another source, because candles that differ would count as revisions.
+    /// Rejects a series if its stored candles are from another source. Differences would count as revisions.
     async fn check_source(&self, series: Series) -> Result<()> {
         if self.mixing == SourceMixing::Allowed {
             return Ok(());
@@ -130,7 +130,7 @@ pub struct Target {
     pub asset_type: String,
 }
 
-/// Returns the named series, or the series of the bots if `names` is empty. `every` replaces all intervals.
+/// Returns the named series, or the bots' series if `names` is empty. `every` overrides their intervals.
 pub fn select_targets(
     names: &[String],
     every: Option<Interval>,
@@ -171,7 +171,7 @@ fn parse_series(name: &str, every: Option<Interval>) -> Result<Series> {
 }
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Time between writes to the catalog. An interruption loses at most the prices of this time.
+/// Interval between writes to the catalog. A crash loses the prices received since the last write.
 const STORE_INTERVAL: Duration = Duration::from_secs(10);
 
 pub async fn record_prices(target: Target, fetching: Fetcher) -> (FetchStats, Result<()>) {
@@ -201,7 +201,7 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
         match polled {
             Ok(recorded) => {
                 fetched.record(1, recorded.rejected, recorded.seen_at);
-                fetching.pulse(recorded.candles.len() as u64);
+                fetching.advance_recording(recorded.candles.len() as u64);
                 batch.add(recorded.candles, recorded.seen_at);
             }
             // Tries again, because the venue has answered before and may recover.

@@ -113,7 +113,7 @@ impl FetchStats {
         }
         let since = self.since.map(utc).unwrap_or_default();
         Some(format!(
-            "{}: the venue has no closed candles in this range; the venue's time was {since}",
+            "{}: the venue has no closed candles in this range; its clock was at {since}",
             self.target.series
         ))
     }

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 const MIN_PERCENT: f64 = 1.0;
 /// Minimum plausible percentage of a per-bot limit, since 0.5 % is common there.
 const MIN_BOT_PERCENT: f64 = 0.1;
-/// Minimum payout in percent of which the stake is probably a part, such as 185 instead of 85.
+/// Minimum payout, in percent, that probably includes the returned stake, such as 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
@@ -144,7 +144,7 @@ pub(super) fn unlimited_trades(input: &LintInput<'_>) -> Vec<String> {
     limits.into_iter().filter(|(_, most)| *most == 0).map(|(key, _)| describe(key)).collect()
 }
 
-fn break_even(payout_percent: f64) -> f64 {
+fn break_even_percent(payout_percent: f64) -> f64 {
     100.0 / (1.0 + payout_percent / 100.0)
 }
 
@@ -155,7 +155,7 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
     let all = symbols.into_iter().map(payout).chain(minimum_payouts(risk));
     let high = all.filter(|(_, percent)| *percent > 100.0);
     let describe = |(key, percent): (String, f64)| {
-        let (rate, profit) = (break_even(percent), percent - 100.0);
+        let (rate, profit) = (break_even_percent(percent), percent - 100.0);
         let hint = if percent < MIN_RETURN_PERCENT {
             String::new()
         } else {
@@ -198,7 +198,7 @@ pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Option<String> {
     let higher: Vec<String> = higher.map(|(symbol, own)| format!("{symbol} ({own} %)")).collect();
     (!higher.is_empty()).then(|| {
         format!(
-            "risk.best_payout_of: if {} pays best but less than the minimum payout, {lowest} ({least} %) is rejected \
+            "risk.best_payout_of: if {} pays best but below its minimum payout, {lowest} ({least} %) is rejected \
              too; use the same minimum payout for all these symbols",
             higher.join(" or ")
         )
@@ -213,9 +213,9 @@ pub(super) fn gate_payouts(input: &LintInput<'_>) -> Vec<String> {
             format!(
                 "the gate assumes a payout of {asked} % (break-even win rate {:.2} %), but {} pays {pays} % in [simulation] \
                  (break-even {:.2} %), so trades may lose money while the gate is open; did you mean payout = {pays}?",
-                break_even(asked),
+                break_even_percent(asked),
                 bot.symbol,
-                break_even(pays)
+                break_even_percent(pays)
             )
         })
     })

@@ -100,7 +100,7 @@ fn reports_doubtful_payouts_with_their_break_even() {
     let choice = |least: &str| pays(80, &format!("best_payout_of = [\"EURUSD\", \"GBPUSD\"]\n{least}"));
     let unequal = |part| [probing, ("unequal_minimum_payouts", part)];
     let least = "min_payout_percent_by_symbol = { EURUSD = 75, GBPUSD = 91 }";
-    check_sections(&choice(least), &unequal("(91 %) pays best but less than the minimum payout, EURUSD"));
+    check_sections(&choice(least), &unequal("(91 %) pays best but below its minimum payout, EURUSD"));
     let least = "min_payout_percent_by_symbol = { GBPUSD = 91 }";
     check_sections(&choice(least), &unequal("EURUSD (0 %) is rejected too"));
     let equal = "min_payout_percent_by_symbol = { EURUSD = 80, BTCUSDT = 90 }\nmin_payout_percent = 80";
@@ -183,7 +183,7 @@ fn reports_causes_of_interrupted_ladders() {
 #[test]
 fn reports_hours_split_by_a_day_with_limits() {
     let night = "hours = [{ from = \"22:00\", to = \"02:00\" }]\n";
-    let split = "daily limits reset within the hours 22:00 to 02:00 UTC (at 00:00 UTC)";
+    let split = "daily limits reset at 00:00 UTC, within the trading hours 22:00 to 02:00 UTC";
     for (risk, is_split) in [
         ("daily_loss_limit = 10", true),
         ("daily_loss_limit = 0\ndaily_profit_target_percent = 2.0", true),
@@ -210,11 +210,11 @@ fn reports_hours_split_by_a_day_with_limits() {
         ("from = \"00:30\", to = \"02:00\", timezone = \"Europe/London\"", true),
         ("from = \"01:00\", to = \"02:00\", timezone = \"Europe/London\"", false),
     ] {
-        let expected = [("split_hours", "daily limits reset within the hours")];
+        let expected = [("split_hours", "daily limits reset at 00:00 UTC, within the trading hours")];
         check_sections(&format!("[risk]\nhours = [{{ {hours} }}]\n"), if is_split { &expected } else { &[] });
     }
     let own = "filters = [{ hours = [\"22:00\", \"02:00\"] }]";
-    let found = [("split_hours", "the filter of bot \"a\": daily limits reset within the hours 22:00")];
+    let found = [("split_hours", "the filter of bot \"a\": daily limits reset at 00:00 UTC, within the")];
     check_combination("[risk]\ndaily_loss_limit = 10\n", own, &found);
     // [risk] allows no hours after midnight.
     let evening = "[risk]\ndaily_loss_limit = 10\nhours = [{ from = \"20:00\", to = \"00:00\" }]\n";

@@ -23,7 +23,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Minimum age in real seconds before data is stale. Answers take real time at any speed of the clock.
+/// Minimum age, in real seconds, at which data becomes stale. Answers take real time at any clock speed.
 const MIN_STALE_AGE_S: u32 = 10;
 
 pub struct EmbeddedVenue {
@@ -35,7 +35,7 @@ pub struct EmbeddedVenue {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplaySpan {
-    /// Starts after some history. Runs until it is stopped. In lock-step mode, also ends with the last candle.
+    /// Starts after the strategies' warm-up. Runs until stopped, or in lock-step mode until the last candle.
     Open,
     Whole,
 }
@@ -115,7 +115,7 @@ fn to_venue_seconds(seconds: u32, factor: f64) -> u32 {
     (f64::from(seconds) * factor.max(1.0)).min(f64::from(u32::MAX)) as u32
 }
 
-/// Limits the polling interval to at least one real second. An interval of 0 disables polling.
+/// Raises the polling interval to at least one real second. An interval of 0 disables polling.
 fn limit_polling(every_s: u32, factor: f64) -> u32 {
     if every_s == 0 { 0 } else { every_s.max(to_venue_seconds(1, factor)) }
 }

@@ -52,7 +52,7 @@ pub struct Connection {
     pub runtime: RuntimeSettings,
     pub account: AccountKind,
     pub trading: TradingMode,
-    /// Maximum request rate per second; 0 for unlimited.
+    /// Maximum number of requests per second; 0 for unlimited.
     pub requests_per_second: f64,
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     pub unrecognised: Arc<UnrecognisedData>,
@@ -122,7 +122,7 @@ pub struct Outcome {
     pub trading: TradingMode,
     pub start_balance: Money,
     pub span: Range<Millis>,
-    /// Number of the last event, or 0 if nothing follows the event feed.
+    /// Number of the last event, or 0 if nothing has subscribed to the event feed.
     pub last_event: u64,
 }
 
@@ -168,7 +168,7 @@ async fn run_watched(
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
     warn_about_blackouts(loaded, clock.now());
     let (session, journal) = release_on_error(new_session(&settings, bots.strategies), journal).await?;
-    report_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
+    report_request_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal.url();
     // Without a journal, intents are never evicted.
     runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
@@ -294,7 +294,7 @@ async fn check_start(
 ) -> Result<()> {
     let evicted = past.evicted_count();
     if evicted > 0 {
-        tracing::info!("{evicted} old trades remain in the journal only");
+        tracing::info!("{evicted} old trades are in the journal, but no longer in memory");
     }
     let known = ReloadInput { forgotten_trades: evicted, ..ReloadInput::new(session, past.book()) };
     let standing = journal_session::complete_reload_input(&known, journal, settings).await?;
@@ -320,7 +320,7 @@ fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -
     Ok(Session::new(settings, strategies)?)
 }
 
-fn report_budget(
+fn report_request_budget(
     (settings, wants_prices, streams): (&SessionSettings, &[bool], bool),
     requests_per_second: f64,
     runtime: &mut RuntimeSettings,
