@@ -116,7 +116,7 @@ impl MonteCarloTerms {
             final_balance: scale.to_f64(end),
             max_drawdown: figures.max_drawdown,
             max_drawdown_percent: figures.max_drawdown_percent,
-            is_ruined: end < least_stake(&trades),
+            is_ruined: end < min_stake(&trades),
         };
         let Self { resampling, paths, seed, .. } = self;
         let own = json!({ "resampling": resampling, "paths": paths, "block": block, "seed": seed });
@@ -135,7 +135,7 @@ fn trade_returns(trades: &[ObservedTrade]) -> Vec<f64> {
     trades.iter().map(ratio).filter(|one| one.is_finite()).collect()
 }
 
-fn least_stake(trades: &[ObservedTrade]) -> Money {
+fn min_stake(trades: &[ObservedTrade]) -> Money {
     trades.iter().map(|trade| trade.stake).min().unwrap_or_default()
 }
 
@@ -156,7 +156,7 @@ impl PreparedMonteCarlo<'_> {
         let monte_carlo = MonteCarlo {
             bootstrap: bootstrap.map_err(|error| AppError::invalid(error.to_string()))?,
             balance: loaded.initial_balance()?,
-            min_stake: least_stake(&self.trades),
+            min_stake: min_stake(&self.trades),
             scale: settings.session.money_scale,
             threads: threads_or_cores(self.terms.threads),
         };

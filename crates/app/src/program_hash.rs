@@ -36,7 +36,7 @@ impl Program {
             target: format!("{ARCH}-{OS}"),
             features: features.map(|(name, _)| name.to_owned()).collect(),
             hash: program_hash()?,
-            libraries: hash_libraries().map_err(unreadable)?,
+            libraries: hash_libraries().map_err(read_error)?,
         })
     }
 
@@ -57,21 +57,21 @@ impl fmt::Display for Program {
 
 static CODE_FILE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the file to hash when this program is a library of another process. Later calls have no effect.
+/// Sets the file to hash if the program runs as a library in another process. Only the first call has an effect.
 pub fn set_code_file(file: PathBuf) {
     CODE_FILE.get_or_init(|| file);
 }
 
-/// Returns the hash of those bytes of the executable that are loaded into memory at run time.
+/// Returns the hash of the executable, without parts that are not loaded into memory (such as debug sections).
 ///
 /// The hash changes with any compiled-in code, even if the version does not. A hash of Candlewick's
-/// sources would miss strategies of other crates. Excludes debug sections, which are most of the file.
+/// sources would not cover strategies in other crates.
 pub fn program_hash() -> Result<String> {
     let file = CODE_FILE.get().map_or_else(open_executable, File::open);
-    file.and_then(hash_file).map_err(unreadable)
+    file.and_then(hash_file).map_err(read_error)
 }
 
-fn unreadable(error: io::Error) -> AppError {
+fn read_error(error: io::Error) -> AppError {
     AppError::system("cannot read the program file", error)
 }
 

@@ -1,4 +1,4 @@
-//! Fast reading of a journal from its last snapshot.
+//! Fast reading of a journal, starting at the last snapshot.
 
 use crate::error::{AppError, Result};
 use candlewick_journal::Reader;
@@ -25,7 +25,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
         } else {
             Box::pin(JournalFold::read(reader, &run.settings, 0)).await
         };
-        let fold = fold.map_err(unreadable)?;
+        let fold = fold.map_err(to_app_error)?;
         if let Some(notice) = fold.notice() {
             tracing::info!("{notice}");
         }
@@ -49,7 +49,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
     }
 }
 
-fn unreadable(error: RuntimeError) -> AppError {
+fn to_app_error(error: RuntimeError) -> AppError {
     match error {
         RuntimeError::Journal(error) => error.into(),
         RuntimeError::UnreadableEntry { seq, problem } => {

@@ -87,12 +87,12 @@ impl ReloadContext {
                 .with_stream(self.config.broker.client.stream);
             runtime.shortage = demand.shortage(self.requests_per_second);
         }
-        let mut kept = self.changed_files()?;
+        let mut kept = self.describe_changed_files()?;
         kept.extend(idle_blackouts(loaded, self.clock.now()));
         Ok(NewSettings { risk, runtime, unreloaded_inputs: kept })
     }
 
-    fn changed_files(&self) -> Result<Vec<String>> {
+    fn describe_changed_files(&self) -> Result<Vec<String>> {
         let now = bot_files(&self.config.bots)?;
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
         let words = |name: &str| {
@@ -103,7 +103,7 @@ impl ReloadContext {
         Ok(changed.take(MAX_LISTED_FILES).map(|(name, _)| words(name)).collect())
     }
 
-    /// Builds the new settings for the same bots, because the state of the run refers to bots by index.
+    /// Builds the new settings, but keeps the current bots, because the state of the run refers to bots by index.
     fn build_settings(&self, loaded: &LoadedConfig) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }
@@ -164,14 +164,14 @@ mod tests {
         config.bots[0].params = serde_json::json!({ "file": file.to_str() });
         let files = bot_files(&config.bots).unwrap();
         let running = running(config, files);
-        assert_eq!(running.changed_files().unwrap(), [""; 0]);
+        assert_eq!(running.describe_changed_files().unwrap(), [""; 0]);
         let told = ["up.toml has changed since the start: restart the bot to use the new file"];
         std::fs::write(&file, "buy = 'close > 2'").unwrap();
-        assert_eq!(running.changed_files().unwrap(), told);
+        assert_eq!(running.describe_changed_files().unwrap(), told);
         std::fs::write(&file, "buy = 'close > 1'").unwrap();
-        assert_eq!(running.changed_files().unwrap(), [""; 0], "as it was");
+        assert_eq!(running.describe_changed_files().unwrap(), [""; 0], "as it was");
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(running.changed_files().unwrap(), told);
+        assert_eq!(running.describe_changed_files().unwrap(), told);
     }
 
     #[test]

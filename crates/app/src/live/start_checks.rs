@@ -32,7 +32,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
         return Ok(());
     }
     let problem = format!(
-        "the live verdict forbids real money for bots whose edge is ruled out or no longer held: {}",
+        "bots whose edge is ruled out or no longer held must not trade real money: {}",
         rejected.join(", ")
     );
     Err(stopped(problem).help("use the demo wallet for these bots, or remove them"))
@@ -109,7 +109,7 @@ fn trade_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TradeRec
     TradeRecord::from_rows(payout, own)
 }
 
-/// Records in the variant ledger, if configured, which candles these bots will see.
+/// Records which candles the bots will see, if a variant ledger is configured.
 pub fn record_seen_candles(
     loaded: &LoadedConfig,
     registry: &Registry,
@@ -125,7 +125,7 @@ pub fn record_seen_candles(
     ledger.record_variants(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
         let problem =
-            format!("cannot record this look at candles in {place}; set another [variants] ledger, or \"\"");
+            format!("cannot record the use of candles in {place}; set another [variants] ledger, or \"\"");
         AppError::invalid(problem).with_source(error)
     })?;
     Ok(())

@@ -124,8 +124,7 @@ fn build_endpoint(loaded: &LoadedConfig, name: &str, channel: &ChannelSettings) 
     let key = |key: &str| format!("notify.channels.{name}.{key}");
     let (url, secret) = resolve_address(loaded, name, channel)?;
     let Some(url) = url else {
-        let problem =
-            "the address of the channel is missing: set this key, url_file or the environment variable";
+        let problem = "the channel has no address: set url, url_file or the environment variable";
         return Err(loaded.problem(&key("url"), problem));
     };
     let sound = |setting: &str, text: &str| {

@@ -9,7 +9,7 @@ use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
 use candlewick_sdk::{Millis, MoneyScale, escape_hidden, format_price};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rules that cause an alert when they reject a signal, because the user set the limit or has to act.
+/// Rules whose rejections cause an alert: the user set the limit or has to act.
 const REPORTED_LIMITS: [Rule; 10] = [
     Rule::DailyLossLimit,
     Rule::DailyProfitTarget,
@@ -94,7 +94,7 @@ impl AlertBuilder {
         self.doubts.insert(order.intent, DoubtfulOrder { since, order, is_reported: false });
     }
 
-    /// Returns an alert when the funds fall below the limit. The next alert requires that the funds recover first.
+    /// Returns an alert when the funds fall below the limit. Alerts again only after the funds have recovered.
     pub(super) fn check_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
         let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
@@ -109,7 +109,7 @@ impl AlertBuilder {
             doubt.is_reported = true;
             let (seconds, order) = ((now - doubt.since).get() / 1_000, describe_order(&doubt.order));
             let text =
-                format!("trade #{intent} ({order}): unknown status for {seconds} s, the symbol is blocked");
+                format!("trade #{intent} ({order}): unknown status for {seconds} s; its symbol is blocked");
             with_order(alert(now, Kind::Doubt, &text), &doubt.order)
         });
         alerts.collect()
@@ -129,7 +129,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
             plain(Kind::Halted, format!("trading stops until `candlewick resume`{}", format_reason(reason)))
         }
         RunEvent::Suspended { reason } => {
-            plain(Kind::Suspended, format!("opens are suspended{}", format_reason(reason)))
+            plain(Kind::Suspended, format!("trading is suspended{}", format_reason(reason)))
         }
         RunEvent::Resumed => plain(Kind::Resumed, "trading has resumed".to_owned()),
         RunEvent::Reloaded => plain(Kind::Reloaded, "the reloaded settings are in effect".to_owned()),
@@ -141,20 +141,20 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
         RunEvent::VenueHeard { api } => plain(Kind::VenueHeard, format!("{} answers again", api.label())),
         RunEvent::SeriesLate { symbol, interval, since, is_unanswered } => {
             let seconds = (at - since).get() / 1_000;
-            let why = if is_unanswered { "requests fail" } else { "the price API sends no new candle" };
+            let why = if is_unanswered { "requests fail" } else { "the price API sends no new candles" };
             let text =
-                format!("{symbol} {interval} has had no candle for {seconds} s: {why}; no trade opens on it");
+                format!("{symbol} {interval} has had no candle for {seconds} s: {why}; no trades open on it");
             Some(series_alert(at, Kind::SeriesLate, symbol, &text))
         }
         RunEvent::SeriesRecovered { symbol, interval, .. } => {
-            let text = format!("candles of {symbol} {interval} arrive again");
+            let text = format!("candles of {symbol} {interval} are arriving again");
             Some(series_alert(at, Kind::SeriesRecovered, symbol, &text))
         }
         RunEvent::Deposit { amount } => {
             plain(Kind::Deposit, format!("the wallet changed by {amount:+.2}, which no trade explains"))
         }
         RunEvent::WalletDifference { amount } if amount != 0.0 => {
-            plain(Kind::Deposit, format!("the wallet differs by {amount:+.2} from the results of the trades"))
+            plain(Kind::Deposit, format!("the wallet differs by {amount:+.2} from the computed balance"))
         }
         RunEvent::Verdict { bot, edge, trades } => Some(verdict_alert(at, bot, edge, trades)),
         RunEvent::Alarm { text } => {
@@ -309,7 +309,7 @@ mod tests {
             (silent, "venue_silent critical -", "the price API has not answered for 200 s;"),
             (RunEvent::VenueHeard { api: VenueApi::Trading }, "venue_heard notice -", "the trading API"),
             (late_series(true), "series_late critical -", "EURUSD 1m has had no candle for 180 s: requests"),
-            (late_series(false), "series_late critical -", "for 180 s: the price API sends no new candle"),
+            (late_series(false), "series_late critical -", "for 180 s: the price API sends no new candles"),
             (RunEvent::Alarm { text: "it differs".to_owned() }, "alarm critical -", "it differs"),
             (verdict(Edge::NoLongerHeld), "verdict warning btc", "after 900 trades: the edge is no longer"),
             (verdict(Edge::Shown), "verdict notice btc", "after 900 trades: an edge is shown"),

@@ -30,7 +30,7 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(15);
 const DRAIN_CHECKS: u32 = 20;
 const DRAIN_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Alerts of a run, which never block trading.
+/// Alerts of a run. Sending them never blocks trading.
 pub(crate) struct Alerts(Option<RunningAlerts>);
 
 struct RunningAlerts {
@@ -89,7 +89,7 @@ impl Alerts {
         let slow = slow_channels(&notifier, end_timeout).await;
         let seconds = end_timeout.as_secs();
         if !slow.is_empty() {
-            tracing::warn!("waiting up to {seconds} s for unsent alerts of {}", slow.join(", "));
+            tracing::warn!("waiting up to {seconds} s for unsent alerts to {}", slow.join(", "));
         }
         let Ok(notifier) = Arc::try_unwrap(notifier) else { return };
         for ChannelCounts { channel, waiting, dropped, refused, .. } in notifier.shut_down(end_timeout).await

@@ -26,7 +26,7 @@ impl ResultFolder {
             let remote = RemoteFolder::open(path)?;
             return Ok(Self { here: remote.local_folder().to_owned(), remote: Some(remote) });
         }
-        fs::create_dir_all(path).map_err(|error| unwritable(path, error))?;
+        fs::create_dir_all(path).map_err(|error| write_error(path, error))?;
         Ok(Self { here: path.to_owned(), remote: None })
     }
 
@@ -51,14 +51,14 @@ impl ResultFolder {
     }
 
     pub fn records(&self, name: &str, identity: &Value) -> Result<Vec<Record>, SearchError> {
-        TrialJournal::records(&self.here.join(name), identity).map_err(|error| self.named(name, error))
+        TrialJournal::records(&self.here.join(name), identity).map_err(|error| self.with_path(name, error))
     }
 
     pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
-        TrialJournal::open(&self.here.join(name), identity).map_err(|error| self.named(name, error))
+        TrialJournal::open(&self.here.join(name), identity).map_err(|error| self.with_path(name, error))
     }
 
-    fn named(&self, name: &str, error: SearchError) -> SearchError {
+    fn with_path(&self, name: &str, error: SearchError) -> SearchError {
         match error {
             SearchError::OtherSweep { problem, .. } => {
                 SearchError::OtherSweep { path: self.display_path().join(name), problem }
@@ -95,12 +95,12 @@ impl ResultFolder {
         let path = self.here.join(name);
         let mut bytes = Vec::new();
         let written = fill(&mut bytes).and_then(|()| write_whole_file(&path, |file| file.write_all(&bytes)));
-        written.map_err(|error| unwritable(&path, error))?;
+        written.map_err(|error| write_error(&path, error))?;
         Ok((path, bytes))
     }
 }
 
-/// Renders the best parameters as a configuration overlay, together with the built-in price steps.
+/// Renders the best bot as a configuration overlay, including the built-in price steps of the search.
 pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
     let mut best = prepared.written_bot.clone();
     best["params"] = bot.params.clone();
@@ -114,7 +114,7 @@ pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<Stri
     let own = match own.as_slice() {
         [] => String::new(),
         own => format!(
-            "# Trades last {} as set by the strategy; close_type applies to external signals only.\n",
+            "# Trades last {}, as set by the strategy; close_type applies to external signals only.\n",
             own.join(" or ")
         ),
     };
@@ -127,7 +127,7 @@ pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<Stri
     ))
 }
 
-fn unwritable(path: &Path, error: io::Error) -> AppError {
+fn write_error(path: &Path, error: io::Error) -> AppError {
     let problem = format!("--out: cannot write {}", path.display());
     AppError::invalid(problem).with_source(error)
 }

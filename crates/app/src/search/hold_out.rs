@@ -181,7 +181,7 @@ impl HoldOutLock {
         }
         let own = || openings.iter().filter(is_own);
         match (own().next_back(), asked.reopening) {
-            (Some(last), Reopening::Refused) => Err(self.already_opened(last, own().count())),
+            (Some(last), Reopening::Refused) => Err(self.already_opened_error(last, own().count())),
             (Some(_), Reopening::OnPurpose) | (None, _) => Ok(openings.len()),
         }
     }
@@ -217,15 +217,15 @@ impl HoldOutLock {
         Ok((openings, sound))
     }
 
-    fn already_opened(&self, last: &Opening, count: usize) -> AppError {
+    fn already_opened_error(&self, last: &Opening, count: usize) -> AppError {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let problem = format!(
-            "the hold-out was already opened {times} for this hypothesis, last on {} by another run, and \
-             no longer tests choices made since then",
+            "the hold-out was already opened {times} for this hypothesis, last on {} by another run; \
+             it cannot test choices made since then",
             last.opened_at
         );
         AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
-            "test on later candles, or pass --again, which the result will report; {} lists all openings",
+            "test on later candles, or pass --again (the report will mention it); {} lists all openings",
             self.0.display()
         ))
     }
@@ -263,8 +263,8 @@ impl HoldOutRange {
 
     pub(super) fn earlier_looks(&self, run: &str) -> Result<KnownLooks> {
         let Some(ledger) = &self.ledger else {
-            let unknown = "earlier looks at the hold-out are unknown: variants are not counted \
-                           ([variants] ledger is empty)";
+            let unknown = "earlier looks at the hold-out are unknown: variants are not counted, \
+                           because [variants] ledger is empty";
             return Ok(KnownLooks { found: vec![unknown.to_owned()], unknown_reason: None });
         };
         let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
@@ -290,11 +290,11 @@ impl HoldOutRange {
              at the hold-out were not recorded"
                 .to_owned()
         });
-        Ok(KnownLooks { found, unknown_reason: begins.or_else(|| looks_by_others(&looks.other_strategies)) })
+        Ok(KnownLooks { found, unknown_reason: begins.or_else(|| describe_looks(&looks.other_strategies)) })
     }
 }
 
-fn looks_by_others(looks: &BTreeMap<String, u64>) -> Option<String> {
+fn describe_looks(looks: &BTreeMap<String, u64>) -> Option<String> {
     let describe =
         |(strategy, count): (&String, &u64)| format!("{strategy} ({})", counted(*count, "look", "looks"));
     let by_others = looks.iter().map(describe).collect::<Vec<_>>().join(", ");

@@ -186,7 +186,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
     let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
     let format = value.get("format").and_then(Value::as_u64);
     if format != Some(PLAN_FORMAT) {
-        let help = format!("run {typed} plan again: this program reads format {PLAN_FORMAT}");
+        let help = format!("run `candlewick {typed} plan` again: this program reads format {PLAN_FORMAT}");
         let why = format.map_or("the format is missing".to_owned(), |other| format!("the format is {other}"));
         return Err(no_plan(why).help(help));
     }
@@ -201,7 +201,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
 pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences> {
     let (own, mut found) = (Program::running()?, PlanDifferences::default());
     if own.hash != planned.hash {
-        let problem = format!("another program made the plan: this program is {own}, not {planned}");
+        let problem = format!("another program made the plan: {planned}; this program is {own}");
         if others == OtherProgram::Refused {
             return Err(AppError::invalid(problem).help(
                 "run the program version that made the plan, or pass --allow-other-program; the report will mention it",
@@ -212,7 +212,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     let libraries = own.changed_libraries(planned);
     if !libraries.is_empty() {
         found.harmless.push(format!(
-            "system libraries differ from those of the planning machine: {}",
+            "system libraries differ between this machine and the machine that made the plan: {}",
             libraries.join(", ")
         ));
     }
@@ -225,7 +225,7 @@ pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -
         return Ok(problem);
     }
     Err(AppError::invalid(format!("{}: {problem}", shard.display())).help(
-        "run the shard again with the program of the plan, or pass --allow-other-program, which the report mentions",
+        "run the shard again with the program that made the plan, or pass --allow-other-program; the report will mention it",
     ))
 }
 
@@ -260,12 +260,12 @@ pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Resul
     let keys: Vec<&str> = keys.map(String::as_str).collect();
     if keys.contains(&"files") {
         let problem = format!("{} has changed since the plan was made", changed_files(planned, here));
-        let help = "copy the files named by parameters from the planning machine";
+        let help = "copy the files named in the parameters from the machine that made the plan";
         return Err(AppError::data(problem).help(help));
     }
     if !keys.is_empty() {
         let keys = keys.join(", ");
-        let problem = format!("the plan differs from what is {done} on this machine in: {keys}");
+        let problem = format!("the plan and this machine disagree on what is {done}: {keys}");
         return Err(AppError::invalid(problem)
             .help("unset the environment variables that change settings of the plan"));
     }

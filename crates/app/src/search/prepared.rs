@@ -64,7 +64,7 @@ pub struct PreparedSearch<'a> {
     pub settings: BacktestSettings,
     pub space: Space,
     pub sweep: SweepSettings,
-    /// Hashes of the files named by parameters, including those of parameters that are not searched.
+    /// Hashes of the files that parameters name, whether or not the parameters are searched.
     pub files: BTreeMap<String, String>,
     pub candles: Candles,
 }
@@ -133,7 +133,7 @@ impl SearchTerms {
         loaded.config.bots = vec![bot];
         let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries((&entry, &space), &candles, &loaded, self)?);
-        candles.notices.extend(idle_close_types((&entry, &space), &loaded.config.bots));
+        candles.notices.extend(close_types_problem((&entry, &space), &loaded.config.bots));
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
         candles.notices.extend(lints::run_to_texts(&lint_input, Stage::Search));
         let settings = BacktestSettings {
@@ -141,7 +141,7 @@ impl SearchTerms {
             simulation: loaded.config.simulation.clone(),
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
-        let files = named_files(&settings.session.bots, &space)?;
+        let files = hash_search_files(&settings.session.bots, &space)?;
         Ok(PreparedSearch { loaded, written_bot, sections, entry, settings, space, sweep, files, candles })
     }
 
@@ -179,7 +179,7 @@ impl SearchTerms {
         }
     }
 
-    pub(super) fn coarse_notice(&self, problem: String) -> Result<Option<String>> {
+    pub(super) fn allow_coarse_candles(&self, problem: String) -> Result<Option<String>> {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE_NOTICE.to_owned()));
         }
@@ -239,7 +239,7 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
             "--batch requires a search that learns: remove --batch, or use --search tpe"
         }
         (search, _, Some(_)) if search.is_adaptive() => {
-            "a search that learns needs every set on all candles: remove --halving, or choose another --search"
+            "a search that learns must run every set on all candles: remove --halving, or choose another --search"
         }
         _ => "",
     };
@@ -271,7 +271,7 @@ fn check_expiries(
     let markets = &candles.markets;
     let coarse = match space.axes().iter().find(|axis| axis.target() == AxisTarget::CloseType) {
         None => terms.candles.check_expiries(loaded, markets, Fineness::Throughout)?,
-        Some(axis) => coarse_close_type(axis, markets, loaded, terms)?,
+        Some(axis) => check_searched_close_types(axis, markets, loaded, terms)?,
     };
     if coarse.is_some() {
         return Ok(coarse);
@@ -279,18 +279,18 @@ fn check_expiries(
     for (bot, market) in bots_with_markets(loaded, markets) {
         let tried = boundary_bots(bot, space);
         let why = tried.iter().find_map(|(flag, bot)| {
-            let mut own = expiries(entry, bot).into_iter().flatten().flatten();
+            let mut own = strategy_expiries(entry, bot).into_iter().flatten().flatten();
             let why = own.find_map(|expiry| describe_coarse_expiry(expiry, market, Fineness::Throughout))?;
             Some(format!("{flag}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
-            return terms.coarse_notice(why);
+            return terms.allow_coarse_candles(why);
         }
     }
     Ok(None)
 }
 
-fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSettings]) -> Option<String> {
+fn close_types_problem((entry, space): (&StrategyEntry, &Space), bots: &[BotSettings]) -> Option<String> {
     let axis = space.axes().iter().find(|axis| axis.target() == AxisTarget::CloseType)?;
     let values = axis.listed_values().filter(|values| values.len() > 1)?;
     let is_idle = |bot: &BotSettings| {
@@ -298,7 +298,7 @@ fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSetting
             let close_type = value.to_string().parse().unwrap_or(bot.close_type);
             let bot = BotSettings { close_type, ..bot.clone() };
             let all: Option<Vec<CloseType>> =
-                expiries(entry, &bot)?.into_iter().map(|expiry| Some(expiry?.close_type)).collect();
+                strategy_expiries(entry, &bot)?.into_iter().map(|expiry| Some(expiry?.close_type)).collect();
             all.filter(|all| !all.is_empty())
         });
         let lasting: Vec<_> = lasting.collect();
@@ -306,12 +306,12 @@ fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSetting
     };
     let mut tried = bots.iter().flat_map(|bot| boundary_bots(bot, space));
     tried.all(|(_, bot)| is_idle(&bot)).then(|| {
-        "--param close_type has no effect: the strategy sets the duration of each trade, so rows with other close types are equal"
+        "--param close_type has no effect: the strategy sets the duration of each trade, so rows that differ only in close type are equal"
             .to_owned()
     })
 }
 
-fn coarse_close_type(
+fn check_searched_close_types(
     axis: &Axis,
     markets: &[Market],
     loaded: &LoadedConfig,
@@ -322,7 +322,7 @@ fn coarse_close_type(
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
             let expiry = Expiry { close_type, ..bot.expiry() };
             let Some(why) = describe_coarse_expiry(expiry, market, Fineness::Throughout) else { continue };
-            return terms.coarse_notice(format!("--param close_type: {why}"));
+            return terms.allow_coarse_candles(format!("--param close_type: {why}"));
         }
     }
     Ok(None)
@@ -336,7 +336,7 @@ fn bots_with_markets<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns bots with the extreme values of numeric axes and with each value of other axes, and their flags.
+/// Returns bots to check, each with its `--param` flag: both ends of numeric axes, every value of other axes.
 fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == AxisTarget::Parameter);
@@ -366,7 +366,7 @@ fn set_parameter(bot: &mut BotSettings, name: &str, value: &Setting) {
 }
 
 /// Returns the strategy's expiries, or `None` if the strategy cannot be built. The trial then reports the reason.
-fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
+fn strategy_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }
 
@@ -374,7 +374,7 @@ pub fn bot_files(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
     hash_files(bots.iter().map(|bot| &bot.params))
 }
 
-fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>> {
+fn hash_search_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>> {
     let searched = space.axes().iter().filter_map(|axis| axis.listed_values()).flatten();
     let texts = json!(searched.map(ToString::to_string).collect::<Vec<_>>());
     hash_files(bots.iter().map(|bot| &bot.params).chain(once(&texts)))
@@ -382,7 +382,7 @@ fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, S
 
 fn hash_files<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
     hash_named_files(values).map_err(|(name, error)| {
-        let problem = format!("cannot read {name}, which a parameter names as a file");
+        let problem = format!("cannot read the file {name}, which a parameter names");
         AppError::invalid(problem).with_source(error)
     })
 }

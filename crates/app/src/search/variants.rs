@@ -64,8 +64,8 @@ fn run_id(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Records the trials of a sweep. Returns the new total, or `None` if there is no ledger.
-/// A complete sweep also detects sets that have changed since an earlier sweep on fewer of these candles.
+/// Records the trials of a sweep. Returns the new total, or `None` without a ledger.
+/// A complete sweep also records sets that now trade differently on the candles of an earlier sweep.
 pub fn count_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
@@ -97,7 +97,7 @@ pub fn count_sweep(
     Some(counted)
 }
 
-/// Records the training sets, the walk and the hold-out. Returns the new total, or `None` without a ledger.
+/// Records the sets tried in training, the walk and the hold-out. Returns the new total, or `None` without a ledger.
 pub(super) fn count_walk(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     walk: &WalkLook<'_>,
@@ -114,7 +114,7 @@ pub(super) fn count_walk(
         let trades = Some(join_hashes(&tests.collect::<Vec<_>>()));
         VariantNote { tried: own.clone(), p_value: None, daily_sharpe: None, trades }
     };
-    let mut notes = set_notes(walk.windows, prepared, registry);
+    let mut notes = walk_notes(walk.windows, prepared, registry);
     notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
     let counted = record_notes(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
     let Some(opened) = walk.opened else { return Some(counted) };
@@ -129,9 +129,9 @@ struct TriedSet<'a> {
     trades: Option<String>,
 }
 
-fn set_notes(windows: &[WindowResult], search: &PreparedSearch<'_>, registry: &Registry) -> Vec<VariantNote> {
+fn walk_notes(steps: &[WindowResult], search: &PreparedSearch<'_>, registry: &Registry) -> Vec<VariantNote> {
     let mut sets: BTreeMap<String, (VariantNote, Vec<String>)> = BTreeMap::new();
-    for (number, step) in windows.iter().enumerate() {
+    for (number, step) in steps.iter().enumerate() {
         let rows = step.rows.iter().filter_map(|row| {
             let figures = row.figures()?;
             let trades = Some(format!("{number} {} {}", row.share, figures.trades_hash()));

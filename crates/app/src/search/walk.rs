@@ -33,7 +33,7 @@ pub struct WalkRun<'a> {
     pub(super) walk: WalkForward<'a>,
     pub(super) terms: &'a SearchTerms,
     pub(super) prepared: &'a PreparedSearch<'a>,
-    pub(super) asked: &'a LayoutTerms,
+    pub(super) layout_terms: &'a LayoutTerms,
     pub layout: Layout,
     pub(super) windows: Vec<Window>,
     pub folder: ResultFolder,
@@ -78,14 +78,14 @@ impl<'a> WalkRun<'a> {
     /// Divides the candles and opens the result folder. Fails if the hold-out must stay closed.
     pub fn prepare(
         terms: &'a SearchTerms,
-        asked: &'a LayoutTerms,
+        layout_terms: &'a LayoutTerms,
         prepared: &'a PreparedSearch<'a>,
         (folder, hold_out_use): (&Path, HoldOutUse),
     ) -> Result<Self> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
         let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
         let course = WalkForwardData { whole, balance: loaded.initial_balance()? };
-        let layout = asked.divide(&course.span(), course.alignment(), course.purge())?;
+        let layout = layout_terms.divide(&course.span(), course.alignment(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
         let identity = build_identity(terms, prepared, &layout)?;
         let hold_out = HoldOutRange::from_layout(terms, prepared, &layout);
@@ -95,7 +95,7 @@ impl<'a> WalkRun<'a> {
         }
         Ok(Self {
             terms,
-            asked,
+            layout_terms,
             gathered: Vec::new(),
             walk: WalkForward { course, sweep, threads: terms.threads() },
             prepared,
@@ -125,7 +125,7 @@ impl<'a> WalkRun<'a> {
     }
 
     pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd> {
-        self.begin()?;
+        self.record_planned_sets()?;
         let windows = std::mem::take(&mut self.windows);
         let opens = usize::from(matches!(self.hold_out_use, HoldOutUse::Opened(_)));
         let count = windows.len() + opens;
@@ -157,7 +157,7 @@ impl<'a> WalkRun<'a> {
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
     }
 
-    pub(super) fn begin(&self) -> Result<()> {
+    pub(super) fn record_planned_sets(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let search = &self.prepared.sweep.search;
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
@@ -252,7 +252,6 @@ fn build_identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &L
     Ok(identity)
 }
 
-/// Default number of windows. A training period is by default as long as three tests.
 const DEFAULT_WINDOWS: i64 = 5;
 const DEFAULT_TESTS_PER_TRAINING: i64 = 3;
 
@@ -318,13 +317,13 @@ pub enum WalkShard {
 }
 
 impl WalkRun<'_> {
-    /// Divides each window into the same number of shards: one if the search is adaptive, else enough for `shards`.
+    /// Gives each window equally many shards: one if the search is adaptive, else enough for a total of `shards`.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
         let windows = self.windows.len() as u64;
         let parts = if search.search.is_adaptive() { 1 } else { shards.get().div_ceil(windows.max(1)) };
-        let walk = PlannedWalk { layout: self.asked.clone(), windows };
+        let walk = PlannedWalk { layout: self.layout_terms.clone(), windows };
         let cut = (sets, windows * parts, Some(walk));
         SearchPlan::new(cut, (self.terms, self.prepared), self.identity.clone())
     }
@@ -341,7 +340,7 @@ impl WalkRun<'_> {
     ) -> Result<WalkShard> {
         let (place, shard) = self.locate_shard(plan, number)?;
         // The shards are recorded as a walk-forward run until they are merged.
-        self.begin()?;
+        self.record_planned_sets()?;
         let window = &self.windows[place];
         let identity = window_identity(&self.identity, window);
         plan.download_shard(&self.folder, number)?;
@@ -379,7 +378,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Returns the range of trials that a shard must contain. An adaptive search may find no new set after its first.
+    /// Returns the trials that a shard must contain. An adaptive search may run out of new sets after the first.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.is_adaptive() { 0..1 } else { shard.trials(plan.sets) }
     }
@@ -389,7 +388,7 @@ impl WalkRun<'_> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
             let problem = format!("the plan's {} shards do not divide into {windows} windows", plan.shards);
-            return Err(AppError::invalid(problem).help("create the plan again with walk-forward plan"));
+            return Err(AppError::invalid(problem).help("recreate the plan: `candlewick walk-forward plan`"));
         }
         // The shard number must be valid for the plan as a whole, not only for a window.
         Shard::new(number, plan.shards).map_err(|error| self.to_app_error(error))?;

@@ -131,7 +131,7 @@ fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Chec
         LineOutcome::Zones(zones) => {
             let zones: Vec<String> = zones.into_iter().map(zone_label).collect();
             LineUsage::Remark(format!(
-                "a time zone heading ({}): entries must mean the same time in this zone and signals.timezone",
+                "a time zone heading ({}): entries must give the same UTC time in this zone as in signals.timezone",
                 zones.join(", ")
             ))
         }

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Age of the last turn at which the run loop counts as stalled. It turns every 5 s, and may wait 10 s for the journal.
+/// Time without a turn after which the loop counts as stalled. It turns every 5 s, but may wait 10 s for the journal.
 const LOOP_STALL_AGE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {
     since: Stopwatch,
     /// Time of the last turn of the run loop, in milliseconds after `since`.
-    turned: AtomicU64,
-    is_written: AtomicBool,
+    last_turn_ms: AtomicU64,
+    is_journal_writable: AtomicBool,
     /// Whether each venue API answers, in the order of [`VenueApi::ALL`].
     is_reachable: [AtomicBool; VenueApi::ALL.len()],
     late_series: AtomicU64,
@@ -32,8 +32,8 @@ impl Default for Health {
     fn default() -> Self {
         Self {
             since: Stopwatch::start(),
-            turned: AtomicU64::new(NOT_STARTED),
-            is_written: AtomicBool::new(true),
+            last_turn_ms: AtomicU64::new(NOT_STARTED),
+            is_journal_writable: AtomicBool::new(true),
             is_reachable: VenueApi::ALL.map(|_| AtomicBool::new(true)),
             late_series: AtomicU64::new(0),
             has_candles: AtomicBool::new(false),
@@ -44,20 +44,20 @@ impl Default for Health {
 
 impl Health {
     pub(crate) fn loop_age(&self) -> Duration {
-        match self.turned.load(Ordering::Relaxed) {
+        match self.last_turn_ms.load(Ordering::Relaxed) {
             // A run may take arbitrarily long to read a journal when it starts.
             NOT_STARTED => Duration::ZERO,
-            turned => self.since.elapsed().saturating_sub(Duration::from_millis(turned)),
+            last_turn_ms => self.since.elapsed().saturating_sub(Duration::from_millis(last_turn_ms)),
         }
     }
 
     #[cfg(any(test, all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn has_begun(&self) -> bool {
-        self.turned.load(Ordering::Relaxed) != NOT_STARTED
+        self.last_turn_ms.load(Ordering::Relaxed) != NOT_STARTED
     }
 
     pub(crate) fn is_written(&self) -> bool {
-        self.is_written.load(Ordering::Relaxed)
+        self.is_journal_writable.load(Ordering::Relaxed)
     }
 
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
@@ -104,7 +104,7 @@ impl Health {
 impl Observer for Health {
     fn on_turn(&self) {
         let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.turned.store(now, Ordering::Relaxed);
+        self.last_turn_ms.store(now, Ordering::Relaxed);
     }
 
     fn on_notice(&self, notice: &Notice) {
@@ -125,7 +125,7 @@ impl Observer for Health {
     fn on_answer(&self, _question: RequestKind, _took: Duration) {}
 
     fn on_written(&self, _took: Duration, is_durable: bool) {
-        self.is_written.store(is_durable, Ordering::Relaxed);
+        self.is_journal_writable.store(is_durable, Ordering::Relaxed);
     }
 }
 

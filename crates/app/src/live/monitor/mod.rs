@@ -63,7 +63,7 @@ impl Monitoring {
         #[cfg(feature = "metrics")]
         let figures = self.serve(loaded, sources);
         #[cfg(not(feature = "metrics"))]
-        let figures = without_metrics(loaded, sources);
+        let figures = discard_sources(loaded, sources);
         tracing::debug!("{} monitoring tasks are running", self.tasks.len());
         let observers = [Some(Arc::clone(&self.health) as Arc<dyn Observer>), figures];
         observers.into_iter().flatten().fold(runner, Runner::with_observer)
@@ -80,7 +80,7 @@ impl Monitoring {
 }
 
 #[cfg(not(feature = "metrics"))]
-fn without_metrics(_loaded: &LoadedConfig, sources: Sources) -> Option<Arc<dyn Observer>> {
+fn discard_sources(_loaded: &LoadedConfig, sources: Sources) -> Option<Arc<dyn Observer>> {
     let Sources { clock, orders, feed, requests_per_second, waiting } = sources;
     drop((clock, orders, feed, requests_per_second, waiting));
     None

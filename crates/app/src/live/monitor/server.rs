@@ -49,7 +49,7 @@ async fn answer_request(request: &Request<Incoming>, monitor: &Monitor) -> Answe
         return respond(StatusCode::METHOD_NOT_ALLOWED, PLAIN_TEXT, "use GET\n");
     }
     match request.uri().path() {
-        "/metrics" => respond(StatusCode::OK, METRICS_TEXT, monitor.text().await),
+        "/metrics" => respond(StatusCode::OK, METRICS_TEXT, monitor.render_metrics().await),
         "/healthz" => answer_health(&monitor.health.problems()),
         "/readyz" => answer_health(&monitor.health.readiness_problems()),
         _ => respond(StatusCode::NOT_FOUND, PLAIN_TEXT, "use /metrics, /healthz or /readyz\n"),
@@ -97,7 +97,7 @@ impl Monitor {
         Arc::clone(&self.figures) as _
     }
 
-    pub(super) async fn text(&self) -> String {
+    pub(super) async fn render_metrics(&self) -> String {
         // Only one request at a time queries the run. Concurrent requests wait for the answer and reuse it.
         let mut known = self.state.lock().await;
         if known.0.is_none_or(|at| at.elapsed() > MAX_STATE_AGE) {

@@ -124,7 +124,7 @@ impl HeadingContext {
         }
     }
 
-    /// Sets the entry's expiry from the heading. Returns a heading's ended expiry if the entry has no expiry.
+    /// Sets a missing expiry from the heading. If the heading has ended, returns where it ended instead.
     pub(super) fn apply_expiry(
         &mut self,
         cells: &mut Cells,

@@ -13,7 +13,7 @@ use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::nearest_name;
 
-/// Column names of a header line, in the order of [`Cells::texts`]. The first six have a [`Column`].
+/// Column names of a header line, in the order of [`Cells::texts`]. The first six are the columns after `Date`.
 const CELL_NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "zone", "days", "reason"];
 
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ pub(super) enum Column {
 
 type CellTest = fn(&str, &ListBots<'_>) -> bool;
 
-/// Each column with its label, its name in a header line, and a test for its cells. The order is that of [`Column`].
+/// Each column with its label, its name in a header line, and a test for its cells, in the order of [`Column`].
 const COLUMNS: [(Column, &str, &str, CellTest); 7] = [
     (Column::Date, "date", "time", |cell, _| WrittenDate::parse(cell).is_some()),
     (Column::Time, "time", "time", |cell, _| time_of_day(cell).is_some()),
@@ -138,7 +138,7 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
         "may mean several time zones: write a city such as America/New_York, or an offset (UTC-5)".to_owned()
     } else if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
         format!(
-            "is ambiguous before a time (one hour, or one minute): write H1 or M1, and {label}: before the time"
+            "is ambiguous before a time (one hour, or one minute): write the expiry as H1 or M1, and {label}: before the time"
         )
     } else if let Some((time, _)) = cell.split_once('-').filter(|(from, to)| is_time(from) && is_time(to)) {
         format!("may be a time range or a time with a zone: write only {time}, or {time} UTC-3")
@@ -151,7 +151,7 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     {
         format!("is not a time: hours with AM or PM are 1 to 12; did you mean {clock}?")
     } else if let Some(rest) = cell.strip_prefix("24:").filter(|rest| is_time(&format!("00:{rest}"))) {
-        format!("is not a time: a day ends before 24:00; write 00:{rest}, and the next date if any")
+        format!("is not a time: a day ends before 24:00; write 00:{rest} (and the next day's date)")
     } else if upper.strip_prefix(['M', 'H', 'S']).is_some_and(is_number) {
         "is not an expiry: write M1 to M59 for minutes, H1 to H24 for hours".to_owned()
     } else if let Some(fault) = describe_invalid_date(cell) {
@@ -233,7 +233,7 @@ impl NamedColumns {
 
     pub(super) fn cells(&self, line: &csv::StringRecord) -> Result<Cells, String> {
         if line.len() > self.count {
-            return Err("there are more columns than in the header: quote a reason with a comma".to_owned());
+            return Err("more columns than in the header: put a reason with a comma in quotes".to_owned());
         }
         let mut texts =
             self.places.map(|place| place.and_then(|place| line.get(place)).unwrap_or_default().to_owned());

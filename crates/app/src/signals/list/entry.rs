@@ -240,7 +240,7 @@ fn ambiguous_zone_problem(heading: u64) -> String {
 fn zone_mismatch_problem(heading: u64, zone: Tz) -> String {
     let zone = zone_label(zone);
     format!(
-        "line {heading} names the zone {zone}, but signals.timezone means another time: write {zone} in each line, or put # before line {heading}"
+        "line {heading} names the zone {zone}, but signals.timezone gives a different time: write {zone} in each line, or put # before line {heading}"
     )
 }
 

@@ -57,7 +57,7 @@ impl CellLine {
     }
 }
 
-/// First line that contains each kind of detail. An entry without the same detail is rejected as ambiguous.
+/// First line that contains each kind of detail. Entries without such a detail are rejected as ambiguous.
 pub(super) struct ListContext {
     date: Option<u64>,
     day: Option<u64>,

@@ -186,7 +186,7 @@ impl SignalList {
         })
     }
 
-    /// Returns the signals of a backtest within the time of each bot's candles, and a warning about contradictions.
+    /// Returns the signals within the time span of each bot's candles, and a warning about contradictions.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],

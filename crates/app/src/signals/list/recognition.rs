@@ -74,7 +74,7 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
                 continue;
             }
             let (one, what) = (earlier + 1, column.label_with_article());
-            let hint = if column == Column::Time { "; write an expiry as M5" } else { "" };
+            let hint = if column == Column::Time { "; write an expiry in the form M5" } else { "" };
             return Err(format!("columns {one} and {place} are both {what}: remove one column{hint}"));
         }
         columns.push(column);
@@ -91,15 +91,15 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
         return Err(missing_value_problem(label));
     }
     for text in texts {
-        add_picture_direction(text.as_ref(), bots, &mut cells, &mut columns)?;
+        add_direction_from_picture(text.as_ref(), bots, &mut cells, &mut columns)?;
     }
     match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
         [true, true] => Ok(InferredLine::Entry(Box::new(cells), columns)),
         [false, true] => Err("the entry has no time such as 10:00".to_owned()),
         [true, false] => Err(
             match texts.iter().flat_map(|text| text.as_ref().chars()).find(|sign| CHARTS.contains(sign)) {
-                Some(chart) => format!("the entry has no direction, CALL or PUT: {chart} may be decoration"),
-                None => "the entry has no direction, CALL or PUT".to_owned(),
+                Some(chart) => format!("the entry has no direction such as CALL: {chart} may be decoration"),
+                None => "the entry has no direction such as CALL".to_owned(),
             },
         ),
         [false, false] => Err("the entry has no time and no direction".to_owned()),
@@ -116,7 +116,7 @@ fn parse_labelled_minutes(cell: &str, columns: &[Column]) -> Option<String> {
     (columns == [Column::Expiry] && is_number(cell) && timeframe(&minutes).is_some()).then_some(minutes)
 }
 
-fn add_picture_direction(
+fn add_direction_from_picture(
     text: &str,
     bots: &ListBots<'_>,
     cells: &mut Cells,

@@ -88,7 +88,7 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Returns whether `words`, a text with a space around each word, contains `word`.
+/// Returns whether `words` contains `word`. In `words`, a space precedes and follows each word.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
@@ -190,7 +190,7 @@ fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     is_zone.then(|| format!("{last}{word}"))
 }
 
-/// Splits `2026-11-30T09:20:00-05:00`, `10:50Z` or `10:50+05:30`. `10:50-03:00` may be a time range.
+/// Splits `2026-11-30T09:20:00-05:00`, `10:50Z` or `10:50+05:30`, but not `10:50-03:00`, which may be a time range.
 fn split_instant(word: &str) -> Option<Vec<String>> {
     let dated = word
         .split_once(['T', 't'])

@@ -192,7 +192,7 @@ fn rejects_ambiguous_lines_with_a_hint() {
         ("M5;GOLD;10:00;CALL", "line 1: \"GOLD\" is neither a symbol nor a bot: the names are BTCUSDT, btc,"),
         (
             "M5;EURUSD;10:00;CALL\nM5;EURUSD;10:05",
-            "line 2: the entry has no direction, CALL or PUT (\"M5;EURUSD;10:05\"). Put # before the line",
+            "line 2: the entry has no direction such as CALL (\"M5;EURUSD;10:05\"). Put # before the line",
         ),
         (
             "M5;EURUSD;10:00;CALL\nM5;EURUSD;;PUT",
