@@ -1,4 +1,4 @@
-//! Status of a journal and its bot: money, trades, unknown orders, verdicts and blocking rules.
+//! Status of a journal and its bot: money, trades, orders of unknown status, verdicts and blocking rules.
 
 use crate::configuration::{LoadedConfig, control_paths};
 use crate::control::describe_phase;
@@ -43,7 +43,7 @@ pub struct Status {
     pub open: Vec<u64>,
     pub in_flight: Vec<u64>,
     pub in_doubt: Vec<u64>,
-    /// Intents of trades that were lost when the embedded venue ended.
+    /// Intents that were unfinished when the embedded venue ended.
     pub lost_with_venue: Vec<u64>,
     /// Venue trades without an intent: duplicates of an order, and foreign trades.
     pub strange_trades: Vec<ForeignTrade>,
@@ -54,13 +54,12 @@ pub struct Status {
     pub halt: Option<Halt>,
     /// Limit that ended the last run and must be lifted manually; `None` while a bot runs.
     pub ended_by: Option<LimitReached>,
-    /// Last reload of the settings; `None` if there was none.
     pub reloaded: Option<SettingsReload>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules that reject every signal of some bots. If no bot is running, only money and count rules are listed.
+    /// Risk rules that reject every signal of at least one bot. Without a running bot, omits stale data and clock skew.
     pub blocked: Vec<Blockage>,
-    /// Whether risk rules block all bots for longer than the duration of a trade.
+    /// Whether all bots are blocked by risk rules that usually outlast a trade.
     pub all_blocked: bool,
     pub pauses: Vec<PauseLine>,
     pub ladders: Vec<LadderLine>,
@@ -122,7 +121,7 @@ impl Status {
             strange_trades: foreign_trades(&contents, &old),
             // A paper wallet belongs to the run and is read only once.
             wallet_read: contents.wallet_read_time().filter(|_| trading != Some(TradingMode::Paper)),
-            settled: count_settled(&contents, &old),
+            settled: count_settled_trades(&contents, &old),
             settled_by_person: manually_settled_trades(&contents, &old),
             halted: contents.is_halted,
             halt,
@@ -182,7 +181,7 @@ impl Status {
     fn problems_text(&self) -> String {
         if !self.lost_with_venue.is_empty() {
             let lost = list_trades(&self.lost_with_venue);
-            return format!("trades {lost} were lost when the embedded venue ended");
+            return format!("trades {lost} were unfinished when the embedded venue ended");
         }
         join_or(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
     }
@@ -237,7 +236,7 @@ impl fmt::Display for Status {
             ("open trades", one(list_trades(&self.open))),
             ("in flight", one(list_trades(&self.in_flight))),
             ("unknown status", one(list_trades(&self.in_doubt))),
-            ("unknown trades", one(describe_foreign(&self.strange_trades))),
+            ("unknown trades", one(describe_foreign_trades(&self.strange_trades))),
             ("settled trades", one(format!("{}{manual}", self.settled))),
             ("new trades", one(self.describe_new_trades())),
             ("blocked", self.blocked.iter().map(Blockage::describe).collect()),
@@ -293,7 +292,7 @@ fn describe_reload(reloaded: &SettingsReload) -> String {
     format!("reloaded {} by {by}: {changes}", utc(*at))
 }
 
-fn describe_foreign(trades: &[ForeignTrade]) -> String {
+fn describe_foreign_trades(trades: &[ForeignTrade]) -> String {
     let text = |trade: &ForeignTrade| match trade.second_of {
         Some(intent) => format!("{}, a duplicate of trade #{intent}", trade.venue_id),
         None => format!("{}, not opened by this journal", trade.venue_id),
@@ -397,7 +396,7 @@ fn signal_source(stored: &StoredLine) -> Option<String> {
     }
 }
 
-fn count_settled(contents: &JournalContents, old: &[OldTrade]) -> usize {
+fn count_settled_trades(contents: &JournalContents, old: &[OldTrade]) -> usize {
     let is_settled = |row: &&IntentRow| row.state == IntentState::Settled;
     let old = old.iter().filter(|old| old.settled.is_some()).count();
     old + contents.book.rows().iter().filter(is_settled).count()

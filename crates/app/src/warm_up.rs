@@ -42,8 +42,8 @@ impl WarmUp {
         (*candles > LONG_WARM_UP_CANDLES).then(|| {
             let length = describe_span(*interval, *candles);
             format!(
-                "the strategy needs {candles} candles of {interval} ({length} of open market) before the first signal and has no trades in \
-                 this part of a backtest{}",
+                "the strategy needs {candles} candles of {interval} ({length} of open market) before the first signal, so the first part of \
+                 a backtest has no trades{}",
                 self.describe_parts()
             )
         })
@@ -77,7 +77,7 @@ pub fn describe_longest_part(
     let part = longest_part(registry, strategy, interval).ok()??;
     let length = describe_span(interval, part.candles);
     let alternative =
-        part.windowed.map_or_else(String::new, |(text, candles)| format!(", `{text}` only {candles}"));
+        part.windowed.map_or_else(String::new, |(text, candles)| format!(", `{text}` needs only {candles}"));
     Some(format!("`{}` needs {} candles of {interval} ({length}){alternative}", part.text, part.candles))
 }
 

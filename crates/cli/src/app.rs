@@ -55,7 +55,7 @@ fn long_version() -> &'static str {
     help_template = command::help_template(),
     after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list\n\n\
                   Exit codes:\n  0    success\n  1    unexpected error\n  2    invalid arguments or configuration\n  \
-                  3    unusable data\n  4    venue declined, unreachable, or results still pending\n  \
+                  3    unusable data\n  4    venue declined or unreachable, or results still pending\n  \
                   5    a check failed\n  6    halted by a limit, or operator action required\n  7    journal in use by another process\n  130  interrupted"
 )]
 pub(crate) struct Arguments {
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Registered strategies, or the first error of a registration. [`App::run`] reports this error.
+    /// Registered strategies, or the first registration error, which [`App::run`] reports.
     registry: Result<Registry, RegistryError>,
     brokers: CustomBrokers,
     package_folder: Option<&'static str>,
@@ -168,7 +168,7 @@ impl App {
         let named = std::iter::once(OsString::from("candlewick")).chain(arguments);
         let arguments = match Arguments::try_parse_from(named) {
             Ok(arguments) => arguments,
-            Err(error) => return hosted_usage_answer(&with_counterpart_hint(error), output),
+            Err(error) => return hosted_usage_result(&with_counterpart_hint(error), output),
         };
         host.on_begin(arguments.command.kind());
         let failed = RefCell::new(None);
@@ -229,7 +229,7 @@ fn usage_exit_code(error: &clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-fn hosted_usage_answer(error: &clap::Error, output: HostedOutput) -> HostedResult {
+fn hosted_usage_result(error: &clap::Error, output: HostedOutput) -> HostedResult {
     let code = usage_exit_code(error);
     if output == HostedOutput::Printed {
         print_usage(error);

@@ -133,7 +133,7 @@ pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> Replay
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestedTime {
     Moment(Millis),
-    /// Time of day. It means the last such time before the end of the journal.
+    /// Time of day: the last such time before the end of the journal.
     TimeOfDay(NaiveTime, String),
     WithoutYear(String),
 }
@@ -161,7 +161,7 @@ fn parse_in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
 }
 
 impl RequestedTime {
-    /// Returns the last time up to `last` that matches, in UTC. A complete date and time is returned unchanged.
+    /// Returns the last matching time up to `last`, in UTC. A complete date and time is returned unchanged.
     pub(crate) fn resolve_before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
         let day = |back: u64| end.date().checked_sub_days(Days::new(back));

@@ -245,7 +245,7 @@ fn reports_rules_that_rarely_or_never_trade() {
     };
     rule("rsi(14) > 130", &[("doubtful_condition", "bot \"a\": `rsi(14) > 130` never holds")]);
     // An hour has 60 candles of 1m. A value on longer candles needs one extra candle: (100 + 1) * 60.
-    let long = "`ema(100)@1h` needs 68280 candles of 1m (47 days 10 h), `sma(100)@1h` only 6060";
+    let long = "`ema(100)@1h` needs 68280 candles of 1m (47 days 10 h), `sma(100)@1h` needs only 6060";
     rule("close > ema(100)@1h", &[("long_warm_up", long)]);
     rule("between('08:00', '17:00', 'EST')", &[("doubtful_time_zone", "bot \"a\": EST has no daylight")]);
     let filter = |min: &str| format!("filters = [{{ volatility = {{ min = {min} }} }}]");

@@ -324,7 +324,7 @@ mod tests {
         for part in ["2 outside risk.hours", "1 while a trade of an earlier"] {
             assert!(all.contains(part), "{all}");
         }
-        let hint = "; max_open_trades_per_symbol = 2 would allow trades in one direction to overlap";
+        let hint = "; max_open_trades_per_symbol = 2 would allow overlaps in the same direction";
         assert!(all.ends_with(hint), "{all}");
         let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n";
         assert_eq!(check("[risk]\nmax_open_trades_per_symbol = 2\n", list).0, []);

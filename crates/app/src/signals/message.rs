@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 const EXAMPLE_MESSAGE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
 
-/// A JSON object from which the secret has been removed, so that error messages cannot leak the secret.
+/// JSON object of a signal. The secret is stored separately, so that error messages cannot leak it.
 pub(super) struct RawMessage {
     body: Value,
     secret: Option<Value>,
@@ -42,7 +42,7 @@ impl SignalFields {
     fn read(body: &Value) -> Result<Self, String> {
         for [one, other] in [["symbol", "ticker"], ["direction", "action"], ["reason", "comment"]] {
             if !body[one].is_null() && !body[other].is_null() {
-                return Err(format!("{one} and {other} mean the same: send only one field"));
+                return Err(format!("{one} and {other} mean the same: send only one of them"));
             }
         }
         let wrong = match Self::deserialize(body) {
@@ -83,7 +83,7 @@ impl RawMessage {
     }
 
     /// Parses the signal. Returns `None` if a TradingView strategy has only closed a position.
-    /// If a signal has neither id nor time, the message `number` identifies it.
+    /// A signal without id and time gets an id from `now` and the message `number`.
     pub(super) fn decode(
         self,
         source: SignalSource,
@@ -135,8 +135,8 @@ fn check_field_names(body: &Value) -> Result<(), String> {
     let meant = find_key(&[AliasContext::Setting], &unknown, &fields);
     let hint = meant.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean {meant}?"));
     Err(format!(
-        "unknown field `{unknown}`{hint} The fields are bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
-         market_position (the bot sets the stake); ignored fields: {IGNORED_FIELDS}"
+        "unknown field `{unknown}`{hint} The fields are bot, symbol (or ticker), direction (or action), id, time, expires_ms, close_type, reason (or comment) \
+         and market_position. The stake is a setting of the bot. Ignored fields: {IGNORED_FIELDS}"
     ))
 }
 
@@ -169,8 +169,7 @@ fn parse_market_position(written: &str) -> Result<String, String> {
     }
     let written: String = written.chars().take(32).collect();
     Err(format!(
-        "invalid market_position {written:?}: use long, short or flat, the values of {{{{strategy.market_position}}}} in an alert, \
-         or omit the field"
+        "invalid market_position {written:?}: use long, short or flat (in an alert: {{{{strategy.market_position}}}}), or omit the field"
     ))
 }
 
@@ -186,7 +185,7 @@ fn parse_id(id: Value) -> Result<String, String> {
         }
         Value::String(text) => Ok(text),
         Value::Number(number) if number.is_i64() || number.is_u64() => Ok(number.to_string()),
-        Value::Number(_) => Err("the id is not a 64-bit whole number: send a text in quotes".to_owned()),
+        Value::Number(_) => Err("the id is not a 64-bit whole number: send it as text in quotes".to_owned()),
         _ => Err("the id is neither text nor a number".to_owned()),
     }
 }

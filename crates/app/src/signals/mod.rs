@@ -114,7 +114,7 @@ impl PreparedSources {
     }
 
     /// Opens the signal sources. The sources stay open until the returned tasks are dropped.
-    /// Registers the list with the clock first, so that a virtual clock skips no entry.
+    /// Registers the list with the clock first, so that a virtual clock cannot run past an entry.
     pub(crate) async fn open(
         self,
         loaded: &LoadedConfig,

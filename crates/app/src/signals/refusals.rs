@@ -1,6 +1,6 @@
 //! Finds list entries that the configuration would reject: entries outside trading hours or during an earlier trade.
 //!
-//! The entries are replayed through a session without strategies. Each trade ends in a draw.
+//! The entries are replayed through a session without strategies. The replay assumes that each trade ends in a draw.
 
 use super::list::{DueEntry, ListEntry, SignalList};
 use crate::bots::session_settings;
@@ -31,8 +31,8 @@ pub(super) struct ListRefusals {
     /// Lines rejected at every checked time. Excludes daily entries that are rejected only on some days.
     pub(super) always_refused: BTreeSet<u64>,
     entries: usize,
-    /// Value of `max_open_trades_per_symbol` that would accept all entries. `None` if the rule rejects no entry.
-    needed: Option<usize>,
+    /// Value of `max_open_trades_per_symbol` that would accept all entries. `None` if this limit rejects no entry.
+    needed_limit: Option<usize>,
 }
 
 struct OpenTrade {
@@ -62,7 +62,7 @@ impl ListRefusals {
         let is_full = refused.iter().any(|one| one.rule == Rule::MaxOpenTradesPerSymbol);
         (settings.risk.max_open_trades_per_symbol, settings.risk.max_open_trades) = (0, 0);
         let unlimited = is_full.then(|| replay(&due, &settings, loaded, &zones)).flatten();
-        let needed = unlimited.map(|(_, most)| most).filter(|most| *most > 1);
+        let needed_limit = unlimited.map(|(_, most)| most).filter(|most| *most > 1);
         let mut open: BTreeMap<u64, usize> = BTreeMap::new();
         for due in &due {
             *open.entry(due.entry.line).or_default() += 1;
@@ -73,7 +73,7 @@ impl ListRefusals {
             by_line.entry(one.line).or_insert(one);
         }
         let always_refused = open.into_iter().filter(|(_, left)| *left == 0).map(|(line, _)| line).collect();
-        Self { refused: by_line, always_refused, entries: entries.len(), needed }
+        Self { refused: by_line, always_refused, entries: entries.len(), needed_limit }
     }
 
     pub(super) fn describe(&self) -> Option<String> {
@@ -85,8 +85,8 @@ impl ListRefusals {
         let (first, _) = counts.first_key_value()?;
         let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
         let why = if counts.len() == 1 { first.clone() } else { parts.collect::<Vec<_>>().join(", ") };
-        let hint = self.needed.map(|most| {
-            format!("; max_open_trades_per_symbol = {most} would allow trades in one direction to overlap")
+        let hint = self.needed_limit.map(|most| {
+            format!("; max_open_trades_per_symbol = {most} would allow overlaps in the same direction")
         });
         Some(format!(
             "{total} of {} entries would be rejected by the current configuration: {why}{}",
@@ -197,7 +197,7 @@ fn refusal_reason(rule: Rule) -> String {
         Rule::Blackout => "during risk.blackouts",
         Rule::OutsideHours => "outside risk.hours",
         Rule::MaxOpenTradesPerSymbol => "while a trade of an earlier line is open on the symbol",
-        Rule::MaxOpenTrades => "while max_open_trades trades are open",
+        Rule::MaxOpenTrades => "while max_open_trades is reached",
         Rule::OppositeOpen => "while a trade in the opposite direction is open on the symbol",
         Rule::DuplicateOpen => "while the same trade is open",
         rule => return format!("by {}", rule.describe()),

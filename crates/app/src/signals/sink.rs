@@ -94,7 +94,7 @@ impl SignalSink {
         }
     }
 
-    /// Waits without a timeout until the run accepts orders. Returns `false` if the run has ended.
+    /// Waits without a timeout until the run answers requests. Returns `false` if the run has ended.
     pub(super) async fn wait_for_run(&self) -> bool {
         let (answer, answered) = oneshot::channel();
         let Some(orders) = self.orders.upgrade() else { return false };
@@ -153,14 +153,14 @@ impl SignalSink {
 
     pub(super) async fn send_note(&self, text: String, fixed: &[String]) {
         let fixed = fixed.iter().map(|problem| truncate_problem(problem)).collect();
-        self.send_order(ControlOrder::SignalNote { source: self.source, text, fixed }).await;
+        self.send_request(ControlOrder::SignalNote { source: self.source, text, fixed }).await;
     }
 
     pub(super) async fn send_next_entry(&self, next: Option<NextEntry>, passed_over: Option<String>) {
-        self.send_order(ControlOrder::SignalNext { next, passed_over }).await;
+        self.send_request(ControlOrder::SignalNext { next, passed_over }).await;
     }
 
-    async fn send_order(&self, order: ControlOrder) {
+    async fn send_request(&self, order: ControlOrder) {
         if let Some(permit) = self.reserve_queue_slot().await {
             permit.send(ControlRequest::new(order, oneshot::channel().0));
         }

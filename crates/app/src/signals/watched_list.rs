@@ -1,7 +1,7 @@
 //! Watched signal list: sends each entry to the run when due and reloads a changed file.
 //!
 //! An invalid file raises an alarm and the previous list stays active. A deleted file counts as an
-//! empty list. Entries are identified by bot and time, so that no change repeats a trade.
+//! empty list. Entries are identified by bot and time, so that a changed file never repeats a trade.
 
 use super::list::{DueEntry, ListTerms, SignalList};
 use super::sink::SignalSink;
@@ -31,7 +31,7 @@ pub(super) struct WatchedList {
     path: PathBuf,
     bots: Vec<BotSettings>,
     terms: ListTerms,
-    /// Maximum lateness of an entry added by a changed file.
+    /// Maximum delay after which an entry is still sent, for example if it was added to the file too late.
     max_lateness: Millis,
     done: Millis,
     /// Recently sent entries. They are stored because a changed file may contain them again.
@@ -42,7 +42,7 @@ pub(super) struct WatchedList {
 }
 
 impl WatchedList {
-    /// Watches a list. Entries due shortly before `now` are sent too, because the run drops duplicates.
+    /// Creates the watcher. Entries due shortly before `now` are sent too, since the run drops duplicates.
     pub(super) fn new(list: SignalList, loaded: &LoadedConfig, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
         let max_lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
@@ -150,10 +150,10 @@ impl WatchedList {
             Err(problem) => return Some(Err(format!("{file}: {problem}; the previous list stays active"))),
         };
         let (new, removed) = (list.count_missing_in(&self.list), self.list.count_missing_in(&list));
-        let skipped = list.describe_new_skips(&self.list);
-        let skipped = skipped.map(|words| format!("; {words}")).unwrap_or_default();
+        let skipped = list.describe_new_skips(&self.list).map(|words| format!("; {words}"));
         self.list = list;
-        Some(Ok(format!("{file} was reloaded, {new} new, {removed} removed: {}{skipped}", self.describe())))
+        let (now, skipped) = (self.describe(), skipped.unwrap_or_default());
+        Some(Ok(format!("{file} was reloaded, {new} new, {removed} removed, now {now}{skipped}")))
     }
 
     fn describe(&self) -> String {

@@ -72,7 +72,7 @@ struct Webhook {
     messages: AtomicU64,
     /// Maximum age of a signal that has no `expires_ms`.
     max_lateness: Millis,
-    /// Bot index and id of each recently accepted signal. The run itself drops duplicates.
+    /// Bot index and id of recently accepted signals, to report duplicates to senders. The run drops duplicates.
     accepted: Mutex<VecDeque<(usize, SignalId)>>,
     queue: mpsc::Sender<SignalOrder>,
     sink: SignalSink,
@@ -124,7 +124,7 @@ impl Webhook {
     }
 
     fn accept(&self, order: SignalOrder) -> Answer {
-        if let Err(wait) = self.rate.reserve() {
+        if let Err(wait) = self.rate.allow_signal() {
             return self.throttle(wait);
         }
         let (id, status) = (order.id, self.delivery_status(&order));
@@ -199,7 +199,7 @@ impl Webhook {
         if !given.is_some_and(|given| self.secret.is(given)) {
             let problem = match (given, &raw) {
                 (None, Err(_)) => format!(
-                    "a request from {peer} has no secret in {SECRET_HEADER}, and the body is not a JSON object or has a duplicate key"
+                    "a request from {peer} has no secret in {SECRET_HEADER}, and none can be read from the body: it is not a JSON object or has a duplicate key"
                 ),
                 _ => format!("the secret in a request from {peer} is wrong or missing"),
             };
@@ -251,8 +251,8 @@ impl RateLimiter {
         Self { spacing: RATE_WINDOW / per_minute.max(1), reserved_until: Mutex::new(Instant::now()) }
     }
 
-    /// Reserves one signal. The error is the time until the next signal is allowed.
-    fn reserve(&self) -> Result<(), Duration> {
+    /// Allows one signal, or returns the time until the next one is allowed as an error.
+    fn allow_signal(&self) -> Result<(), Duration> {
         let now = Instant::now();
         let mut reserved_until = self.reserved_until.lock().unwrap_or_else(PoisonError::into_inner);
         let next = now.max(*reserved_until) + self.spacing;

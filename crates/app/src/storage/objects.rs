@@ -49,7 +49,7 @@ impl RemoteFolder {
         })
     }
 
-    /// Records the version of a stored file and the hash of the bytes that `read` returns. Later calls do nothing.
+    /// Records the version of a stored file and the hash of its bytes. Later calls for the same file do nothing.
     fn record_version(
         &self,
         name: &str,
@@ -156,7 +156,7 @@ fn read_local(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 
-/// An unreachable storage becomes a separate error kind, because only errors of this kind are retried.
+/// Faults of the storage or the local disk get an error kind of their own, because a retry can succeed.
 impl From<StorageError> for AppError {
     fn from(error: StorageError) -> Self {
         let kind = match &error {

@@ -4,17 +4,17 @@ use crate::error::AppError;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-fn unsupported(path: &Path) -> AppError {
+fn unsupported_error(path: &Path) -> AppError {
     let problem = format!("{}: this program was built without object storage", path.display());
     AppError::invalid(problem)
-        .help("rebuild with `cargo build --release --features object-storage` (or full), or use a local path")
+        .help("rebuild with `cargo build --release --features object-storage`, or use a local path")
 }
 
 pub(crate) struct RemoteFolder(Infallible);
 
 impl RemoteFolder {
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
-        Err(unsupported(path))
+        Err(unsupported_error(path))
     }
 
     pub(crate) fn local_folder(&self) -> &Path {
@@ -39,17 +39,17 @@ impl RemoteFolder {
 }
 
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
-    Err(unsupported(path))
+    Err(unsupported_error(path))
 }
 
 pub fn exists(path: &Path) -> Result<bool, AppError> {
-    Err(unsupported(path))
+    Err(unsupported_error(path))
 }
 
 pub fn put_file(path: &Path, _file: &Path) -> Result<(), AppError> {
-    Err(unsupported(path))
+    Err(unsupported_error(path))
 }
 
 pub fn local_copy(path: &Path, _folder: &Path) -> Result<PathBuf, AppError> {
-    Err(unsupported(path))
+    Err(unsupported_error(path))
 }

@@ -38,7 +38,7 @@ pub struct TunePlan<'a> {
     pub layout: LayoutTerms,
     pub is_fixed: bool,
     pub parameters_without_range: Vec<String>,
-    /// Parameters that select signals of a combined bot. Such a parameter is searched only if it is named explicitly.
+    /// Parameters of the combination itself, such as `within`. They are searched only if they are named explicitly.
     pub combination_parameters: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> TunePlan<'a> {
         (files, registry): (&[PathBuf], &'a Registry),
         progress: &dyn Progress,
     ) -> Result<Self, AppError> {
-        let (_, bot) = load_tuned_bot(&terms, files, registry)?;
+        let (_, bot) = load_bot_to_tune(&terms, files, registry)?;
         let Some(entry) = registry.find(&bot.strategy) else {
             return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
         };
@@ -118,15 +118,15 @@ impl<'a> TunePlan<'a> {
     }
 }
 
-fn load_tuned_bot(
+fn load_bot_to_tune(
     terms: &SearchTerms,
     files: &[PathBuf],
     registry: &Registry,
 ) -> Result<(LoadedConfig, BotSettings), AppError> {
     let loaded = LoadedConfig::read(files, Base::Sandbox, terms.candles.flags())?;
     if loaded.has_built_in_bots() {
-        let help = "name a rule file, as in `candlewick tune rule.toml --data BTCUSDT_1m.csv`, or a configuration with a bot, \
-                    as in `--config bot.toml`";
+        let help = "pass a rule file, as in `candlewick tune rule.toml --data BTCUSDT_1m.csv`, or a configuration with a bot, \
+                    as in `candlewick tune --config bot.toml`";
         return Err(AppError::invalid("the configuration has no bot to tune").help(help));
     }
     BotSet::build(&loaded, registry)?;
@@ -182,7 +182,7 @@ pub fn check_candles(
     (files, registry): (&[PathBuf], &Registry),
     progress: &dyn Progress,
 ) -> Result<Vec<CheckedCandles>, AppError> {
-    let (loaded, bot) = load_tuned_bot(terms, files, registry)?;
+    let (loaded, bot) = load_bot_to_tune(terms, files, registry)?;
     let bot = &bot;
     let store = candle_store(&loaded);
     let data = &loaded.config.sandbox.data;
@@ -277,8 +277,8 @@ impl CheckedCandles {
                  `candlewick data generate --symbol {symbol} --interval {interval} --days 365 --catalog --force` for more synthetic candles"
             ),
             CandleOrigin::File => format!(
-                "name a longer file than {place} with --data, or run `candlewick data fetch {series} --from DATE` and \
-                 use these candles with `--data {series}`"
+                "pass a file with more candles than {place} to --data, or run `candlewick data fetch {series} --from DATE` and \
+                 then pass `--data {series}`"
             ),
         }
     }
@@ -293,7 +293,7 @@ impl CheckedCandles {
             "no problems".to_owned()
         } else {
             format!(
-                "suspect: {} (run `candlewick data check {}` to locate the problems)",
+                "possible problems: {} (run `candlewick data check {}` to locate them)",
                 problems.join(", "),
                 quote_for_shell(&self.place)
             )
@@ -328,7 +328,7 @@ fn missing_candles_error(bot: &BotSettings, searched: &str) -> AppError {
         "get candles and repeat this command: `candlewick data fetch {symbol}@{interval}` fetches the last 30 days from the venue \
          (or more with --from 2025-01-01), `candlewick data import FILE --symbol {symbol} --interval {interval}` imports your file, \
          `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic candles; \
-         or name other candles, such as --data EURUSD_1m.csv"
+         or pass other candles, such as --data EURUSD_1m.csv"
     ))
 }
 

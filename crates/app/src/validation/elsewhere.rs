@@ -12,9 +12,9 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Number of other processes. A dependency on a property with two values is missed with a chance of 1 in 2^6.
+/// Number of other processes. A dependency on a property with two values goes unnoticed in 1 of 64 cases.
 const CHECK_PROCESSES: usize = 6;
-/// Maximum number of read bytes that is ignored, because the measurement itself reads a few bytes.
+/// Maximum number of bytes that may be read without a finding, because the measurement itself reads a few bytes.
 const MAX_IGNORED_READ_BYTES: u64 = 32;
 const KEPT_VARIABLES: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
 /// Time zones of the processes, including the zones furthest ahead of and behind UTC.
@@ -40,7 +40,7 @@ impl Variation {
             Self::Environment => "with other environment variables and another time zone: do not read either",
             Self::Folder => "in another working directory: pass file names as parameters",
             Self::Arguments => "with other program arguments: do not read program arguments",
-            Self::Bot => "under another bot name: names differ between live runs and backtests",
+            Self::Bot => "under another bot name: do not use the name, which may differ in a backtest",
             Self::Rivals => "next to bots with another symbol and parameters: keep no state in a static",
             Self::Earlier => "after other instances in the same process: keep no state in a static",
         }
@@ -75,7 +75,7 @@ impl ProcessChecks<'_> {
             Ok(None) => (
                 Finding::Passed,
                 format!(
-                    "the strategy decides the same in {} processes with other environments, names and bots",
+                    "the strategy makes the same decisions in {} processes with different environments and bots",
                     CHECK_PROCESSES + 1
                 ),
             ),
@@ -146,20 +146,20 @@ impl ProcessChecks<'_> {
         let names_a_file = !named_files(&self.subject.params).is_empty();
         let (finding, words) = match (left.first(), reply.traffic) {
             (Some(file), _) => {
-                (Finding::Failed, format!("the strategy writes {file}, which the next run would find"))
+                (Finding::Failed, format!("the strategy writes {file}, so its next run could read the file"))
             }
-            (None, None) => (Finding::NotRun, "this system does not count the bytes of a thread".to_owned()),
+            (None, None) => (Finding::NotRun, "this system does not count I/O bytes per thread".to_owned()),
             (None, Some(IoTraffic { read_to_decide, .. })) if read_to_decide > MAX_IGNORED_READ_BYTES => (
                 Finding::Failed,
                 format!(
-                    "the strategy reads {read_to_decide} bytes while processing candles: read files named by parameters in build"
+                    "the strategy reads {read_to_decide} bytes while processing candles: read files only in build, and name them in parameters"
                 ),
             ),
             (None, Some(IoTraffic { read_to_build, .. })) if read_to_build > 0 && !names_a_file => (
                 Finding::Failed,
                 format!(
                     "the strategy reads {read_to_build} bytes in build, but no parameter names a file: name the file in a parameter, so \
-                     that the file content identifies the results"
+                     that the results are recorded with the file content"
                 ),
             ),
             (None, Some(IoTraffic { wrote, .. })) if wrote > 0 => (
@@ -194,10 +194,10 @@ fn file_names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Maximum number of candles. Only the newest are used, because they reveal look-ahead as well as older candles.
+/// Maximum number of candles. Only the newest candles are used, since older ones reveal no more look-ahead.
 const MAX_CANDLES: usize = 200_000;
 
-/// Checks that decisions do not depend on later candles, absolute times and prices, or the process.
+/// Checks that decisions do not depend on later candles, absolute times, absolute prices or the process.
 pub fn verify_best_set(
     itself: &ThisProgram,
     subject: &Subject,

@@ -25,9 +25,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 pub const CHECK_COUNT: u64 = 15;
-/// Maximum number of candles, the newest of a file. The checks process every candle dozens of times.
+/// Maximum number of candles; only the newest are used. The checks process every candle dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Maximum number of unseen candles. They reveal rare or late cheating. `ROUND_LIMIT` limits the time for them.
+/// Maximum number of candles in the unseen random walk. More candles reveal rarer cheating but take more time.
 const MAX_UNSEEN_CANDLES: usize = 100_000;
 const ROUND_LIMIT: Duration = Duration::from_millis(100);
 const FIRST_RUN_LIMIT: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ struct CheckedMarket {
 #[derive(Clone, Debug)]
 pub struct ValidationOptions {
     pub seed: u64,
-    /// Number of unseen candles. If `None`, the number that a run can process in about 0.1 s.
+    /// Number of candles in the unseen random walk. `None` means as many as one run processes in about 0.1 s.
     pub unseen: Option<usize>,
     pub program: ThisProgram,
     pub limit: Duration,
@@ -271,9 +271,9 @@ struct Speed {
     floor: Duration,
 }
 
-struct Idle;
+struct IdleStrategy;
 
-impl Strategy for Idle {
+impl Strategy for IdleStrategy {
     fn warmup(&self) -> usize {
         0
     }
@@ -289,7 +289,7 @@ impl Speed {
         let candles = &at_interval(&random_walk(31, SPEED_CANDLES), subject.bot.interval);
         let (mut best, mut floor) = (None, Duration::MAX);
         for _ in 0..SPEED_ROUNDS {
-            floor = floor.min(time_round(Box::new(Idle), LongerCandles::default(), candles));
+            floor = floor.min(time_round(Box::new(IdleStrategy), LongerCandles::default(), candles));
             let Ok(strategy) = subject.build() else { continue };
             let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
             // Panics are ignored here, because other checks report a strategy that panics.
@@ -302,7 +302,7 @@ impl Speed {
 
     fn check(&self) -> CheckReport {
         let Some(candle) = self.candle else {
-            return Check::Speed.report(Finding::NotRun, "the strategy does not process all candles");
+            return Check::Speed.report(Finding::NotRun, "the strategy did not process all candles");
         };
         let floor = self.floor.as_nanos();
         let words = format!("{} ns per candle ({floor} ns for an empty strategy)", candle.as_nanos());

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Size in bytes of a candle sent between processes: a time and five numbers.
 const CANDLE_BYTES: usize = 48;
 const RUN_TIME_LIMIT: Duration = Duration::from_mins(10);
-const EARLIER_INSTANCE_CANDLES: usize = 100;
+const CANDLES_PER_EARLIER_INSTANCE: usize = 100;
 
 #[derive(Clone, Debug)]
 pub struct ThisProgram {
@@ -168,7 +168,7 @@ fn run_strategy(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, e
     let rivals: Vec<Subject> = rivals.into_iter().flat_map(|symbol| vec![subject.rival(symbol); 2]).collect();
     for _ in 0..earlier {
         // Failures of earlier instances do not matter.
-        let _ = subject.decisions(&candles[..candles.len().min(EARLIER_INSTANCE_CANDLES)], &[]);
+        let _ = subject.decisions(&candles[..candles.len().min(CANDLES_PER_EARLIER_INSTANCE)], &[]);
     }
     let (before, mut between) = (read_io_counters(), None);
     let decisions = subject.decisions_with_hook(candles, &rivals, &mut || between = read_io_counters());
@@ -179,7 +179,7 @@ fn run_strategy(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, e
 struct IoCount {
     read: u64,
     wrote: u64,
-    /// Number of bytes that this measurement itself reads. The next measurement includes these bytes.
+    /// Size of the text from which the counters were read. Only the next reading counts these bytes.
     own: u64,
 }
 

@@ -17,7 +17,7 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum wait for a child to exit after the reply, or for output after the child has exited.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
 const MAX_LINE_BYTES: u64 = 256 << 20;
-/// Maximum number of lines in the channel. A child that prints faster has to wait.
+/// Maximum number of lines in the channel. A child that prints faster than the parent reads has to wait.
 const MAX_QUEUED_LINES: usize = 1_024;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -198,7 +198,7 @@ pub(super) fn send_message<T: Serialize>(nonce: &str, message: &Message<T>) -> s
     stdout.flush()
 }
 
-/// Starts a thread that reports the position of the checks. If the parent has ended, it ends the process.
+/// Starts a thread that reports the position of the checks, and ends this process if the parent has ended.
 pub(super) fn report_position(nonce: String) {
     thread::spawn(move || {
         loop {
@@ -251,7 +251,7 @@ impl Unfinished {
             Self::TimedOut { stage, elapsed, .. } if elapsed.saturating_sub(stage.moved) > *elapsed / 2 => {
                 "look for an endless loop or a blocking call"
             }
-            Self::TimedOut { .. } => "use fewer candles, faster code or a higher --timeout of strategy check",
+            Self::TimedOut { .. } => "use fewer candles or faster code, or raise `strategy check --timeout`",
         }
     }
 }

@@ -36,7 +36,7 @@ use std::path::PathBuf;
 pub(crate) struct BacktestArguments {
     #[command(flatten)]
     candles: CandleArguments,
-    /// CSV list of timed external signals to trade in addition; same format as signals.list
+    /// CSV list of timed external signals, traded in addition to the bots' own signals; same format as signals.list
     #[arg(long, value_name = "FILE", value_parser = parse_signal_list_path)]
     signals: Option<PathBuf>,
     /// CSV file for the trades

@@ -20,8 +20,8 @@ use std::path::PathBuf;
 #[command(
     after_help = "Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml\n  candlewick halt --journal run.db\n\n\
                   Open trades are tracked until they settle. The bot is found by its journal (--journal, or journal.url of the \
-                  configuration), or by --config if a single bot uses it. The order is sent through the bot's socket and its \
-                  journal; the command fails if the bot does not acknowledge it.\nIf no bot is running, the order and a HALT file \
+                  configuration), or by --config if a single bot uses it. The command is sent through the bot's socket and its \
+                  journal; it fails if the bot does not acknowledge it.\nIf no bot is running, a journal entry and a HALT file \
                   halt the next start. `touch candlewick.db.HALT` has the same effect."
 )]
 pub(crate) struct HaltArguments {
@@ -32,8 +32,8 @@ pub(crate) struct HaltArguments {
     journal: JournalArguments,
 }
 
-const HALT_FILE_HINT: &str = "to halt the bot anyway, create a file next to its journal. Append .HALT to the name of the \
-                              journal, such as candlewick.db.HALT";
+const HALT_FILE_HINT: &str =
+    "to halt the bot anyway, create a file next to its journal, such as candlewick.db.HALT for candlewick.db";
 
 pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let found = arguments.journal.load_running(context);
@@ -94,8 +94,8 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
         }
         ResumeOutcome::TakenBack { removed, orders } => {
             let text = format!(
-                "{}No bot is running. Pending halt orders were withdrawn. A bot that was halted while it was running starts \
-                 halted: run `candlewick resume` again after the start.",
+                "{}No bot is running. Pending halt commands were withdrawn. If the bot was halted while it was running, it \
+                 starts halted: run `candlewick resume` again after the start.",
                 removal(&removed)
             );
             (json!({ "bot_runs": false, "removed": removed, "orders_taken_back": orders }), text)
@@ -105,8 +105,8 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
             let problem = format!("nothing to resume: no bot listens at {socket}, and {file} does not exist");
             if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
                 let problem =
-                    format!("nothing to resume: the run of this journal has ended, {}", ended.describe());
-                return Err(Failure::configuration(problem).hint("the limit still applies to the next run; run `candlewick halt` before it starts and `candlewick resume` afterwards to reset its limits"));
+                    format!("nothing to resume: the last run of this journal was {}", ended.describe());
+                return Err(Failure::configuration(problem).hint("the limit also applies to the next run; to reset it, run `candlewick halt` before the start and `candlewick resume` after the start"));
             }
             let help = "pass the bot's journal with --journal, or its configuration with --config";
             return Err(Failure::configuration(problem).hint(help));
@@ -120,7 +120,7 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
     after_help = "Examples:\n  candlewick reload\n  candlewick reload --config config/demo.toml\n  candlewick reload --journal \
                   run.db\n\nThe bot reads and validates its configuration files, environment and arguments again. Only \
                   limits in [risk], and alarms and timeouts in [runtime], may change. Any other change, or an invalid \
-                  configuration, is rejected as a whole. Open trades, orders of unknown status and halts are kept. `kill -HUP` has the same effect."
+                  configuration, is rejected as a whole. Open trades, orders of unknown status and halts are not affected. `kill -HUP` has the same effect."
 )]
 pub(crate) struct ReloadArguments {
     #[command(flatten)]
@@ -146,8 +146,8 @@ pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> 
                   --not-opened --reason \"not in the venue's list\"\n  candlewick resolve 17 --settled cancelled \
                   --reason \"the wallet has the stake back\"\n\nCheck the venue's own list of trades first. --adopt is \
                   rejected if the venue does not have the trade, or if the trade differs from the order. --settled is \
-                  for a closed trade that the venue no longer lists. The decision is sent to the running bot; without \
-                  one, the journal keeps the decision for the next start."
+                  for a closed trade that the venue no longer lists. The decision is sent to the running bot. If no \
+                  bot is running, the journal keeps the decision for the next start."
 )]
 pub(crate) struct ResolveArguments {
     /// Number of the trade, without #
@@ -194,8 +194,8 @@ pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -
     };
     let text = || {
         let without_bot = || {
-            let halted = halted.map(|why| format!(", halted: {why}")).unwrap_or_default();
-            format!("No bot is running; the next start applies this decision{halted}.")
+            let halted = halted.map(|why| format!(" and starts halted: {why}")).unwrap_or_default();
+            format!("No bot is running. The next run applies this decision{halted}.")
         };
         let next = state.as_ref().map_or_else(without_bot, |state| describe(state));
         let what = match resolution {

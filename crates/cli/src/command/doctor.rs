@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick doctor\n  candlewick doctor --config config/demo.toml --json\n\n\
-                  Checks the configuration, the credentials, both APIs, the clocks, the disk, the journal and the candle \
+                  Checks the configuration, the credentials, the trading and price APIs, the clocks, the disk, the journal and the candle \
                   files, without trading or changing anything. Exits with 5 if a check reports FAIL; warnings do not affect the exit code."
 )]
 pub(crate) struct DoctorArguments {}

@@ -20,11 +20,11 @@ const ZONE_ABBREVIATIONS: [(&str, &str); 11] = [
     ("sast", "UTC+2"),
     ("msk", "Europe/Moscow"),
 ];
-/// Abbreviations of more than one zone, and abbreviations that people also use in the wrong season.
+/// Abbreviations that stand for several zones, or that people also use in the wrong season.
 const AMBIGUOUS_ABBREVIATIONS: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
     kst aest aedt aest acst acdt awst nzst nzdt ict myt uyt uyst clt clst pyt pyst ect gft fnt irst irdt bdt mmt aft trt azt gst \
     samt yekt omst krat irkt yakt vlat uzt kzt almt lkt mvt cct amst wgt egt est5edt cst6cdt mst7mdt pst8pdt ";
-/// Words that mean a time zone only if they stand without other words or next to a word such as *time*.
+/// Words that mean a time zone only if they are alone or next to a word such as *time*.
 const WORDLIKE_ZONES: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa in ind pk ng za jp z zulu cat eat wat amt art cot pet vet bot act wit \
     get met west mest est eastern central mountain pacific atlantic greenwich brasil brazil india pakistan bangladesh indonesia nigeria \
     kenya ghana angola mozambique mocambique portugal spain espana france germany alemanha italy england inglaterra turkey russia \
@@ -45,7 +45,7 @@ const COLUMN_LABELS: &str = " par pair pairs ativo activo asset symbol moeda mon
     action acao sinal signal entrada entry expiry expiration expiracao exp tempo timeframe date data fecha dia day ";
 const WORDS_NEAR_ZONE: &str =
     " timezone time times zone fuso zona horario hora horas de do da of all are is in the tz local utc gmt ";
-const SHIFT_WORDS: &str =
+const OFFSET_WORDS: &str =
     " minus plus menos mais mas behind ahead before after atras adelante antes depois later earlier ";
 const WORDS_NEAR_WORDLIKE_ZONE: &str =
     " time times hora horario session sessao sesion market mercado open close signals sinais ";
@@ -108,7 +108,7 @@ pub(super) fn parse_zone(text: &str) -> Option<Tz> {
     text.parse().ok().or_else(|| offset_zone(text)).or_else(|| zone_from_abbreviation(text))
 }
 
-/// Parses a time zone in a column without a name. Rejects ambiguous names such as `EST`.
+/// Parses a cell of an unnamed column as a time zone. Rejects ambiguous zones such as `EST`.
 pub(super) fn parse_zone_cell(text: &str) -> Option<Tz> {
     offset_zone(text)
         .or_else(|| zone_from_abbreviation(text))
@@ -127,7 +127,7 @@ pub(crate) fn zone_label(zone: Tz) -> String {
     }
 }
 
-/// Returns the distinct time zones in a line. `None` stands for a zone that cannot be parsed.
+/// Returns the distinct time zones in a line, with `None` for zones that cannot be parsed.
 pub(super) fn find_zones(line: &str) -> Vec<Option<Tz>> {
     let text = fold(line);
     let words: Vec<&str> = split_words(&text).collect();
@@ -169,7 +169,7 @@ fn parse_offset(name: &str, behind: &str, text: &str) -> Option<Tz> {
     let behind = behind.trim_start();
     let Some(sign) = behind.chars().next().filter(|sign| "+-".contains(*sign)) else {
         // `UTC3`, `-3 UTC` and `UTC minus 3` are ambiguous.
-        let is_shift = |word: &str| is_hours(word) || is_one_of(word, SHIFT_WORDS);
+        let is_shift = |word: &str| is_hour_offset(word) || is_one_of(word, OFFSET_WORDS);
         let mut words = text.split(|sign: char| !(sign.is_alphanumeric() || "+-:/.".contains(sign)));
         let is_bare = !behind.starts_with(|sign: char| sign.is_alphanumeric()) && !words.any(is_shift);
         return offset_zone(name).filter(|_| is_bare);
@@ -179,7 +179,7 @@ fn parse_offset(name: &str, behind: &str, text: &str) -> Option<Tz> {
     offset_zone(&format!("{name}{sign}{}", hours[..end].trim_end_matches([':', '.', ','])))
 }
 
-fn is_hours(word: &str) -> bool {
+fn is_hour_offset(word: &str) -> bool {
     let digits = word.trim_start_matches(['+', '-']).trim_end_matches('h');
     let parts: Vec<&str> = digits.split(':').collect();
     let is_signed = word.starts_with(['+', '-']);
@@ -201,7 +201,7 @@ fn may_contain_zone_abbreviation(line: &str, text: &str) -> bool {
     let mut in_brackets = text.split(['(', '[']).skip(1).filter_map(|part| part.split([')', ']']).next());
     let is_offset = || {
         let only = text.trim_matches(|sign: char| !(sign.is_alphanumeric() || "+-".contains(sign)));
-        only.starts_with(['+', '-']) && is_hours(only)
+        only.starts_with(['+', '-']) && is_hour_offset(only)
     };
     alone(text) || in_brackets.any(alone) || is_offset()
 }

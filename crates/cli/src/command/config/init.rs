@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     let mut dialogue =
         Dialogue::new(asks.then_some((&mut from as &mut dyn BufRead, &mut to as &mut dyn Write)));
     let answers = Answers::ask(arguments, &mut dialogue, context)?;
-    let stake = TypedStake::parse(&answers.stake).map_err(Failure::configuration)?;
+    let stake = StakeAnswer::parse(&answers.stake).map_err(Failure::configuration)?;
     let payout = parse_payout_answer(&answers.payout).map_err(Failure::configuration)?;
     let Answers { symbol, interval, strategy, expiry, rules, .. } = &answers;
     let asset_type = symbol.parse().map_or(AssetType::Crypto, choose_asset_type).as_str();
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         .map_err(|failure| if asks { failure.hint(answers.retry_command(file)) } else { failure })?;
     if let RuleChoice::Example(path) = rules {
         write(path, &render_example(path))?;
-        print(&format!("Wrote {}, an example rule. Change its conditions.", path.display()))?;
+        print(&format!("Wrote the example rule {}. Replace its conditions with your own.", path.display()))?;
     }
     write(file, &text)?;
     let shown = file.display();
@@ -120,7 +120,7 @@ fn normalize_symbol(typed: &str) -> Result<String, Failure> {
     Ok(usual)
 }
 
-/// Returns the asset type of a symbol. A currency pair is `forex`, even if the configured default is `crypto`.
+/// Returns the asset type of a symbol. Pairs of rare currencies, such as USDMXN, are `forex` too.
 fn choose_asset_type(symbol: Symbol) -> AssetType {
     match expected_asset_type(symbol) {
         AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
@@ -199,14 +199,16 @@ impl Answers {
         let of_rule = rules.expiry();
         let usual = of_rule.as_deref().unwrap_or("01:00");
         let text = match &of_rule {
-            Some(own) => format!("Duration of a trade (minutes:seconds; the rule file sets {own} instead)"),
+            Some(own) => {
+                format!("Duration of a trade (minutes:seconds; the rule file overrides it with {own})")
+            }
             None => "Duration of a trade (minutes:seconds, such as 05:00)".to_owned(),
         };
         let asked = question("expiry", &text, usual);
         let expiry = dialogue.answer(asked, expiry.as_ref(), check_parses::<CloseType>)?;
         let asked =
             question("stake", "Stake of a trade (an amount such as 10, or a share such as 2%)", "1.0");
-        let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
+        let stake = dialogue.answer(asked, stake.as_ref(), |text| StakeAnswer::parse(text).map(|_| ()))?;
         let asked = question("payout", "Payout of a win, in percent of the stake", "80.0");
         let payout = dialogue.answer(asked, payout.as_ref(), |text| {
             let meant = Payout::percent_from_fraction(parse_payout_answer(text)?);
@@ -232,7 +234,7 @@ impl Answers {
         let usual = example.display().to_string();
         if let Some(path) = arguments.rules.as_ref().filter(|path| !path.is_file()) {
             return Err(Failure::configuration(format!(
-                "--rules {}: file not found; omit --rules to create an example with --strategy rules",
+                "--rules {}: file not found; to create an example rule, pass --strategy rules without --rules",
                 path.display()
             )));
         }
@@ -377,18 +379,18 @@ fn ask(
     }
 }
 
-const BALANCE: f64 = 10_000.0;
-/// Default daily loss limit, as a multiple of the stake. The limit is also capped at a share of the balance.
+const INITIAL_BALANCE: f64 = 10_000.0;
+/// Default daily loss limit, as a multiple of the stake. For a stake in percent, it is also capped.
 const DAILY_LOSS_IN_STAKES: f64 = 20.0;
 const MAX_DAILY_LOSS_SHARE: f64 = 0.2;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum TypedStake {
+pub(super) enum StakeAnswer {
     Amount(f64),
     Percent(f64),
 }
 
-impl TypedStake {
+impl StakeAnswer {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (number, is_percent) = text.trim().strip_suffix('%').map_or((text, false), |rest| (rest, true));
         let number = number.trim().parse().ok().filter(|number| f64::is_finite(*number)).ok_or_else(|| {
@@ -407,9 +409,9 @@ impl TypedStake {
     fn daily_loss_limit(self) -> String {
         let loss = match self {
             Self::Amount(amount) => amount * DAILY_LOSS_IN_STAKES,
-            Self::Percent(percent) => {
-                (percent / 100.0 * BALANCE * DAILY_LOSS_IN_STAKES).min(BALANCE * MAX_DAILY_LOSS_SHARE).round()
-            }
+            Self::Percent(percent) => (percent / 100.0 * INITIAL_BALANCE * DAILY_LOSS_IN_STAKES)
+                .min(INITIAL_BALANCE * MAX_DAILY_LOSS_SHARE)
+                .round(),
         };
         format!("{loss:?}")
     }
@@ -498,11 +500,11 @@ mod tests {
             ("5 %", "{ kind = \"share\", percent = 5.0 }", "2000.0"),
             ("0.5%", "{ kind = \"share\", percent = 0.5 }", "1000.0"),
         ] {
-            let stake = TypedStake::parse(text).unwrap();
+            let stake = StakeAnswer::parse(text).unwrap();
             assert_eq!((stake.to_toml().as_str(), stake.daily_loss_limit().as_str()), (table, daily_loss));
         }
         for text in ["much", "5 percent", "", "%", "nan", "10,5"] {
-            assert!(TypedStake::parse(text).unwrap_err().contains("is not a number"), "{text}");
+            assert!(StakeAnswer::parse(text).unwrap_err().contains("is not a number"), "{text}");
         }
         assert_eq!((parse_payout_answer("85 %"), parse_payout_answer("85")), (Ok(85.0), Ok(85.0)));
         assert!(parse_payout_answer("inf").is_err());

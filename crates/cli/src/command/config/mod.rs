@@ -103,11 +103,11 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
             "{idle} {of_bots} cannot open a trade (see above): raise account.initial_balance, or change the stakes or their limits"
         ))
     } else if stopping > 0 {
-        Some(format!("{stopping} {of_bots} stops trading once the stake exceeds max_stake (see above)"))
+        Some(format!("{stopping} {of_bots} will stop trading once the stake exceeds max_stake (see above)"))
     } else {
         (halved > 0).then(|| {
             format!(
-                "{halved} {of_bots} loses half of the balance or more in most simulated runs (see above): stake less, or limit the loss"
+                "{halved} {of_bots} would lose half of the balance or more in most simulated runs (see above): stake less, or limit the loss"
             )
         })
     };

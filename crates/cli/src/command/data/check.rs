@@ -38,7 +38,7 @@ pub(crate) struct CheckArguments {
     /// Threshold for spikes and jumps, as a multiple of the typical candle range
     #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().min_spike_ranges, value_parser = parse_spike_threshold)]
     spike: f64,
-    /// Number of consecutive candles without movement from which they count as flat
+    /// Minimum number of consecutive candles without movement that count as flat
     #[arg(long, value_name = "CANDLES", default_value_t = CheckSettings::default().min_flat_candles, value_parser = clap::value_parser!(u64).range(2..))]
     flat: u64,
     /// Kinds of problems to ignore, comma-separated
@@ -58,7 +58,7 @@ pub(crate) struct CheckArguments {
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let store = candle_store(&arguments.catalog.load(context)?);
     let targets = CheckTarget::parse_all(&arguments.names, &store.catalog)?;
-    let repair = arguments.repair.to_repair_terms();
+    let repair = arguments.repair.to_repair_options();
     repair.as_ref().map_or(Ok(()), |terms| terms.check(&targets))?;
     let settings = CheckSettings {
         session: arguments.session.clone(),
@@ -131,7 +131,7 @@ pub(crate) struct RepairArguments {
 }
 
 impl RepairArguments {
-    pub(super) fn to_repair_terms(&self) -> Option<RepairOptions> {
+    pub(super) fn to_repair_options(&self) -> Option<RepairOptions> {
         let existing = existing_file_rule(self.force);
         let kinds = self.also.iter().filter_map(|also| match also {
             ExtraRepair::Kind(kind) => Some(*kind),

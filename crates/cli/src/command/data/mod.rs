@@ -158,10 +158,10 @@ pub(crate) struct GenerateArguments {
     /// Random seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Tick size of the prices [default: built in for common symbols]
+    /// Tick size of the prices [default: known for common symbols, otherwise required]
     #[arg(long)]
     tick: Option<f64>,
-    /// First price [default: built in for common symbols]
+    /// First price [default: known for common symbols, otherwise required]
     #[arg(long)]
     price: Option<f64>,
     /// Standard deviation of one-minute moves, as a fraction of the price

@@ -26,7 +26,7 @@ pub(crate) enum EdgeCommand {
     Plan(PlanArguments),
     /// Compute the risk of ruin for given stakes, and the balance that avoids it
     Ruin(ruin::RuinArguments),
-    /// Decide whether recorded or counted trades show an edge
+    /// Decide whether trades from a file, a journal or given counts show an edge
     Verdict(verdict::VerdictArguments),
 }
 
@@ -108,7 +108,7 @@ fn parse_payout_and_stake(text: &str) -> Result<(f64, Option<f64>), String> {
                   candlewick edge plan --payout 80 --points 3 --paths 20000 --json\n\n\
                   Compares three methods for consecutive trades at one payout. The normal approximation and the exact \
                   binomial test assume independent trades and a single test at the end; earlier tests raise the error \
-                  rate far above alpha. The verdict can be checked after every trade. Figures of the verdict come from \
+                  rate far above alpha. The verdict can be checked after every trade. The figures for the verdict come from \
                   simulated runs (plus or minus one standard error) and are reproducible by seed."
 )]
 pub(crate) struct PlanArguments {
