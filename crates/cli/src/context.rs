@@ -67,7 +67,7 @@ impl JournalArguments {
         Ok((loaded, url))
     }
 
-    /// Like [`Self::load`], but if `--journal` is not set, finds the running bot. Fails if several bots are running.
+    /// Like [`Self::load`], but without `--journal`, uses the journal of the running bot. Fails if several are running.
     pub(crate) fn load_running(&self, context: &Context<'_>) -> Result<(LoadedConfig, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {

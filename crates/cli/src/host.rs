@@ -59,7 +59,7 @@ pub(crate) struct HostSession {
     stop_flag: Option<Arc<OnceLock<Ending>>>,
 }
 
-/// Payload of the unwinding that stops a command in the middle of a computation.
+/// Unwind payload that stops a command in the middle of a computation.
 struct StopRequest;
 
 thread_local! {

@@ -84,7 +84,7 @@ pub(crate) fn stop_flag() -> Result<Arc<OnceLock<Ending>>, Failure> {
     Ok(stop_flag)
 }
 
-/// Sets up the reaction to the first stop request: incomplete files are removed, and the process exits.
+/// Makes the process remove incomplete files and exit at the first stop request.
 pub(crate) fn exit_on_stop() -> Result<(), Failure> {
     if host::host().is_some() {
         // The host owns the process, so the process must not exit. The work stops at its next progress report.

@@ -90,7 +90,7 @@ impl app::ProgressBar for Progress {
 }
 
 pub(crate) struct Spinner {
-    /// Sender whose drop ends the thread of the spinner.
+    /// Stop handle: dropping it ends the spinner's thread.
     _done: Option<mpsc::Sender<()>>,
 }
 

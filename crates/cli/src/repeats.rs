@@ -1,8 +1,8 @@
 //! Suppresses repeated warnings. A warning is shown once, and its repeats are counted.
 //!
-//! Warnings have the same kind if they are equal up to the first colon (symbol, intent, request) and, ignoring numbers,
-//! up to the second colon. Each kind is shown once per span. Further limits apply to kinds that differ only in numbers,
-//! and to all kinds. Suppressed warnings are counted when the span ends. Errors are never suppressed.
+//! Two warnings are of the same kind if they have the same subject (the text before the first colon, such as a symbol)
+//! and, ignoring numbers, the same text up to the second colon. Per suppression span, each kind is shown once. Kinds
+//! that differ only in numbers share a larger limit, and so do all kinds together. Errors are never suppressed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

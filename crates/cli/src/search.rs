@@ -28,7 +28,7 @@ pub(crate) struct SearchArguments {
     /// Condition that every parameter set must meet, such as "slow >= 2 * fast"; repeatable
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
-    /// Name of the bot to search; required if several bots are configured. The other bots do not run
+    /// Bot whose parameters are searched; required if several bots are configured. The other bots do not run
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
     /// Search method: grid, random, latin-hypercube, sobol or tpe [default: grid if all ranges are finite and --trials is
@@ -67,17 +67,17 @@ pub(crate) struct SearchArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LayoutArguments {
-    /// Train on all candles from the first one on, instead of on a sliding window
+    /// Train on all candles since the first one, instead of on a sliding window
     #[arg(long)]
     anchored: bool,
-    /// Length of a training window, such as 90d; with --anchored, length of the first window [default: three test
-    /// windows]
+    /// Length of a training window, such as 90d; with --anchored, length of the first window [default: three
+    /// times the length of a test window]
     #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration)]
     train: Option<Millis>,
     /// Length of a test window [default: a third of --train; without --train, sized for five windows]
     #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration)]
     test: Option<Millis>,
-    /// Gap between training and test, in addition to the longest possible trade
+    /// Gap between training and test, in addition to the length of the longest possible trade
     #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration, default_value = "0m")]
     embargo: Millis,
     /// Size of the hold-out (the last candles, used only for a final test), in percent of all candles; 0 for none
@@ -94,10 +94,10 @@ pub(crate) struct PlannedArguments {
     /// Folder of the shards and the results [default: folder of the plan]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Candle source of the plan on this machine, in the format of `sweep --data`; repeatable [default: recorded paths]
+    /// Candle source on this machine, in the format of `sweep --data`; repeatable [default: the paths in the plan]
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
-    /// Catalog folder on this machine [default: the recorded path]
+    /// Catalog folder on this machine [default: the path in the plan]
     #[arg(long, value_name = "DIR")]
     catalog: Option<PathBuf>,
     /// Number of threads; does not affect the result [default: number of cores]
@@ -136,7 +136,7 @@ impl PlannedArguments {
         context: &Context<'_>,
     ) -> Result<(PathBuf, PathBuf, OtherProgram), Failure> {
         if !context.global.config.is_empty() {
-            let problem = "--config cannot be used, because the plan contains its configuration";
+            let problem = "--config cannot be used, because the plan contains the configuration";
             return Err(Failure::configuration(problem).hint("omit --config, or create another plan"));
         }
         let path = self.plan.clone().unwrap_or_else(|| PathBuf::from(command.as_str()).join(PLAN_FILE));
@@ -182,7 +182,7 @@ pub(crate) fn write_shard_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     show_as(&document, || format!("shard {number} of {shards}: {count} {done}"), context.global)
 }
 
-/// Runs all rows and passes them to `finish`, unless the operator stops the run.
+/// Computes rows with `run` and passes them to `finish`. Discards the rows if the operator stops the command.
 pub(crate) fn run_rows<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,

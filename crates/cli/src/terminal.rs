@@ -9,7 +9,7 @@ pub(crate) fn sanitize_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, |rest| usize::from(rest.starts_with('\n')))
 }
 
-/// Like `sanitize_lines`, but retains colours. Text from outside must be sanitized before it is inserted.
+/// Like `sanitize_lines`, but retains colour codes. Untrusted parts of `text` must be sanitized beforehand.
 pub(crate) fn sanitize_coloured_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, |rest| if rest.starts_with('\n') { 1 } else { colour_code_length(rest) })
 }

@@ -101,7 +101,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
                   unknown status, and the settlement with its verification, in UTC. --raw and --json print recorded texts unchanged."
 )]
 pub(crate) struct ExplainArguments {
-    /// Number of the trade, or the venue's id of the trade
+    /// Number of the trade, or its id at the venue
     trade: String,
     /// Print the entries, requests and responses as recorded
     #[arg(long, conflicts_with = "json")]
@@ -139,7 +139,7 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
                   signal of its strategy, the rule that rejected it, and the conditions of a rule or combination with their values."
 )]
 pub(crate) struct WhyArguments {
-    /// Time such as 2026-01-05T12:00:00Z, or Unix seconds or milliseconds; 17:08 and "01-05 17:08" mean the last occurrence in the journal
+    /// Time such as 2026-01-05T12:00:00Z, or Unix seconds or milliseconds; 17:08 or "01-05 17:08" is the last such time in the journal
     #[arg(value_parser = parse_requested_time)]
     time: Option<RequestedTime>,
     /// Symbol of the bots to show
@@ -192,16 +192,16 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
 pub(crate) struct TradesArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// Print CSV; the header has the keys of --json
+    /// Print CSV with the keys of --json as column names
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// Name of the bot
+    /// List only trades of this bot
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
-    /// Symbol of the trades
+    /// List only trades on this symbol
     #[arg(long)]
     symbol: Option<Symbol>,
-    /// State of the trades
+    /// List only trades in this state
     #[arg(long, value_parser = PossibleValuesParser::new(TradeLine::STATES))]
     state: Option<String>,
     /// List only trades decided at or after this time: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or Unix

@@ -30,7 +30,7 @@ pub(crate) enum JournalCommand {
     Verify(VerifyArguments),
     /// Copy a journal, even while a bot is running
     Backup(BackupArguments),
-    /// Copy a journal without old candles and polls
+    /// Copy a journal without old candles and polled responses
     Compact(CompactArguments),
     /// Export trades, orders and performance figures as files for other programs
     Export(ExportArguments),
@@ -108,7 +108,7 @@ impl fmt::Display for VerificationReport {
         if *raw_exchanges_outside > 0 {
             write!(
                 f,
-                "\n{raw_exchanges_outside} raw exchanges of an earlier version are not part of the chain and were not verified"
+                "\n{raw_exchanges_outside} raw exchanges stored by an earlier version are not in the hash chain and were not verified"
             )?;
         }
         if self.snapshots > 0 {
@@ -196,7 +196,7 @@ fn show_copy(
 pub(crate) struct CompactArguments {
     /// File to create
     file: PathBuf,
-    /// Maximum age of retained candles and polls, such as 12h, 90d or 12w
+    /// Maximum age of candles and polled responses to retain, such as 12h, 90d or 12w
     #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration, default_value = "90d")]
     keep: Millis,
     #[command(flatten)]

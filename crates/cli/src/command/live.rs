@@ -61,8 +61,8 @@ pub(crate) struct LiveArguments {
     /// catalog series SYMBOL@INTERVAL
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
-    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on the symbol's longest
-    /// candles
+    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, which trades on the
+    /// symbol's longest interval
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
     /// External signals: a CSV list of timed signals, reloaded when the file changes, or - for JSON Lines on standard
@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     let real = if arguments.real { RealMoney::Requested } else { RealMoney::NotRequested };
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
-        let problem = "--real requires a real wallet: omit --real, or set the mode \"real\"";
+        let problem = "--real requires the mode \"real\": change the mode, or omit --real";
         return Err(Problems::from(loaded.problem("account.mode", problem).value("\"demo\"")).into());
     }
     let bots = BotSet::build(&loaded, context.registry)?;
@@ -141,7 +141,7 @@ struct Venue {
     connection: Connection,
     journal: JournalSession,
     control: ControlChannel,
-    /// Time span of the candles and server of the embedded venue. `None` for other venues.
+    /// Embedded venue: the time span of its candles, and its server. `None` for other venues.
     embedded: Option<(Range<Millis>, RunningSandbox)>,
 }
 

@@ -58,18 +58,18 @@ pub(crate) enum Command {
     WalkForward(walk_forward::WalkForwardArguments),
     /// Simulate the range of possible backtest results by block bootstrap of candles or trades
     MonteCarlo(monte_carlo::MonteCarloArguments),
-    /// Repeat a backtest with other latencies, payouts and price paths, and under stress
+    /// Repeat a backtest with other latencies, payouts and price paths, and in a stress test
     Sensitivity(sensitivity::SensitivityArguments),
     /// Check a rule, search its parameters, test it walk-forward, and report the verdict and the next step
     Tune(tune::TuneArguments),
     /// Compute edge statistics: break-even, trades needed, risk of ruin, verdict
     #[command(subcommand)]
     Edge(edge::EdgeCommand),
-    /// Trade with the bots on a venue's demo wallet, or on the embedded sandbox (--sandbox)
+    /// Run the bots on a venue's demo wallet, or on the embedded sandbox (--sandbox)
     Live(live::LiveArguments),
     /// Simulate trades of the bots on a venue's live candles and prices, without a trading token
     Paper(paper::PaperArguments),
-    /// Serve a venue's two HTTP APIs from stored candles, with a demo wallet, for any client
+    /// Simulate a venue for any client: HTTP APIs, stored candles and a demo wallet
     Sandbox(sandbox::SandboxArguments),
     /// Stop a bot from opening trades, now or at its next start
     Halt(control::HaltArguments),

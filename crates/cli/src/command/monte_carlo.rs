@@ -37,7 +37,7 @@ pub(crate) struct MonteCarloArguments {
 struct MonteCarloOptions {
     #[command(flatten)]
     candles: CandleArguments,
-    /// Data to resample: candles (the bots trade each path) or trades (as recorded)
+    /// Data to resample: candles (the bots trade again on each path) or trades (with recorded results)
     #[arg(long, value_name = "WHAT", default_value_t = Resampling::Candles)]
     resample: Resampling,
     /// Number of simulated paths
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
             let all = 0..prepared.terms.paths;
-            let write = |rows: Vec<PathRow>| finish((&prepared, &folder), &rows, Vec::new(), context);
+            let write = |rows: Vec<PathRow>| write_results((&prepared, &folder), &rows, Vec::new(), context);
             run_rows(context, |proceed| prepared.run(all, proceed), write)
         }
         Some(ShardStep::Plan { shards, own }) => {
@@ -105,7 +105,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let (prepared, differences) = plan.prepare(place, others, context.registry, &progress)?;
             context.print_notes(differences.harmless);
             let notices = [differences.allowed, ran_by].concat();
-            finish((&prepared, &ResultFolder::open(&folder)?), &rows, notices, context)
+            write_results((&prepared, &ResultFolder::open(&folder)?), &rows, notices, context)
         }
     }
 }
@@ -136,7 +136,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     run_rows(context, |proceed| prepared.run(paths, proceed), keep)
 }
 
-fn finish(
+fn write_results(
     (prepared, folder): (&PreparedMonteCarlo<'_>, &ResultFolder),
     rows: &[PathRow],
     notices: Vec<String>,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  candlewick report\n  candlewick \
                   report --journal run.db --run 2 --html report.html\n  candlewick report --compare before.html after.html\n\n\
-                  Shows the figures of a backtest for all runs of a journal, or for the trades of one run. The hash is the hash of the last \
+                  Shows the same figures as `backtest`, for all runs of a journal or for one run. The hash is the hash of the last journal \
                   entry. Times are venue times. --compare accepts journals and pages written with --html, of backtests and live runs.")]
 pub(crate) struct ReportArguments {
     #[command(flatten)]
@@ -90,7 +90,7 @@ fn compare(
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  candlewick parity\n  candlewick parity --journal run.db --json\n\n\
-                  Replays every recorded event with the recorded settings and the same strategies, which must decide the same. Then simulates \
+                  Replays every recorded event with the recorded settings and the same strategies, which must make the same decisions. Then simulates \
                   every recorded decision on the recorded candles and assigns a cause to each different outcome (latency, price_source, \
                   payout, refusal, gap, end_of_recording). Exits with 5 if an entry was changed, a decision differs, or a \
                   difference is unexplained. Reads the whole journal.")]

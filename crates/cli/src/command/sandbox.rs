@@ -1,4 +1,4 @@
-//! `sandbox`: serves both HTTP APIs over stored candles, for any client.
+//! `sandbox`: simulates a venue with both HTTP APIs on stored candles, for any client.
 
 use crate::arguments::{parse_moment, parse_speed};
 use crate::context::{Context, start_workers};
@@ -82,7 +82,7 @@ async fn serve(
 ) -> Result<Ending, Failure> {
     // The listener is created before the ready message, so that no stop request after the message is lost.
     let mut interrupt = Interrupt::new()?;
-    let about = describe(&settings, &series, loaded)?;
+    let about = describe_settings(&settings, &series, loaded)?;
     let ServedSandbox { mut running, start } = ServedSandbox::start(settings, series, loaded).await?;
     announce((&running, start), &about, context)?;
     let ending = tokio::select! {
@@ -96,7 +96,7 @@ async fn serve(
     Ok(ending)
 }
 
-fn describe(
+fn describe_settings(
     settings: &SandboxSettings,
     series: &[CandleSeries],
     loaded: &LoadedConfig,
@@ -133,7 +133,7 @@ fn announce(
                 credentials in CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY";
     let (about, bots) = if context.global.quiet { ("", "") } else { (about, bots) };
     print(&format!(
-        "Both APIs:   {base_url}\nDocument:    {base_url}/openapi.json\nVenue time:  {}\n{about}api-token:   {token}\napi-key:     {api_key}{bots}\nCtrl-C stops.",
+        "Both APIs:   {base_url}\nOpenAPI:     {base_url}/openapi.json\nVenue time:  {}\n{about}api-token:   {token}\napi-key:     {api_key}{bots}\nCtrl-C stops.",
         String::from(StartTime(start)),
     ))
 }

@@ -21,8 +21,8 @@ use std::path::PathBuf;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Example:\n  candlewick sensitivity --config my.toml --data BTCUSDT_1m.csv\n\nRepeats the backtest with \
-                  latencies of 0 to 5 s, payouts of 60 to 92 %, both price paths and under stress, changing one setting at a time, like \
-                  backtest --sensitivity.\n\nTo use several machines, run sensitivity plan once and sensitivity run on \
+                  latencies of 0 to 5 s, with payouts of 60 to 92 %, on both price paths, and in a stress test. Each run changes only one \
+                  setting, as in backtest --sensitivity.\n\nTo use several machines, run sensitivity plan once and sensitivity run on \
                   each machine. Copy all shard-N.jsonl files next to plan.json and run sensitivity merge."
 )]
 pub(crate) struct SensitivityArguments {
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
     match &arguments.step {
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
-            let write = |rows| finish((&prepared, &folder), rows, Vec::new(), context);
+            let write = |rows| write_results((&prepared, &folder), rows, Vec::new(), context);
             run_with_spinner(&prepared, 0..prepared.runs, context, write)
         }
         Some(ShardStep::Plan { shards, own }) => {
@@ -115,7 +115,7 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     let (prepared, differences) =
         plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.harmless);
-    finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
+    write_results((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }
 
 fn run_with_spinner(
@@ -128,7 +128,7 @@ fn run_with_spinner(
     run_rows(context, |proceed| with_spinner(LABEL, context.global, || prepared.run(runs, proceed)), write)
 }
 
-fn finish(
+fn write_results(
     (prepared, folder): (&PreparedSensitivity<'_>, &ResultFolder),
     rows: Vec<SensitivityRow>,
     notices: Vec<String>,

@@ -25,7 +25,7 @@ use std::path::PathBuf;
                   --sell --id 2026-01-05T10:00 --expires 2s --reason \"breakout\"\n  candlewick signal --config bots.toml --check list.txt\n\n\
                   The same limits apply as to signals of the bot's strategy, and the trade is staked, recorded and \
                   tracked in the same way. A rejection is printed with the rejecting rule and exits with 0, like an \
-                  approval. A missing or unknown bot is an error.\nA signal with a known --id is dropped. Without \
+                  approval. A missing or unknown bot is an error.\nA signal whose --id was received before is dropped. Without \
                   --id, every signal is new."
 )]
 pub(crate) struct SignalArguments {
@@ -112,7 +112,7 @@ fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
 
 const MAX_LISTED_REASONS: usize = 5;
 
-/// Prints how each line is read. Fails if lines contradict each other or, unless `skips` is set, are invalid.
+/// Prints how each line is read. Fails on contradictions, if no line is a signal, or on invalid lines without `skips`.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList {
         lines,
@@ -238,7 +238,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
         0 => String::new(),
         idle => format!("{idle} past or rejected, "),
     };
-    format!("{} lines: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
+    format!("{} lines: {would_trade} would still trade, {idle}{skipped} skipped{why}", lines.len())
 }
 
 fn replace_quoted_text(problem: &str) -> String {
@@ -358,10 +358,11 @@ mod tests {
             would_trade: 1,
             past_notice: None,
         };
-        let sum = "8 lines: 1 would trade from now on, 5 skipped (3: no date; 1: no time; 1: repeats an earlier line)";
+        let sum =
+            "8 lines: 1 would still trade, 5 skipped (3: no date; 1: no time; 1: repeats an earlier line)";
         assert_eq!(summarize(&list.lines, 1), sum);
         let sum = summarize(&list.lines, 0);
-        assert!(sum.contains("0 would trade from now on, 1 past or rejected, 5 skipped"), "{sum}");
+        assert!(sum.contains("0 would still trade, 1 past or rejected, 5 skipped"), "{sum}");
         assert!(print_check(&list, false, true).is_err(), "contradictions are never skipped");
     }
 }

@@ -73,7 +73,7 @@ enum ShardStep {
     /// Split a sweep into shards for several machines and write plan.json
     #[command(after_help = "Example:\n  candlewick sweep plan --shards 4 --bot btc-rsi --param period=5..30")]
     Plan {
-        /// Number of shards (with --search tpe, number per round)
+        /// Number of shards; with --search tpe, number of shards per round
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
@@ -107,10 +107,10 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         None => run_here(&arguments.own, context, |sweep| sweep.run(Vec::new())),
         Some(ShardStep::Plan { shards, own }) => run_here(own, context, |sweep| sweep.plan(*shards)),
         Some(ShardStep::Run(ShardArguments { shard, planned })) => {
-            run_planned((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
+            run_plan((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
         }
         Some(ShardStep::Merge { planned, top }) => {
-            run_planned((planned, *top), context, |sweep, plan, others| sweep.merge(plan, others))
+            run_plan((planned, *top), context, |sweep, plan, others| sweep.merge(plan, others))
         }
     }
 }
@@ -125,7 +125,7 @@ fn run_here(
     with_sweep((&terms, &prepared), (ResultFolder::open(&own.out)?, own.top), None, context, act)
 }
 
-fn run_planned(
+fn run_plan(
     (planned, top): (&PlannedArguments, usize),
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, OtherProgram) -> Result<Ending, Failure>,
@@ -171,8 +171,8 @@ impl SweepContext<'_> {
             ),
             Some(rounds) => format!(
                 "Wrote {shown}: {sets} parameter sets in {rounds} rounds of {shards} shards.\nNext, run `sweep run --plan {shown} \
-                 --shard N` for N from 1 to {shards}. Each machine needs this file, the same program and the candles.\nCopy all \
-                 results next to the plan before you run the next round, up to shard {all}. Then run `sweep merge --plan {shown}`.",
+                 --shard N` for N from 1 to {shards}. Each machine needs this file, the same program and the candles.\nBefore you run \
+                 the next {shards} shards, copy all results next to the plan. After shard {all}, run `sweep merge --plan {shown}`.",
             ),
         };
         show_as(&document, text, self.context.global)
@@ -193,7 +193,7 @@ impl SweepContext<'_> {
         // Until the shards are merged, the whole sweep is recorded as tried.
         self.record_planned_sets(0)?;
         let kept = (&mut journal, known);
-        let (rows, ending) = self.run_watched(|watcher| match &of_round {
+        let (rows, ending) = self.run_with_progress(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
             None => self.job.run_shard(shard, kept, watcher),
         })?;
@@ -268,7 +268,7 @@ impl SweepContext<'_> {
         let resumed = known.len();
         let watch = Stopwatch::start();
         self.record_planned_sets(resumed)?;
-        let (rows, ending) = self.run_watched(|watcher| self.job.run(&mut journal, known, watcher))?;
+        let (rows, ending) = self.run_with_progress(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
         self.context.print_notes(self.folder.upload(TRIALS_FILE)?);
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
@@ -304,9 +304,8 @@ impl SweepContext<'_> {
         let sets =
             if rows.len() == 1 { "the only set".to_owned() } else { format!("all {} sets", rows.len()) };
         let problem = format!("strategy \"{}\" rejects {sets}: {problem}", entry.name);
-        Err(Failure::configuration(problem).hint(
-            "search other values, or exclude rejected sets with --where, such as --where \"fast < slow\"",
-        ))
+        Err(Failure::configuration(problem)
+            .hint("search other values, or exclude rejected sets, for example with --where \"fast < slow\""))
     }
 
     pub(super) fn record_planned_sets(&self, known: usize) -> Result<(), Failure> {
@@ -340,7 +339,7 @@ impl SweepContext<'_> {
     }
 
     /// Runs a sweep and shows its progress. Returns the trials, and an `Ending` if the sweep was stopped.
-    fn run_watched(
+    fn run_with_progress(
         &self,
         run: impl FnOnce(&mut SweepWatcher<'_>) -> Result<SweepEnd, SearchError>,
     ) -> Result<(Vec<TrialRow>, Option<Ending>), Failure> {
@@ -395,7 +394,7 @@ fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) ->
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
-/// Verifies the sets that a walk-forward test has chosen: first the set of the hold-out, then the most frequent sets.
+/// Verifies sets that a walk-forward test chose: the set tested on the hold-out, then the most frequently chosen sets.
 pub(super) fn verify_chosen<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],

@@ -1,4 +1,4 @@
-//! `tune`: develops a rule into a validated result, step by step.
+//! `tune`: checks a rule, optimizes it and tests it, step by step.
 
 use super::strategy::check::{check_command, check_failure};
 use super::sweep::with_sweep;
@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const CANDLES_HINT: &str = "the warm-up of the strategy is longer than the candles before the hold-out";
+const CANDLES_HINT: &str = "the checks use only the candles before the hold-out";
 const CHECK_TIMEOUT: Duration = Duration::from_mins(10);
 const MAX_SHOWN_SETS: usize = 10;
 
@@ -44,11 +44,11 @@ const MAX_SHOWN_SETS: usize = 10;
                   BTCUSDT_1m.csv\n  candlewick tune rule.toml --data BTCUSDT@1m --open-hold-out\n  candlewick tune --config bot.toml --param \
                   period=5..30 --html tuned.html\n\nCombines data check, strategy check, sweep and walk-forward:\n  1. Check the \
                   candles, with the commands that fetch or repair them.\n  2. Check the strategy.\n  3. Sweep all parameters with a \
-                  range (or those of --param) on the candles before the hold-out: all sets of a grid of up to 200, otherwise 200 spread \
-                  over it.\n  4. Walk forward on the same candles: five windows, each trained on all candles before its test.\n  \
+                  range (or those of --param) on the candles before the hold-out: all sets if there are at most 200, otherwise 200 \
+                  sets spread over the ranges.\n  4. Walk forward on the same candles: five windows, each trained on all candles before its test.\n  \
                   5. With --open-hold-out, and only if the tests show an edge, test the best set on the hold-out, once.\nThe result is a \
                   page with the verdict and the next step.\n\nA bot without parameter ranges is tested as it is. After an interruption, \
-                  run the same command again to resume; another rule gets its own folder. All tried variants are counted, and raise the bar for showing an edge.")]
+                  run the same command again to resume; each rule gets its own folder. All tried variants are counted, and each raises the bar for showing an edge.")]
 pub(crate) struct TuneArguments {
     /// Rule file [default: the bot configured in --config]
     #[arg(value_name = "RULES", conflicts_with = "rules")]
@@ -240,7 +240,7 @@ impl TuneRun<'_> {
         let of_sweep = of_sweep.ok().filter(|_| is_searched);
         if is_searched && of_sweep.is_none() {
             notices.push(format!(
-                "no parameter set has {} settled trades or more (--min-trades): best.toml contains the unchanged bot",
+                "no parameter set has at least {} settled trades (--min-trades): best.toml contains the unchanged bot",
                 self.plan.terms.min_trades
             ));
         }

@@ -36,11 +36,11 @@ use std::time::Duration;
     after_help = "Examples:\n  candlewick walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  \
                   candlewick walk-forward --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  \
                   candlewick walk-forward --config my.toml --param period=5..30 --open-hold-out\n\nEach window runs \
-                  `candlewick sweep` on its training candles and trades the best set on the test candles after it, \
+                  `candlewick sweep` on its training candles and trades the best set on the test candles that follow, \
                   starting with the full balance. The gap between training and test is at least the longest possible \
                   trade. Statistics cover the trades of all tests.\n\nNo window uses the hold-out. --open-hold-out \
-                  searches the last training before the hold-out and trades the best set on it, once for the same \
-                  candles, strategy and parameters; openings are recorded in [data].state.\n\nBefore results are shown \
+                  also trains on the candles right before the hold-out and trades the best set on the hold-out, only once for the \
+                  same candles, strategy and parameters. The use is recorded in [data].state.\n\nBefore results are shown \
                   or written, up to five chosen sets (the most frequent ones) are verified candle by candle and in a \
                   new process.\n\nAfter an interruption, run the same command again to resume.\n\nTo use several \
                   machines, run walk-forward plan once and walk-forward run on each machine. Copy all shard-N.jsonl \
@@ -85,7 +85,7 @@ enum ShardStep {
         after_help = "Example:\n  candlewick walk-forward plan --shards 40 --bot btc-rsi --param period=5..30"
     )]
     Plan {
-        /// Minimum number of shards. Every window gets the same number of shards (one shard with --search tpe)
+        /// Number of shards, rounded up to a multiple of the number of windows (with --search tpe, one per window)
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
@@ -121,10 +121,10 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         None => run_here(&arguments.own, (arguments.hold_out.to_hold_out_use(), None), context),
         Some(ShardStep::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
         Some(ShardStep::Run(ShardArguments { shard, planned })) => {
-            run_planned(planned, (HoldOutUse::Locked, Some(*shard)), context)
+            run_plan(planned, (HoldOutUse::Locked, Some(*shard)), context)
         }
         Some(ShardStep::Merge { planned, hold_out }) => {
-            run_planned(planned, (hold_out.to_hold_out_use(), None), context)
+            run_plan(planned, (hold_out.to_hold_out_use(), None), context)
         }
     }
 }
@@ -139,7 +139,7 @@ fn run_here(
     report_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
     let Some(shards) = shards else {
-        return show_walk(run_walk(walk, (&terms, &prepared), &[], context)?, context);
+        return show_result(run_walk(walk, (&terms, &prepared), &[], context)?, context);
     };
     let plan = walk.plan(shards)?;
     let path = plan.write(&walk.folder)?;
@@ -158,7 +158,7 @@ fn run_here(
     show_as(&document, text, context.global)
 }
 
-fn run_planned(
+fn run_plan(
     arguments: &PlannedArguments,
     (hold_out, shard): (HoldOutUse, Option<u64>),
     context: &Context<'_>,
@@ -176,7 +176,7 @@ fn run_planned(
     let mut notices = differences.allowed;
     let Some(number) = shard else {
         notices.extend(walk.gather(&plan, others)?);
-        return show_walk(run_walk(walk, (&terms, &prepared), &notices, context)?, context);
+        return show_result(run_walk(walk, (&terms, &prepared), &notices, context)?, context);
     };
     context.print_notes(&notices);
     let stop_flag = interrupt::stop_flag()?;
@@ -194,7 +194,7 @@ fn run_planned(
     show_as(&document, || format!("shard {number} of {shards}: {trials} trials finished"), context.global)
 }
 
-fn show_walk(walked: Result<WalkResult, Ending>, context: &Context<'_>) -> Result<Ending, Failure> {
+fn show_result(walked: Result<WalkResult, Ending>, context: &Context<'_>) -> Result<Ending, Failure> {
     walked.map_or_else(Ok, |walked| show(&walked.summary(), context.global))
 }
 

@@ -27,10 +27,10 @@ struct LiveReport {
     report: RunReport,
     in_doubt: usize,
     unfinished: Vec<UnfinishedLine>,
-    /// Reason of the stop: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
+    /// Why the run stopped: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     stop: &'static str,
     wallet: Option<f64>,
-    /// Wallet balance minus the balance that follows from the trades. `None` if the two are equal.
+    /// Wallet balance minus the balance computed from the trades. `None` if they are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet_difference: Option<f64>,
     rejected_rows: u64,
@@ -149,7 +149,7 @@ fn wallet_failure(finished: &Finished) -> Option<Failure> {
     }
     let difference = finished.wallet_difference.as_ref()?;
     Some(stopped_failure(difference.text.clone()).hint(
-        "compare the trades with the list at the venue; run `candlewick resume` on a running bot to accept the difference",
+        "compare the trades with the list at the venue; to accept the difference, start the bot and run `candlewick resume`",
     ))
 }
 
@@ -189,8 +189,8 @@ fn collect_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     if finished.rejected_rows > 0 {
         let rows = counted(
             finished.rejected_rows,
-            "row of the venue was not a valid candle and counts as a gap",
-            "rows of the venue were not valid candles and count as gaps",
+            "row from the venue was not a valid candle and counts as a gap",
+            "rows from the venue were not valid candles and count as gaps",
         );
         notices.push(rows);
     }
@@ -223,7 +223,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Returns who holds the stakes of unsettled trades. A venue that has no further candles never settles them.
+/// Returns whether unsettled stakes are returned or stay at the venue. Without further candles, trades never settle.
 pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
     if matches!(finished.stop, StopReason::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }
@@ -234,7 +234,7 @@ fn unfinished_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     }
     let all = summarize_unfinished(finished, scale);
     let first = match stake_holder(finished) {
-        Unsettled::Returned => format!("{all} at the end of the candles; stakes released"),
+        Unsettled::Returned => format!("{all} when the candles ended; stakes released"),
         Unsettled::AtVenue => format!("{all} at the venue:"),
     };
     let named = finished.unfinished.iter().take(MAX_LISTED_TRADES).map(|one| describe_unfinished(one, scale));

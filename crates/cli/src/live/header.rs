@@ -248,27 +248,27 @@ fn describe_limits(risk: &RiskSettings) -> String {
     let spans = u32::try_from(risk.blackouts.spans.len()).unwrap_or(u32::MAX);
     let is_default_day = risk.day_start == "00:00" && risk.day_timezone == "UTC";
     let per_symbol = risk.max_open_trades_per_symbol;
-    let open = match count_label(risk.max_open_trades, "open trade", "open trades") {
+    let open = match describe_count(risk.max_open_trades, "open trade", "open trades") {
         Some(open) if per_symbol > 0 => Some(format!("{open} ({per_symbol} per symbol)")),
-        None => count_label(per_symbol, "open trade per symbol", "open trades per symbol"),
+        None => describe_count(per_symbol, "open trade per symbol", "open trades per symbol"),
         open => open,
     };
     let one_by_one = [
         open,
-        count_label(risk.max_trades_per_hour, "trade/hour", "trades/hour"),
-        count_label(risk.max_trades_per_day, "trade/day", "trades/day"),
-        money_label(risk.daily_loss_limit, "daily loss"),
-        percent_label(risk.daily_loss_limit_percent, "daily loss"),
-        money_label(risk.daily_profit_target, "daily profit"),
-        percent_label(risk.daily_profit_target_percent, "daily profit"),
+        describe_count(risk.max_trades_per_hour, "trade/hour", "trades/hour"),
+        describe_count(risk.max_trades_per_day, "trade/day", "trades/day"),
+        describe_amount(risk.daily_loss_limit, "daily loss"),
+        describe_percentage(risk.daily_loss_limit_percent, "daily loss"),
+        describe_amount(risk.daily_profit_target, "daily profit"),
+        describe_percentage(risk.daily_profit_target_percent, "daily profit"),
         (!is_default_day).then(|| format!("days start at {} {}", risk.day_start, risk.day_timezone)),
-        money_label(session.loss_limit, "session loss"),
-        percent_label(session.loss_limit_percent, "session loss"),
-        money_label(session.profit_target, "session profit"),
-        percent_label(session.profit_target_percent, "session profit"),
-        percent_label(risk.max_drawdown_percent, "max drawdown"),
-        count_label(risk.max_loss_streak, "loss in a row", "losses in a row"),
-        count_label(risk.cooldown_after_loss_s, "s pause after a loss", "s pause after a loss"),
+        describe_amount(session.loss_limit, "session loss"),
+        describe_percentage(session.loss_limit_percent, "session loss"),
+        describe_amount(session.profit_target, "session profit"),
+        describe_percentage(session.profit_target_percent, "session profit"),
+        describe_percentage(risk.max_drawdown_percent, "max drawdown"),
+        describe_count(risk.max_loss_streak, "loss in a row", "losses in a row"),
+        describe_count(risk.cooldown_after_loss_s, "s pause after a loss", "s pause after a loss"),
         (risk.cooldown_after_losses > 0).then(|| {
             let losses = counted(risk.cooldown_after_losses, "loss", "losses");
             format!("{} s pause after {losses} in a row", risk.cooldown_after_losses_s)
@@ -282,46 +282,46 @@ fn describe_limits(risk: &RiskSettings) -> String {
     let rest = [
         (!risk.best_payout_of.is_empty())
             .then(|| format!("best payout of {}", risk.best_payout_of.join(", "))),
-        money_label(risk.max_stake, "max stake"),
-        percent_label(risk.max_stake_percent, "max stake"),
+        describe_amount(risk.max_stake, "max stake"),
+        describe_percentage(risk.max_stake_percent, "max stake"),
         (!hours.is_empty()).then(|| format!("trades {}", hours.join(" and "))),
-        count_label(spans, "blackout", "blackouts"),
+        describe_count(spans, "blackout", "blackouts"),
         risk.enforce_verdict.then(|| "no trades without an edge".to_owned()),
     ];
     let bots = risk.bots.iter().filter_map(|(name, own)| describe_bot_limits(name, own));
     let all = one_by_one.into_iter().flatten().chain(pauses);
-    let all = all.chain(percent_label(risk.min_payout_percent, "min payout")).chain(of_symbols);
+    let all = all.chain(describe_percentage(risk.min_payout_percent, "min payout")).chain(of_symbols);
     let on: Vec<String> = all.chain(rest.into_iter().flatten()).chain(bots).collect();
     if on.is_empty() { "none".to_owned() } else { on.join(", ") }
 }
 
 fn describe_bot_limits(name: &str, own: &BotLimitSettings) -> Option<String> {
     let all = [
-        count_label(own.max_open_trades, "open trade", "open trades"),
-        count_label(own.max_trades_per_day, "trade/day", "trades/day"),
-        money_label(own.daily_loss_limit, "daily loss"),
-        percent_label(own.daily_loss_limit_percent, "daily loss"),
-        money_label(own.daily_profit_target, "daily profit"),
-        percent_label(own.daily_profit_target_percent, "daily profit"),
-        money_label(own.session_loss_limit, "session loss"),
-        percent_label(own.session_loss_limit_percent, "session loss"),
-        money_label(own.session_profit_target, "session profit"),
-        percent_label(own.session_profit_target_percent, "session profit"),
-        count_label(own.max_loss_streak, "loss in a row", "losses in a row"),
+        describe_count(own.max_open_trades, "open trade", "open trades"),
+        describe_count(own.max_trades_per_day, "trade/day", "trades/day"),
+        describe_amount(own.daily_loss_limit, "daily loss"),
+        describe_percentage(own.daily_loss_limit_percent, "daily loss"),
+        describe_amount(own.daily_profit_target, "daily profit"),
+        describe_percentage(own.daily_profit_target_percent, "daily profit"),
+        describe_amount(own.session_loss_limit, "session loss"),
+        describe_percentage(own.session_loss_limit_percent, "session loss"),
+        describe_amount(own.session_profit_target, "session profit"),
+        describe_percentage(own.session_profit_target_percent, "session profit"),
+        describe_count(own.max_loss_streak, "loss in a row", "losses in a row"),
     ];
     let on: Vec<String> = all.into_iter().flatten().collect();
     (!on.is_empty()).then(|| format!("{name} ({})", on.join(", ")))
 }
 
-fn count_label(most: u32, one: &str, several: &str) -> Option<String> {
+fn describe_count(most: u32, one: &str, several: &str) -> Option<String> {
     (most > 0).then(|| counted(most, one, several))
 }
 
-fn money_label(most: Decimal, label: &str) -> Option<String> {
+fn describe_amount(most: Decimal, label: &str) -> Option<String> {
     (!most.is_zero()).then(|| format!("{label} {}", group_thousands(&most.to_string())))
 }
 
-fn percent_label(most: f64, label: &str) -> Option<String> {
+fn describe_percentage(most: f64, label: &str) -> Option<String> {
     (most > 0.0).then(|| format!("{label} {most} %"))
 }
 

@@ -57,7 +57,7 @@ struct DisplayContext<'a> {
     log: &'a LogWriter,
 }
 
-/// Runs `work` to completion. Does not wait for a reload of the settings that never ends.
+/// Runs `work` to completion. Abandons background work, such as a reload of the settings that hangs.
 pub(crate) fn run_to_completion<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = start_workers()?;
     let outcome = runtime.block_on(work);

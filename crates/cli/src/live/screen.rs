@@ -36,7 +36,7 @@ pub(crate) enum OutputDetail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputStream {
     Out,
-    /// Standard error. It is used if a JSON document is printed to stdout.
+    /// Standard error, used if JSON is printed to stdout.
     Error,
 }
 
@@ -181,7 +181,7 @@ impl Screen {
                 (
                     BAD,
                     "second trade",
-                    format!("#{}: duplicate {id} at the venue, stake {stake}", trade.intent),
+                    format!("#{}: duplicate trade {id} at the venue, stake {stake}", trade.intent),
                 )
             }
             EventKind::SecondTradeSettled { intent, venue_id, profit } => {

@@ -1,4 +1,4 @@
-//! Prints run events to stdout, one JSON object per line. If a slow reader misses events, they are counted.
+//! Prints run events to stdout, one JSON object per line. Counts the events that a slow reader misses.
 
 use super::screen::FLUSH_TIMEOUT;
 use crate::failure::Failure;
@@ -62,7 +62,7 @@ impl EventPrinter {
         Self { is_late, has_ended }
     }
 
-    /// Waits until all events are printed. After a timeout, only completes the current line.
+    /// Waits until all events are printed. After a timeout, completes the current line and drops all other events.
     pub(super) async fn end(self) {
         self.end_within(FLUSH_TIMEOUT, LAST_LINE_TIMEOUT).await;
     }
@@ -93,7 +93,7 @@ pub(super) fn print_final_document(document: &impl Serialize) -> Result<(), Fail
     )
 }
 
-/// Runs `act` in a thread. If it exceeds `patience`, returns `None` and abandons the thread.
+/// Runs `act` in a thread. If `act` takes longer than `patience`, returns `None` and abandons the thread.
 fn run_within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || done.send(act()));

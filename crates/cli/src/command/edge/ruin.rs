@@ -22,9 +22,9 @@ use clap::Args;
                   10 --factor 2.2 --levels 6 --balance 2000\n  candlewick edge ruin --soros 10 --wins 3\n  candlewick edge \
                   ruin --share 2 --won 580 --lost 420\n  candlewick edge ruin --config my.toml --json\n\n\
                   Ruin means that the next stake exceeds the balance. A Markov chain over consecutive trades up to the \
-                  horizon gives the exact probability of ruin: at a win rate of 50 %, at break-even, at the lower \
-                  bound of --won and --lost, and at --win-rate. The limit applies to the worse of break-even and lower \
-                  bound; risks of ladders are added up. Without stakes, the stakes of configured bots are used."
+                  horizon gives the exact probability of ruin: at a win rate of 50 %, at break-even, at the lower bound of \
+                  --won and --lost, and at --win-rate. The larger of the risks at break-even and at the lower bound is \
+                  compared with the limit; risks of ladders are added up. Without stakes, the stakes of configured bots are used."
 )]
 pub(crate) struct RuinArguments {
     /// Fixed stake
@@ -42,7 +42,7 @@ pub(crate) struct RuinArguments {
     /// First stake of a martingale ladder, which raises the stake after losses
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     martingale: Option<Decimal>,
-    /// Stake factor between ladder levels [default: recovers all losses plus the first profit]
+    /// Stake factor between ladder levels [default: the factor that recovers all losses plus the first profit]
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor, requires = "martingale")]
     factor: Option<f64>,
     /// Number of ladder levels, including the first stake
@@ -54,7 +54,7 @@ pub(crate) struct RuinArguments {
     /// First stake of a Soros ladder, which adds the profit to the stake after wins
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     soros: Option<Decimal>,
-    /// Maximum number of consecutive wins to reinvest
+    /// Maximum number of consecutive wins whose profit is added to the stake
     #[arg(long, value_name = "N", requires = "soros", default_value_t = 3)]
     wins: u32,
     /// Balance [default: account.initial_balance]
@@ -78,7 +78,7 @@ pub(crate) struct RuinArguments {
     /// Trades lost so far
     #[arg(long, value_name = "N", requires = "won")]
     lost: Option<u64>,
-    /// Additional win rate for which to compute the risk, in percent
+    /// Compute the risk at this win rate as well, in percent
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     win_rate: Option<f64>,
     /// Maximum acceptable risk of ruin, in percent [default: risk.max_ruin_probability]

@@ -28,14 +28,14 @@ const MIN_LENGTH_HINT: &str = "the checks need twice the warm-up plus 100 candle
 #[command(after_help = "Examples:\n  candlewick strategy check rsi-reversal\n  candlewick strategy check \
                   rsi-reversal --param period=7 --param oversold=25 --json\n  candlewick strategy check signal-list --param \
                   file=list.csv --data BTCUSDT_1m.csv\n\nWithout --data, the candles are synthetic: a random walk, trends, and \
-                  mean-reverting prices. With --data, the latest 50000 candles are checked, fewer for a slow strategy. Files named by \
+                  mean-reverting prices. With --data, the latest 50000 candles are checked, or fewer if the strategy is slow. Files named by \
                   parameters are truncated during the checks to detect reading ahead: pass the matching --data.\n\n\
                   The checks run in a separate process. A strategy that exits, crashes, or exceeds --timeout fails with exit code 5. Its output goes to stderr.\n\n\
                   Not detected:\n  - use of the hour, date or uptime, unless it changes within seconds or is compared with\n    \
                     candle times; other processes have another time zone, but the same time\n  - use of machine-wide state that is not read from a file\n  \
                   - an environment variable that is only set during trading\n  - a strategy that detects this command and behaves differently\n  \
                   - a model fitted to these candles that also recognizes noisy and mirrored copies;\n    check it on unseen candles\n  \
-                  - a cheat that needs more candles than are shown, or affects few signals (see --unseen)\n  \
+                  - cheating that needs more candles than are checked, or that affects few signals (see --unseen)\n  \
                   - memory-mapped files, and files read by other programs\n  - file access on systems other than Linux")]
 pub(crate) struct CheckArguments {
     /// Name of the strategy
@@ -58,10 +58,10 @@ pub(crate) struct CheckArguments {
     /// Trade duration, such as 05:00 [default: duration of the configured bot, or one candle interval]
     #[arg(long = "duration", alias = "close-type", value_name = "CODE")]
     close_type: Option<CloseType>,
-    /// Seed of the unseen random walk, to reproduce a finding [default: random]
+    /// Seed of the fresh random walk, to reproduce a finding [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Number of candles of the unseen random walk; more candles detect rarer cheats [default: enough for a quick
+    /// Number of candles of the fresh random walk; a longer walk detects rarer cheating [default: enough for a quick
     /// check]
     #[arg(long, value_name = "N")]
     unseen: Option<usize>,
@@ -195,7 +195,7 @@ pub(in crate::command) fn check_failure(
     }
 }
 
-/// Returns the command line that checks this strategy. Parameters that the files in `files` set are omitted.
+/// Returns the command line that checks this strategy. Omits the parameters if `files` configure the bot.
 pub(in crate::command) fn check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],

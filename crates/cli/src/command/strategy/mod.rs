@@ -35,7 +35,7 @@ pub(crate) enum StrategyCommand {
     /// Make decisions on candles from a parent process (internal; used by strategy check and sweep)
     #[command(hide = true, after_help = "Example:\n  candlewick strategy check rsi-reversal")]
     Decide {
-        /// Ignored
+        /// Ignored arguments
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         rest: Vec<String>,
     },
@@ -64,7 +64,7 @@ pub(crate) fn this_program() -> Result<ThisProgram, Failure> {
 fn list(context: &Context<'_>) -> Result<(), Failure> {
     let entries = context.registry.entries();
     if context.global.json {
-        return print_json(&entries.iter().map(to_document).collect::<Vec<_>>());
+        return print_json(&entries.iter().map(to_json).collect::<Vec<_>>());
     }
     let mut lines = table(["strategy", "version", "about"]);
     for entry in entries {
@@ -75,7 +75,7 @@ fn list(context: &Context<'_>) -> Result<(), Failure> {
 
 fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
     if context.global.json {
-        return print_json(&to_document(entry));
+        return print_json(&to_json(entry));
     }
     let prices = if entry.wants_prices { "\nUses prices between candles." } else { "" };
     let head = format!("{} {}\n{}{prices}", entry.name, entry.version, entry.about);
@@ -123,7 +123,7 @@ fn range(parameter: &Parameter) -> String {
     }
 }
 
-fn to_document(entry: &StrategyEntry) -> Value {
+fn to_json(entry: &StrategyEntry) -> Value {
     let parameter = |parameter: &Parameter| {
         let Parameter { name, about, default, minimum, maximum, kind } = parameter;
         json!({

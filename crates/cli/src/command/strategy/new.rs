@@ -47,7 +47,7 @@ const RESERVED_TYPE_NAMES: &str = "app bot-context build-error candle clone coun
     after_help = "Examples:\n  candlewick strategy new momentum\n  candlewick strategy new momentum --path ../candlewick\n  candlewick strategy \
                   new breakout --workspace\n\nThe crate is created in a new folder and is not part of a workspace. The \
                   crate builds against the source of Candlewick: a checkout (with a shared build folder) or a Git \
-                  repository. A program inside a checkout (as in target/release) finds the checkout; an installed \
+                  repository. A program inside a checkout (such as target/release/candlewick) finds the checkout; an installed \
                   program needs --path or --git.\n\nWith --workspace, the crate becomes a member of the enclosing \
                   cargo workspace. The root manifest gets a new member, and src/main.rs registers the strategy if the \
                   file contains a single .run()."
@@ -114,7 +114,7 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
     }
     if let Some(admitted) = admitted {
         return print(&format!(
-            "Created {name}/, a member of the workspace: {admitted}.\n\n  cargo fmt\n  cargo test -p {name}\n  cargo bench -p {name}"
+            "Created {name}/ as a member of the workspace; {admitted}.\n\n  cargo fmt\n  cargo test -p {name}\n  cargo bench -p {name}"
         ));
     }
     let origin = match &source {
@@ -143,7 +143,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return refuse(format!("\"{name}\" is not a valid strategy name"));
     }
     if name.len() > MAX_NAME_LENGTH {
-        return refuse(format!("the name has {} letters, but the limit is {MAX_NAME_LENGTH}", name.len()));
+        return refuse(format!("the name has {} characters, but the limit is {MAX_NAME_LENGTH}", name.len()));
     }
     let mut reserved = RESERVED_CRATE_NAMES.split_whitespace().chain(RESERVED_TYPE_NAMES.split_whitespace());
     if name.starts_with("candlewick") || reserved.any(|reserved| reserved == name) {
@@ -201,7 +201,7 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout that contains `program`. The path is never compiled in, since packages must not have build paths.
+/// Finds the checkout that contains `program`. The path is not compiled in: packages must not contain build paths.
 fn find_enclosing_checkout(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
@@ -294,7 +294,7 @@ impl Workspace {
         let call = format!(".with_strategy::<{snake}::{type_name}>()");
         let source = std::fs::read_to_string(&program).ok();
         let registered =
-            source.filter(|_| self.is_program()).and_then(|source| add_registration(&source, &call));
+            source.filter(|_| self.has_program()).and_then(|source| add_registration(&source, &call));
         if registered.is_some() {
             self.add_dependency(name);
         }
@@ -316,7 +316,7 @@ impl Workspace {
         }
     }
 
-    fn is_program(&self) -> bool {
+    fn has_program(&self) -> bool {
         let of = |section: &str| self.manifest.get(section);
         of("package").is_some() && of("dependencies").is_some_and(|all| all.get("candlewick-cli").is_some())
     }

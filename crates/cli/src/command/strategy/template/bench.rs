@@ -1,4 +1,4 @@
-//! Measures the strategy's time per candle, the fastest of several rounds. Run it with `cargo bench`.
+//! Measures the strategy's time per candle and prints the best of several rounds. Run it with `cargo bench`.
 
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{Strategy, StrategyFactory};

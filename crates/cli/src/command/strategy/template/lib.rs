@@ -38,7 +38,7 @@ impl Strategy for MyStrategy {
 
 impl StrategyFactory for MyStrategy {
     const NAME: &'static str = "my-strategy";
-    /// Version of the rule. Change the version with the rule, so that results of different rules are never mixed.
+    /// Version of the rule. Change it whenever the rule changes, so that results of different rules are never mixed.
     const VERSION: &'static str = "0.1.0";
     const ABOUT: &'static str =
         "Bets that a candle that moved far is followed by another in the same direction.";
