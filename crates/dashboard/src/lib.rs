@@ -1,9 +1,9 @@
 //! Web page that shows the journal and the current state of one running bot.
 //!
 //! A [`Dashboard`] runs in its own process. It reads the journal, polls the bot over the bot's control
-//! socket, and sends the orders `halt` and `resume`. The bot never waits for the dashboard, so an attack on
-//! the dashboard or a crash of it cannot affect trading. The module `watch` follows journal and bot, `model`
-//! builds figures from journal lines, `view` renders JSON, and `server` controls access.
+//! socket, and sends the commands `halt` and `resume`. The bot never waits for the dashboard, so a crash or
+//! an overload of the dashboard cannot affect trading. The module `watch` follows the journal and the bot,
+//! `model` computes figures from journal lines, `view` renders JSON, and `server` controls access.
 
 mod model;
 mod server;

@@ -19,7 +19,7 @@ const POLL_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct SharedState {
     pub(crate) watched: WatchedBot,
-    /// Random id of this server process. Event ids that contain a different id are invalid.
+    /// Random id of this server process, part of each event id. Event ids of other processes are invalid.
     pub(crate) generation: String,
     pub(crate) read_only: bool,
     known: Mutex<KnownState>,
@@ -31,7 +31,7 @@ pub(crate) struct SharedState {
 #[derive(Default)]
 pub(crate) struct KnownState {
     pub(crate) model: Option<Model>,
-    /// Number of lines read so far, and total number of lines. Present only while an existing journal is read.
+    /// Number of lines read so far and in total. `None` once the journal is loaded.
     pub(crate) reading: Option<(u64, u64)>,
     pub(crate) problem: Option<String>,
     pub(crate) holder: Option<String>,
@@ -54,7 +54,7 @@ impl SharedState {
         })
     }
 
-    /// Locks the known state and returns it. Callers must not wait for anything while they hold the lock.
+    /// Locks the known state and returns it. Callers must not block or await while they hold the lock.
     pub(crate) fn known(&self) -> MutexGuard<'_, KnownState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

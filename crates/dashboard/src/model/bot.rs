@@ -1,11 +1,11 @@
-//! Trade statistics of one bot, and curves of its profit or of the equity over time.
+//! Trade statistics of one bot, and curves of profit or equity over time.
 
 use candlewick_engine::{BotVerdict, IntentId, RunningEdge};
 use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Up to this number of trades, each trade adds a point to the edge curve. After that, points are 5 % apart.
+/// Up to this number of trades, each trade adds a point to the edge curve. After that, every 5 % increase does.
 const MAX_EXACT_EDGE_TRADES: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +92,7 @@ impl BotFigures {
         self.edge_points.push(EdgePoint { trades: own, intervals });
     }
 
-    /// Returns the confidence intervals of the edge. The intervals are cached until the next trade settles.
+    /// Returns the confidence intervals of the edge, cached until the next trade settles.
     fn intervals(&mut self) -> EdgeIntervals {
         let settled = self.running_edge.sequence().settled();
         match self.intervals {
@@ -109,7 +109,7 @@ impl BotFigures {
         (self.edge_points, self.verdict, self.intervals) = (old.edge_points, old.verdict, old.intervals);
     }
 
-    /// Resets the figures if a bot with different parameters or different code now uses this name.
+    /// Resets the figures if the name now belongs to a bot with different parameters or code.
     pub(crate) fn reset_if_replaced(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
@@ -163,7 +163,7 @@ impl MoneyCurve {
         }
         self.filled += 1;
         if self.points.len() > MAX_CURVE_POINTS {
-            self.halve_points();
+            self.merge_point_pairs();
         }
     }
 
@@ -175,7 +175,7 @@ impl MoneyCurve {
         self
     }
 
-    fn halve_points(&mut self) {
+    fn merge_point_pairs(&mut self) {
         let count = self.points.len();
         let points = &mut self.points;
         for place in 0..count.div_ceil(2) {

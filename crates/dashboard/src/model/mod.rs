@@ -1,4 +1,4 @@
-//! Model of a bot's journal. It is updated line by line with the same code as bot startup and reports.
+//! Model of a bot's journal, updated line by line. Bot startup and reports use the same code.
 
 mod bot;
 mod feed;

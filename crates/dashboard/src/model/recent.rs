@@ -11,7 +11,7 @@ use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, i
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-/// Number of lines to read at the end of the journal. They provide data that snapshots do not contain.
+/// Number of lines to read at the end of the journal, for data that snapshots do not contain.
 pub(super) const TAIL_LINES: u64 = 20_000;
 const PAGE_LINES: u32 = 5_000;
 
@@ -126,7 +126,7 @@ impl SnapshotFold {
         model.trades.trade_count += self.old.count;
         model.trades.first_intent = self.old.end;
         model.trades.bot_names.extend(names);
-        self.old.count_old_and_recent(model);
+        self.old.add_old_and_recent_trades(model);
         let now = model.last_line.as_ref().map_or(Millis::ZERO, |last| last.line.received);
         model.trades.evict_old_trades(now);
         Ok(())
@@ -168,12 +168,12 @@ struct OldFigures {
     counted: u32,
     rest: Vec<TradeFigures>,
     count: usize,
-    /// Number of the last old intent plus 1; 0 if there are no old intents.
+    /// First intent number after the old trades, 0 without old trades.
     end: u64,
 }
 
 impl TradeFigures {
-    fn from_old(old: OldTrade) -> Self {
+    fn from_old_trade(old: OldTrade) -> Self {
         let OldTrade { intent, bot, settled, edge, by_person, .. } = old;
         Self { intent, bot, edge, settled, by_person, is_in_curves: false }
     }
@@ -194,7 +194,7 @@ impl TradeFigures {
 impl OldFigures {
     fn new(fold: &JournalFold, old: Vec<OldTrade>) -> Self {
         let (count, end) = (old.len(), old.last().map_or(0, |old| old.intent.number() + 1));
-        let mut old: Vec<TradeFigures> = old.into_iter().map(TradeFigures::from_old).collect();
+        let mut old: Vec<TradeFigures> = old.into_iter().map(TradeFigures::from_old_trade).collect();
         let book = fold.past().book();
         let young = || book.rows().iter().map(|row| TradeFigures::from_row(row, book));
         let counted = young().map(|young| young.edge.decided()).min();
@@ -206,7 +206,7 @@ impl OldFigures {
         }
         let mut bots: Vec<BotFigures> =
             fold.first_intents().map(|first| BotFigures::from_first_intent(first.number())).collect();
-        add_to_edges(&mut bots, &old, (0, counted));
+        update_running_edges(&mut bots, &old, (0, counted));
         let (mut curve, mut profit) = (MoneyCurve::default(), Money::ZERO);
         let settled = old.iter().filter(|old| old.is_in_curves).copied().collect();
         add_settlements(&mut bots, &mut curve, &mut profit, settled);
@@ -214,8 +214,8 @@ impl OldFigures {
         Self { bots, curve, profit, counted, rest: old, count, end }
     }
 
-    /// Adds the figures of old and recent trades. Shifts the equity curve so that it ends at the current equity.
-    fn count_old_and_recent(&self, model: &mut Model) {
+    /// Adds old and recent trades to the figures. Shifts the equity curve so that it ends at the current equity.
+    fn add_old_and_recent_trades(&self, model: &mut Model) {
         let Model { fold, bots, trades, curve, .. } = model;
         for (place, (bot, verdict)) in bots.iter_mut().zip(fold.session.verdicts()).enumerate() {
             let first = verdict.first_intent().number();
@@ -227,7 +227,7 @@ impl OldFigures {
         }
         let rows = trades.book.rows().iter().map(|row| TradeFigures::from_row(row, &trades.book));
         let mut settled: Vec<TradeFigures> = self.rest.iter().copied().chain(rows).collect();
-        add_to_edges(bots, &settled, (self.counted, u32::MAX));
+        update_running_edges(bots, &settled, (self.counted, u32::MAX));
         settled.retain(|figure| !figure.is_in_curves);
         let profit = settled.iter().filter_map(|figure| figure.settled).map(|(.., profit)| profit);
         let begun = fold.session.ledger().equity() - profit.fold(self.profit, |sum, profit| sum + profit);
@@ -237,7 +237,7 @@ impl OldFigures {
     }
 }
 
-fn add_to_edges(bots: &mut [BotFigures], figures: &[TradeFigures], range: (u32, u32)) {
+fn update_running_edges(bots: &mut [BotFigures], figures: &[TradeFigures], range: (u32, u32)) {
     let mut own: Vec<Vec<EdgeRow>> = bots.iter().map(|_| Vec::new()).collect();
     for figure in figures {
         let place = figure.bot.index();

@@ -126,13 +126,13 @@ async fn serve_stream(stream: TcpStream, router: Router, place: Arc<ConnectionSl
 /// A stream whose writes fail if the peer does not read the data within the timeout.
 struct TimeoutStream<S> {
     stream: S,
-    patience: Duration,
+    timeout: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> TimeoutStream<S> {
-    const fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, stalled: None }
+    const fn new(stream: S, timeout: Duration) -> Self {
+        Self { stream, timeout, stalled: None }
     }
 
     fn check_timeout<T>(&mut self, polled: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
@@ -140,9 +140,9 @@ impl<S> TimeoutStream<S> {
             self.stalled = None;
             return polled;
         }
-        let patience = self.patience;
+        let timeout = self.timeout;
         let stalled =
-            self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
+            self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + timeout)));
         match stalled.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
@@ -189,7 +189,7 @@ mod tests {
     use std::net::SocketAddr;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-    const PATIENCE: Duration = Duration::from_mins(1);
+    const MAX_WAIT: Duration = Duration::from_mins(1);
     const LONG: Duration = Duration::from_hours(1);
 
     async fn served(slots: usize) -> SocketAddr {
@@ -204,7 +204,7 @@ mod tests {
     async fn asks(stream: &mut TcpStream, path: &str) -> bool {
         drop(stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes()).await);
         let mut bytes = [0; 1_024];
-        let read = tokio::time::timeout(PATIENCE, stream.read(&mut bytes)).await;
+        let read = tokio::time::timeout(MAX_WAIT, stream.read(&mut bytes)).await;
         read.expect("an answer or an end").is_ok_and(|length| length > 0)
     }
 
@@ -243,7 +243,7 @@ mod tests {
         let (written, ()) = tokio::join!(ours.write_all(&[7; 10_000]), reading);
         written.unwrap();
         assert!(ours.stalled.is_none());
-        ours.patience = Duration::from_millis(1);
+        ours.timeout = Duration::from_millis(1);
         assert_eq!(ours.write_all(&[7; 10_000]).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 use utoipa::IntoParams;
 
 const MAX_PAGE_ROWS: usize = 200;
-/// Timeout for explaining a trade or a moment. If there is no snapshot, the whole journal must be read.
+/// Timeout for an explanation. Without a snapshot, the whole journal must be read.
 const EXPLAIN_TIMEOUT: Duration = Duration::from_secs(50);
 
 #[derive(Deserialize, IntoParams)]
@@ -81,12 +81,12 @@ pub(crate) struct EquityQuery {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhyQuery {
-    /// Point in venue time, in milliseconds since 1970.
+    /// Venue time to explain, in milliseconds since 1970.
     #[serde(deserialize_with = "parse_venue_time")]
     at: i64,
-    /// Symbol of the bots to explain. All symbols by default.
+    /// Symbol of the bots to check. All symbols by default.
     symbol: Option<String>,
-    /// Name of the bot to explain. All bots by default.
+    /// Name of the bot to check. All bots by default.
     bot: Option<String>,
 }
 
@@ -103,13 +103,13 @@ fn parse_venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D
 pub(crate) type AppState = State<Arc<Server>>;
 pub(crate) type ApiResult<T> = Result<Json<T>, Failure>;
 
-/// Returns the current state of the bot and its journal, without curves, lists and candles.
+/// Returns the current state of the bot and its journal, without curves, candles and past trades.
 #[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
 pub(crate) async fn state(State(serving): AppState, _: Parameters<NoParameters>) -> Response {
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
-/// Label of a group in the singular, such as `bot`, and the names of the items in the group.
+/// Kind of item in the singular, such as `bot`, and the names of all items of this kind.
 type NameList = (&'static str, Vec<String>);
 
 fn bot_names(model: &Model) -> NameList {
@@ -126,14 +126,14 @@ fn read_model<T>(
     read: impl FnOnce(&Model) -> Option<T>,
 ) -> ApiResult<T> {
     let known = serving.shared.known();
-    let not_yet = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read: retry later");
+    let not_yet = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is loading: retry later");
     let model = known.model.as_ref().ok_or_else(not_yet)?;
     read(model).map(Json).ok_or_else(|| {
         let (one, all) = listed(model);
         let all = all.iter().enumerate().map(|(place, name)| format!("{place} is {name}"));
         Failure::not_found(match all.collect::<Vec<_>>().join(", ") {
             none if none.is_empty() => format!("the journal does not contain a {one} yet"),
-            all => format!("the journal does not contain this {one}: {all}"),
+            all => format!("no such {one} in the journal; known: {all}"),
         })
     })
 }
@@ -149,7 +149,7 @@ pub(crate) async fn candles(
     })
 }
 
-/// Returns the latest rejected signals on a series.
+/// Returns the latest rejected signals of the bots on a series.
 #[utoipa::path(get, path = "/api/marks", params(CandleQuery), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
 pub(crate) async fn marks(
     State(serving): AppState,
@@ -170,7 +170,7 @@ pub(crate) async fn equity(
     read_model(&serving, bot_names, |model| equity_curve(model, asked.bot))
 }
 
-/// Returns the confidence intervals of a bot's edge after each number of trades.
+/// Returns the confidence intervals of a bot's edge, by number of trades.
 #[utoipa::path(get, path = "/api/edge", params(BotQuery), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
     State(serving): AppState,
@@ -262,7 +262,7 @@ fn to_response<T: Serialize + ToString>(read: &T) -> Value {
     json!({ "text": read.to_string(), "data": json!(read) })
 }
 
-/// Explains a trade or a moment on a separate thread, because reading the journal would block other requests.
+/// Runs a lookup on a separate thread, because reading the journal would block other requests.
 async fn explain(serving: Arc<Server>, asked: Lookup) -> ApiResult<Value> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {
@@ -314,7 +314,7 @@ fn to_failure(error: &AppError) -> Failure {
     Failure::new(status, format!("{error}{known}"))
 }
 
-/// Query parameters. An unknown name is an error, so that a misspelt filter is not silently ignored.
+/// Query parameters. An unknown name is an error, so that no misspelt filter is ignored.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
 #[derive(Deserialize)]

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Interval between clock events. A client that receives no event for longer has lost its connection.
+/// Interval between clock events. A client that receives no event for much longer has lost its connection.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(2);
-const MIN_EVENT_DELAY: Duration = Duration::from_millis(200);
+const MIN_EVENT_INTERVAL: Duration = Duration::from_millis(200);
 const MAX_EVENT_LINES: usize = 100;
 
 struct EventFeed {
@@ -46,7 +46,7 @@ pub(crate) async fn events(
     Sse::new(unfold(told, |mut told| async move { Some((Ok(told.next_event().await), told)) }))
 }
 
-/// Parses the number of lines in an event id. `None` if the id is from an earlier server process.
+/// Returns the line count from an event id; `None` if the id is from another server process.
 fn parse_event_id(id: &str, generation: &str) -> Option<u64> {
     let (start, count) = id.split_once('-')?;
     (start == generation).then(|| count.parse().ok())?
@@ -61,7 +61,7 @@ impl EventFeed {
             let has_changed = if std::mem::take(&mut self.is_first) {
                 true
             } else {
-                tokio::time::sleep(MIN_EVENT_DELAY).await;
+                tokio::time::sleep(MIN_EVENT_INTERVAL).await;
                 matches!(tokio::time::timeout(CLOCK_INTERVAL, self.changes.changed()).await, Ok(Ok(())))
             };
             self.queue_events(has_changed);

@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
-/// Header that requests from this page contain. Other sites cannot send the header without a CORS preflight.
+/// Header of all requests from this page. Other sites cannot send the header without a CORS preflight.
 pub(crate) const REQUEST_HEADER: &str = "x-candlewick";
 /// Content security policy: only files of this server, no inline code, and no framing by other sites.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -34,7 +34,7 @@ pub(crate) async fn check_origin(
     request: Request,
     next: Next,
 ) -> Response {
-    if let Some(problem) = find_objection(&serving, request.method(), request.headers()) {
+    if let Some(problem) = reason_to_reject(&serving, request.method(), request.headers()) {
         return add_security_headers(Failure::new(StatusCode::FORBIDDEN, problem).into_response());
     }
     let answered = tokio::time::timeout(RESPONSE_TIMEOUT, next.run(request)).await;
@@ -42,7 +42,7 @@ pub(crate) async fn check_origin(
     add_security_headers(answered.unwrap_or_else(late))
 }
 
-fn find_objection(serving: &Server, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
+fn reason_to_reject(serving: &Server, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
     let text = |name: &HeaderName| {
         headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?")).collect::<Vec<_>>()
     };
@@ -97,7 +97,7 @@ fn add_security_headers(mut response: Response) -> Response {
     response
 }
 
-/// Host names that requests may use. Requests with other names are rejected to prevent DNS rebinding.
+/// Host names accepted in requests. Other names are rejected to prevent DNS rebinding.
 pub(crate) struct AllowedHosts {
     names: Vec<String>,
     any_address: Option<u16>,
@@ -168,7 +168,7 @@ const MAX_COOKIES: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignInLink {
-    /// Sign-in URL that can be used once. The token follows the `#`, a part that browsers never send to a server.
+    /// One-time sign-in URL. The token follows the `#`; browsers never send this part to a server.
     pub url: String,
     pub used_count: u64,
 }

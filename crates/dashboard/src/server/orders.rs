@@ -24,7 +24,7 @@ pub(crate) async fn sign_in(State(serving): AppState, Json(asked): Json<SignIn>)
     match serving.sessions.exchange_token(&asked.token) {
         Ok(Some(cookie)) => ([(SET_COOKIE, cookie)], Json(SignedIn { signed_in: true })).into_response(),
         Ok(None) => {
-            let problem = "this link is used or outdated: open the newest link in the dashboard's terminal";
+            let problem = "used or outdated link: open the newest link in the dashboard's terminal";
             Failure::new(StatusCode::UNAUTHORIZED, problem).into_response()
         }
         Err(error) => Failure::internal(&error).into_response(),
@@ -37,11 +37,11 @@ pub(crate) async fn sign_in(State(serving): AppState, Json(asked): Json<SignIn>)
     responses(
         (status = 200, description = "The bot is halted", body = Ordered),
         (status = 403, description = "The dashboard is read-only", body = Problem),
-        (status = 502, description = "The bot rejected or did not confirm the order", body = Problem),
+        (status = 502, description = "The bot rejected or did not confirm the command", body = Problem),
     )
 )]
 pub(crate) async fn halt(State(serving): AppState, Json(asked): Json<Reason>) -> ApiResult<Ordered> {
-    run_to_end(&serving, carry_out_halt(Arc::clone(&serving), asked.reason)).await
+    run_to_completion(&serving, carry_out_halt(Arc::clone(&serving), asked.reason)).await
 }
 
 async fn carry_out_halt(serving: Arc<Server>, reason: String) -> ApiResult<Ordered> {
@@ -54,7 +54,7 @@ async fn carry_out_halt(serving: Arc<Server>, reason: String) -> ApiResult<Order
         HaltOutcome::ByOrder(state) => describe(&state),
         HaltOutcome::ByFile(_) => "No bot is running. The next bot on this journal starts halted.".to_owned(),
         HaltOutcome::ByJournal { .. } => {
-            "No bot is running. The next bot starts halted, but no HALT file could be created.".to_owned()
+            "No bot is running. The HALT file was not created, but the next bot starts halted.".to_owned()
         }
         HaltOutcome::Unconfirmed { error, .. } => {
             let text = format!(
@@ -73,11 +73,11 @@ async fn carry_out_halt(serving: Arc<Server>, reason: String) -> ApiResult<Order
     responses(
         (status = 200, description = "The bot may open trades again", body = Ordered),
         (status = 403, description = "The dashboard is read-only", body = Problem),
-        (status = 502, description = "The bot rejected or did not confirm the order", body = Problem),
+        (status = 502, description = "The bot rejected or did not confirm the command", body = Problem),
     )
 )]
 pub(crate) async fn resume(State(serving): AppState) -> ApiResult<Ordered> {
-    run_to_end(&serving, carry_out_resume(Arc::clone(&serving))).await
+    run_to_completion(&serving, carry_out_resume(Arc::clone(&serving))).await
 }
 
 async fn carry_out_resume(serving: Arc<Server>) -> ApiResult<Ordered> {
@@ -93,13 +93,13 @@ async fn carry_out_resume(serving: Arc<Server>) -> ApiResult<Ordered> {
     Ok(Json(Ordered { text }))
 }
 
-/// Executes an order completely, even if the browser disconnects.
-async fn run_to_end(
+/// Executes a command to completion, even if the browser disconnects.
+async fn run_to_completion(
     serving: &Server,
     order: impl Future<Output = ApiResult<Ordered>> + Send + 'static,
 ) -> ApiResult<Ordered> {
     if serving.shared.read_only {
-        let problem = "this dashboard is read-only: restart it without --read-only to send orders";
+        let problem = "this dashboard is read-only: restart it without --read-only to send commands";
         return Err(Failure::new(StatusCode::FORBIDDEN, problem));
     }
     tokio::spawn(order).await.unwrap_or_else(|error| Err(Failure::internal(&error)))
@@ -122,7 +122,7 @@ mod tests {
     use tokio::net::UnixListener;
     use tokio::time::timeout;
 
-    const PATIENCE: Duration = Duration::from_mins(1);
+    const MAX_WAIT: Duration = Duration::from_mins(1);
 
     #[tokio::test]
     async fn completes_halt_after_the_page_was_closed() {
@@ -136,7 +136,7 @@ mod tests {
         let asked = Json(Reason { reason: "enough".to_owned() });
         assert!(halt(State(Arc::clone(&serving)), asked).now_or_never().is_none(), "an order is in progress");
         drop(another);
-        let (reached, _) = timeout(PATIENCE, bot.accept()).await.expect("the bot is asked").unwrap();
+        let (reached, _) = timeout(MAX_WAIT, bot.accept()).await.expect("the bot is asked").unwrap();
         // The bot stops without an answer, so the HALT file must ensure that its next start is halted.
         drop((reached, bot));
         let looking = async {
@@ -144,7 +144,7 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         };
-        timeout(PATIENCE, looking).await.expect("the HALT file exists");
+        timeout(MAX_WAIT, looking).await.expect("the HALT file exists");
         drop(serving.ordering.lock().await);
     }
 }

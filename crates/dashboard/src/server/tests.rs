@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 const ORDER: &str = "x-candlewick: 1\r\ncontent-type: application/json\r\n";
 
 struct Served {
@@ -78,7 +78,7 @@ impl Served {
         // A server that refuses a request may close the connection before it has read the whole request.
         drop(stream.write_all(text.as_bytes()).await);
         let mut bytes = Vec::new();
-        drop(timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("an answer in time"));
+        drop(timeout(MAX_WAIT, stream.read_to_end(&mut bytes)).await.expect("an answer in time"));
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
@@ -189,7 +189,7 @@ async fn cookie_is_valid_for_its_dashboard_until_it_ends() {
             }
         }
     };
-    let again = timeout(PATIENCE, begin_again).await.expect("the port is free in time");
+    let again = timeout(MAX_WAIT, begin_again).await.expect("the port is free in time");
     assert_eq!(again.state_status(&format!("cookie: {cookie}\r\n")).await, 401, "replayed");
 }
 
@@ -265,11 +265,11 @@ async fn idle_connections_do_not_lock_out_signed_in_browsers() {
     let events = format!("GET /api/events HTTP/1.1\r\nhost: {}\r\n{cookie}\r\n", served.address());
     stream.write_all(events.as_bytes()).await.unwrap();
     let mut bytes = [0; 512];
-    assert!(timeout(PATIENCE, stream.read(&mut bytes)).await.unwrap().unwrap() > 0);
+    assert!(timeout(MAX_WAIT, stream.read(&mut bytes)).await.unwrap().unwrap() > 0);
     let mut idle = Vec::new();
     for number in 0..1_000 {
         // The operating system may run out of sockets before the server reaches its limit.
-        let Ok(Ok(mut other)) = timeout(PATIENCE, TcpStream::connect(served.address())).await else { break };
+        let Ok(Ok(mut other)) = timeout(MAX_WAIT, TcpStream::connect(served.address())).await else { break };
         if number % 2 == 0 {
             drop(other.write_all(b"GET / HTTP/1.1\r\nx:").await);
         }
@@ -279,7 +279,7 @@ async fn idle_connections_do_not_lock_out_signed_in_browsers() {
     assert_eq!(served.state_status(&cookie).await, 200);
     let mut told = String::new();
     while told.matches("event: clock").count() < 2 {
-        let length = timeout(PATIENCE, stream.read(&mut bytes)).await.unwrap().unwrap();
+        let length = timeout(MAX_WAIT, stream.read(&mut bytes)).await.unwrap().unwrap();
         assert!(length > 0, "it ended after {told}");
         told.push_str(&String::from_utf8_lossy(&bytes[..length]));
     }

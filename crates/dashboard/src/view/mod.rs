@@ -72,7 +72,7 @@ pub(crate) struct EquityCurve {
     drawdown: Vec<f64>,
 }
 
-/// Confidence intervals (95 %) of a bot's edge after each number of trades.
+/// Confidence intervals (95 %) of a bot's edge, by number of trades.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct EdgeCurve {
     /// Number of trades at each point.
@@ -138,12 +138,12 @@ pub(crate) struct SignedIn {
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reason {
-    /// Reason for the halt, as free text. The journal stores the reason.
+    /// Reason for the halt, as free text for the journal.
     #[serde(default)]
     pub(crate) reason: String,
 }
 
-/// Response to an order that was executed.
+/// Response to an executed command.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ordered {
     pub(crate) text: String,
@@ -194,7 +194,7 @@ impl Mark {
     }
 }
 
-/// Returns a page of trades in memory, and the upper bound of trades in the journal; `None` for an unknown bot.
+/// Returns the trades in memory, and the `before` with which to read on in the journal; `None` for an unknown bot.
 pub(crate) fn build_trades(
     model: &Model,
     before: u64,

@@ -1,4 +1,4 @@
-//! JSON state of the bot and its journal. Curves, lists and candles are not included.
+//! JSON state of the bot and its journal, without curves, candles and past trades.
 
 use crate::model::{BarLevel, BotFigures, CandleFeed, Model, Note};
 use crate::watch::{KnownState, SharedState};
@@ -16,15 +16,15 @@ use utoipa::ToSchema;
 pub(crate) struct State {
     /// Random id of this dashboard process.
     generation: String,
-    /// Whether the dashboard was started read-only, so that it sends no orders.
+    /// Whether the dashboard was started read-only, so that it sends no commands.
     read_only: bool,
     /// Path or URL of the journal.
     journal: String,
     /// Reason why the journal cannot be read, null if the journal is readable.
     problem: Option<String>,
-    /// Number of lines read so far and total number of lines, while an existing journal is read.
+    /// Number of lines read so far and in total, null once the journal is loaded.
     reading: Option<(u64, u64)>,
-    /// Whether only the last snapshot and later lines were read. Curves and older candles follow later.
+    /// Whether only the last snapshot and later lines have been read so far. Curves and older candles follow.
     recent: bool,
     /// Phase of the bot: `trading`, `halted`, `suspended` or `stopping`; `silent` if the process that holds the
     /// journal does not respond; `not_running` if no process holds the journal.
@@ -37,7 +37,7 @@ pub(crate) struct State {
     halt: Option<String>,
     /// Risk rules that currently reject every signal of some bots.
     blocked: Vec<BlockedLine>,
-    /// Whether risk rules block all bots for longer than an open trade lasts.
+    /// Whether risk rules block every bot. Blocks that are `brief` do not count.
     all_blocked: bool,
     /// Process that has locked the journal.
     holder: Option<String>,
@@ -58,7 +58,7 @@ pub(crate) struct State {
 /// A risk rule that currently rejects every signal of some bots.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BlockedLine {
-    /// Description: the affected bots (unless all), the rule with its figures, and the end of the block.
+    /// Description: the affected bots (unless all), the rule with its figures, and when the block ends.
     text: String,
     /// Whether the block usually ends soon: at a settlement, a response or a candle close.
     brief: bool,
@@ -73,10 +73,10 @@ pub(crate) struct Run {
     /// Venue time of the start of the run, in milliseconds since 1970.
     #[schema(value_type = i64)]
     began: Millis,
-    /// Kind of money that the run trades: `demo`, `real`, `paper` or `sandbox`.
+    /// Kind of money that the run trades with: `demo`, `real`, `paper` or `sandbox`.
     #[schema(value_type = Option<String>)]
     trading: Option<TradingMode>,
-    /// Number of the last journal line. `last_event` is the arrival time of the line.
+    /// Number of the last journal line. `last_event` is its arrival time.
     seq: u64,
     #[schema(value_type = i64)]
     last_event: Millis,
@@ -145,19 +145,19 @@ pub(crate) struct Bot {
     pnl: f64,
     /// Win rate in percent, null if no trade was won or lost.
     win_rate: Option<f64>,
-    /// Break-even win rate in percent, for the payouts of all trades or, without trades, the last payout.
+    /// Break-even win rate in percent, from the payouts of all trades; before the first trade, from the last payout.
     break_even: Option<f64>,
     open: usize,
-    /// Number of trades decided in the last hour, without orders that opened no trade.
+    /// Number of trades decided in the last hour. Orders that opened no trade do not count.
     trades_last_hour: usize,
     /// Current drawdown of the bot's profit from its peak.
     drawdown: f64,
-    /// Verdict on the bot, as in `candlewick status --json`. Null or outdated while a journal is read.
+    /// Verdict on the bot, as in `candlewick status --json`. Null or outdated while a journal is loading.
     #[schema(value_type = Object)]
     verdict: Option<VerdictLine>,
     /// Verdict on the bot as a sentence.
     words: Option<String>,
-    /// State of the trade gate (a condition that blocks signals), null without a gate or a running bot.
+    /// State of the trade gate, null if the bot has no gate or is not running.
     gate: Option<String>,
 }
 

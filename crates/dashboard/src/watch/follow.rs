@@ -12,7 +12,7 @@ const LONG_JOURNAL_LINES: u64 = 50_000;
 const PAGE_LINES: u32 = 2_000;
 const LINE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(1_500);
-/// If no line arrives for this long, the journal is reopened, because a different file may have replaced it.
+/// Time without new lines after which the journal is reopened, because a different file may have replaced it.
 const REOPEN_DELAY: Duration = Duration::from_secs(30);
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
@@ -34,7 +34,7 @@ pub(crate) async fn follow_journal(shared: Arc<SharedState>) {
 
 async fn follow_run(shared: &SharedState) -> Result<(), RecordsError> {
     let mut reader = Reader::open(&shared.watched.journal).await?;
-    discard_other_journal(shared, &mut reader).await?;
+    discard_stale_model(shared, &mut reader).await?;
     let (mut news, mut held) = (Instant::now(), None::<Instant>);
     let mut old = None;
     loop {
@@ -90,7 +90,7 @@ async fn begin_model(shared: &SharedState, reader: &mut Reader) -> Result<Option
 }
 
 /// Discards the model if a different file has replaced the journal, or if the model lacks older lines.
-async fn discard_other_journal(shared: &SharedState, reader: &mut Reader) -> Result<(), RecordsError> {
+async fn discard_stale_model(shared: &SharedState, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
         if known.model.as_ref().is_some_and(|model| model.is_partial) {
@@ -163,7 +163,7 @@ async fn update_holder(shared: &SharedState, reader: &mut Reader) -> Result<(), 
     Ok(())
 }
 
-/// Number of lines to search for a line that belongs to a run. Manual entries belong to no run.
+/// Number of lines to search for one that belongs to a run. Manual entries belong to no run.
 const NEARBY_LINES: u32 = 500;
 
 async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
@@ -196,7 +196,7 @@ struct OldLineFold {
 }
 
 impl OldLineFold {
-    /// Reads old lines for up to `time`. Returns whether lines remain. If none remain, replaces the shown model.
+    /// Reads old lines for up to `time`, and returns whether lines remain. If not, replaces the shown model.
     async fn read(
         &mut self,
         shared: &SharedState,
