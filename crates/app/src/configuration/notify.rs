@@ -150,7 +150,7 @@ pub enum AlertEvent {
     VenueHeard,
     /// Candles of a series are late by more than two intervals. Severity: critical.
     SeriesLate,
-    /// Candles of a series that was late arrive again. Severity: notice.
+    /// Candles of a series that was late are arriving again. Severity: notice.
     SeriesRecovered,
     /// Signals are rejected because of a day, drawdown, losing streak or balance limit, or in a pause after declined
     /// orders. Sent once a day per bot. Severity: warning.
