@@ -18,7 +18,7 @@ pub struct Progress {
 pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
-/// Minimum growth of the candle buffer. The buffer grows by an eighth, because doubling would waste memory.
+/// Minimum growth of the candle buffer. A larger buffer grows by an eighth instead of doubling, to save memory.
 const MIN_EXTRA_CAPACITY: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Maximum line length. A time and five numbers of up to 330 digits fit into a line.

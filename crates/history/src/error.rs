@@ -1,4 +1,4 @@
-//! Errors from reading, writing and generating candles, and from parsing named choices.
+//! Errors from reading, writing and generating candles, and from parsing one of several fixed names.
 
 use candlewick_sdk::ResampleError;
 use std::io;

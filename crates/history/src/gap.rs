@@ -26,7 +26,7 @@ pub fn gaps(series: &CandleSeries) -> Vec<Gap> {
 }
 
 const MIN_RUN_LENGTH: usize = 8;
-const MAX_CHANCE_RUNS: f64 = 1e-6;
+const MAX_EXPECTED_CHANCE_RUNS: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SecondInterval {
@@ -35,9 +35,9 @@ pub(crate) struct SecondInterval {
     pub(crate) start: usize,
 }
 
-/// Finds the first run of distances longer than `interval` that missing candles cannot explain.
-/// A run of `n` multiples of its first distance `d` is chance if `N * q^n > 1e-6`, `q = (k + 1) / (m + 1)`. `N` is
-/// the number of all distances, `m` of those within `5 n` before and after the run, `k` of multiples of `d` among `m`.
+/// Finds the first run of distances longer than `interval` that missing candles cannot explain: `n` multiples of the
+/// run's first distance `d` with `N * q^n <= 1e-6`. `N` is the number of all distances, and `q = (k + 1) / (m + 1)`
+/// estimates the share of multiples: `k` of the `m` distances up to `5 n` before and after the run.
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,
@@ -76,7 +76,7 @@ fn is_explained_by_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(
     // Without surrounding distances, the run is the whole file.
     let share = if all == 0 { 1.0 } else { f64::from(multiples + 1) / f64::from(all + 1) };
     let exponent = i32::try_from(run.len()).unwrap_or(i32::MAX);
-    total as f64 * share.powi(exponent) > MAX_CHANCE_RUNS
+    total as f64 * share.powi(exponent) > MAX_EXPECTED_CHANCE_RUNS
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series};
 use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime};
 use std::ops::Range;
 
-/// Number of candles per hash update. blake3 is faster on large inputs (`performance: bytes`).
+/// Number of candles per hash update. blake3 is faster on large inputs.
 const CHUNK_CANDLES: usize = 4096;
 const CANDLE_BYTES: usize = 48;
 

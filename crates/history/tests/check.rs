@@ -87,7 +87,7 @@ fn reports_each_kind_of_problem_with_its_line() {
         check(&[(5, &both)], &[(kind, Some(line), Some(3), 1, part)]);
     }
     let swapped = "TIME,100,100.1,99.9,100,1\n1767571380000,100,100.1,99.9,100,1";
-    check(&[(5, ""), (6, swapped)], &[(Unsorted, Some(6), Some(3), 1, "comes after 1767571440000")]);
+    check(&[(5, ""), (6, swapped)], &[(Unsorted, Some(6), Some(3), 1, "the later time 1767571440000")]);
     let gaps = [(Gap, None, Some(3), 2, "2 missing"), (Gap, None, Some(7), 1, "1 missing")];
     check(&[(5, ""), (6, ""), (9, "")], &gaps);
     // Candles have a range of 0.2002 %: 104 is 19 and 96 is 20 times that beyond its neighbours. A candle
@@ -135,7 +135,7 @@ fn weekend_is_a_gap_except_for_forex() {
     let expected = check_series(&early, &[], &CheckSettings::default());
     assert_found(
         &expected,
-        &[(FindingKind::Gap, None, Some(7_020), 60, "60 missing, plus 2880 in closed hours")],
+        &[(FindingKind::Gap, None, Some(7_020), 60, "60 missing, plus 2880 outside market hours")],
     );
     let friday = CheckSettings { holidays: vec!["2026-01-09".parse().unwrap()], ..CheckSettings::default() };
     let expected = check_series(&kept(&euro, |minute| !(5_760..9_960).contains(&minute)), &[], &friday);
@@ -143,7 +143,7 @@ fn weekend_is_a_gap_except_for_forex() {
     let bitcoin = generated("BTCUSDT", 9);
     let closed = CheckSettings { session: Some(MarketHours::Currencies), ..CheckSettings::default() };
     let found = check_series(&bitcoin, &[], &closed);
-    assert_found(&found, &[(FindingKind::Closed, None, Some(7_080), 2_880, "in closed hours")]);
+    assert_found(&found, &[(FindingKind::Closed, None, Some(7_080), 2_880, "outside market hours")]);
 }
 
 #[test]

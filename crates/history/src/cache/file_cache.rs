@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// Maximum age of a leftover partial file before its deletion, measured against the newest copy.
+/// Age after which a leftover partial file is deleted, measured against the newest copy.
 const MAX_PARTIAL_AGE: Duration = Duration::from_hours(1);
 
 /// Folder that caches candles in their in-memory layout. If the folder is read-only, nothing is cached.
@@ -30,7 +30,7 @@ impl FileCache {
         let stamp = FileStamp::read(&source.path);
         let copy = self.copy_path(source);
         if let Some(stamp) = stamp
-            && modified(&copy).is_some_and(|written| stamp.detects_changes_after(written))
+            && modification_time(&copy).is_some_and(|written| stamp.detects_changes_after(written))
             && let Some(series) = open(&copy, source.series, CacheKey::File(stamp.hash))
         {
             return Ok(series);
@@ -58,7 +58,7 @@ impl FileCache {
         let stored = create_folder(&SystemDisk, &self.folder)
             .and_then(|()| write(&SystemDisk, copy, series, CacheKey::File(stamp.hash)));
         if stored.is_ok() {
-            self.prune(modified(copy).unwrap_or(SystemTime::UNIX_EPOCH));
+            self.prune(modification_time(copy).unwrap_or(SystemTime::UNIX_EPOCH));
         }
     }
 
@@ -66,7 +66,7 @@ impl FileCache {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let mut copies = Vec::new();
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-            let (Some(name), Some(written)) = (path.to_str(), modified(&path)) else { continue };
+            let (Some(name), Some(written)) = (path.to_str(), modification_time(&path)) else { continue };
             if name.ends_with(ENDING) {
                 copies.push((written, path));
             } else if name.ends_with(PARTIAL)
@@ -83,7 +83,7 @@ impl FileCache {
     }
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
+fn modification_time(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()
 }
 

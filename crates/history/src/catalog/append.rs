@@ -24,7 +24,7 @@ pub struct AppendCounts {
 
 impl Catalog {
     /// Adds candles, in any order, to the current version of a series. The change is atomic and durable.
-    /// If a time already has another candle, the new candle is stored as a revision.
+    /// If a different candle is already stored for a time, the new candle is stored as a revision.
     pub fn append(
         &self,
         series: Series,
@@ -37,7 +37,7 @@ impl Catalog {
         if closed.is_empty() {
             return Ok(AppendCounts { forming, ..AppendCounts::default() });
         }
-        let (folder, _lock) = self.open_to_write(series)?;
+        let (folder, _lock) = self.open_for_writing(series)?;
         let appended = self.run_or_clean_up(&folder, || self.append_closed(&folder, &closed, origin))?;
         Ok(AppendCounts { forming, ..appended })
     }
@@ -85,7 +85,7 @@ impl Catalog {
 
     /// Stores the candles as a new version, makes it the current version, and returns its number.
     pub fn add_version(&self, new: &CandleSeries, note: &str, origin: &Origin) -> Result<u32, HistoryError> {
-        let (folder, _lock) = self.open_to_write(new.series())?;
+        let (folder, _lock) = self.open_for_writing(new.series())?;
         let mut manifest = folder.manifest_or_new()?;
         manifest.repaired = None;
         self.run_or_clean_up(&folder, || self.write_version(&folder, manifest, new, (note, origin)))
@@ -93,7 +93,7 @@ impl Catalog {
 
     /// Stores repaired candles as a new version. Later appends do not restore candles that the repair removed.
     pub fn add_repair(&self, fixed: &CandleSeries, note: &str, origin: &Origin) -> Result<u32, HistoryError> {
-        let (folder, _lock) = self.open_to_write(fixed.series())?;
+        let (folder, _lock) = self.open_for_writing(fixed.series())?;
         let mut manifest = folder.manifest_or_new()?;
         let before = manifest.current().map(|version| folder.candles(&*self.disk, version)).transpose()?;
         let mut repaired = folder.repaired(&manifest)?;
@@ -164,7 +164,7 @@ impl Catalog {
         source: &str,
         stretches: &[Range<Millis>],
     ) -> Result<(), HistoryError> {
-        let (folder, _lock) = self.open_to_write(series)?;
+        let (folder, _lock) = self.open_for_writing(series)?;
         let Some(mut manifest) = folder.manifest()? else { return Ok(()) };
         let known = manifest.empty_hours.len();
         for stretch in stretches {
@@ -176,7 +176,7 @@ impl Catalog {
         if manifest.empty_hours.len() > known { self.commit(&folder, &manifest) } else { Ok(()) }
     }
 
-    fn open_to_write(&self, series: Series) -> Result<(SeriesFolder, WriteLock), HistoryError> {
+    fn open_for_writing(&self, series: Series) -> Result<(SeriesFolder, WriteLock), HistoryError> {
         let folder = self.series_folder(series);
         create_folder(&*self.disk, &folder.path).map_err(HistoryError::io(&folder.path, "make"))?;
         let lock = WriteLock::acquire(&folder.path)?;

@@ -20,7 +20,7 @@ pub(super) struct SeriesFolder {
     pub(super) path: PathBuf,
 }
 
-const PARQUET: &str = ".parquet";
+const PARQUET_SUFFIX: &str = ".parquet";
 const MANIFEST_FILE: &str = "manifest.json";
 const SEEN_COLUMN: &str = "seen";
 
@@ -165,14 +165,14 @@ impl SeriesFolder {
         Ok(RevisionFile { file, count: candles.len() as u64 })
     }
 
-    /// Removes files that the manifest does not list. If a removal fails, the next sweep tries again.
+    /// Removes files that the manifest does not list. If a removal fails, the next call tries again.
     pub(super) fn sweep(&self, disk: &dyn Disk, manifest: &Manifest) {
         let named: HashSet<String> =
             manifest.files().chain(manifest.versions.iter().map(cache_name)).collect();
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            let is_ours = [PARQUET, cache::ENDING, PARTIAL].iter().any(|ending| name.ends_with(ending));
+            let is_ours = [PARQUET_SUFFIX, cache::ENDING, PARTIAL].iter().any(|end| name.ends_with(end));
             if is_ours && !named.contains(name) {
                 let _ = disk.remove(&path);
             }
@@ -186,7 +186,7 @@ fn cache_name(version: &Version) -> String {
 
 /// Returns a file name that contains the content hash, so that different contents get different names.
 fn file_name(prefix: &str, hash: &str) -> String {
-    format!("{prefix}-{}{PARQUET}", &hash[..hash.len().min(32)])
+    format!("{prefix}-{}{PARQUET_SUFFIX}", &hash[..hash.len().min(32)])
 }
 
 /// Percent-encodes a symbol as a folder name. Letters, digits, `-`, `_` and inner dots are unchanged.
@@ -221,7 +221,7 @@ pub(super) fn parse_folder_name(name: &str) -> Option<Symbol> {
     (folder_name(symbol) == name).then_some(symbol)
 }
 
-/// Returns whether the error is a missing file, which means that a writer has replaced the file.
+/// Returns whether a file was missing, which means that a writer has replaced it in the meantime.
 pub(super) fn is_not_found(error: &HistoryError) -> bool {
     matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }

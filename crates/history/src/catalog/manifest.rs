@@ -82,6 +82,7 @@ pub struct Provenance {
     pub first_at: Millis,
     pub last_at: Millis,
     pub files: Vec<String>,
+    /// Number of candles that this source added.
     pub new: u64,
     pub revised: u64,
 }
@@ -135,7 +136,7 @@ impl Manifest {
         segments.map(|segment| segment.file.clone()).chain(revisions)
     }
 
-    /// Rejects the effects of manual edits, such as file names outside the folder or changed hashes.
+    /// Rejects manifests that were edited by hand, for example with changed hashes or a file outside the folder.
     pub(super) fn check(&self) -> Result<(), String> {
         if let Some(name) = self.files().find(|name| !is_plain_name(name)) {
             return Err(format!("\"{name}\" is not the name of a file in this folder"));

@@ -33,7 +33,7 @@ pub(super) fn report_missing(
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
             let in_closed_hours =
-                if closed > 0 { format!(", plus {closed} in closed hours") } else { String::new() };
+                if closed > 0 { format!(", plus {closed} outside market hours") } else { String::new() };
             let holiday = suggest_holiday(&stretch, session, holidays, series.interval());
             let holiday = holiday.map(|date| format!("; add --holiday {date} if the market was closed"));
             let detail = format!("{expected} missing{in_closed_hours}{}", holiday.unwrap_or_default());
@@ -120,7 +120,7 @@ pub(super) fn report_closed_hours(
     let mut run: Option<(Range<Millis>, u64)> = None;
     let mut add = |run: Option<(Range<Millis>, u64)>| {
         if let Some((stretch, count)) = run {
-            let detail = format!("{count} candles are in closed hours; check the time zone");
+            let detail = format!("{count} candles are outside market hours; check the time zone");
             note(Finding::in_period(FindingKind::Closed, stretch, count, detail));
         }
     };

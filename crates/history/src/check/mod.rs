@@ -1,7 +1,7 @@
 //! Checks of candle data before a backtest.
 //!
 //! Invalid, unsorted and repeated rows are reported with their line numbers. Valid candles are checked for
-//! gaps, implausible moves and later revisions. A repair ([`Checked::fix`]) never adds a made-up candle.
+//! gaps, implausible moves and later revisions. A repair ([`CheckedSeries::fix`]) never invents candles.
 
 use crate::error::{ParseChoiceError, choice_values, parse_choice};
 use crate::import::CandleTable;
@@ -180,7 +180,7 @@ pub enum FindingKind {
     Range,
     Misaligned,
     Unsorted,
-    /// Row with the same time as another row, with equal values or with values from before the candle closed.
+    /// Repeated time: a row with equal values, or with an earlier, unfinished state of the candle.
     Duplicate,
     Conflict,
     Gap,
@@ -372,7 +372,7 @@ impl CheckedSeries {
         resolved
     }
 
-    /// Removes definite errors. Doubtful candles are removed only if `also` contains the kind of their finding.
+    /// Removes definite errors, and doubtful candles whose kind of finding is in `also`.
     /// If `also` contains [`FindingKind::Revised`], revised candles get their latest values.
     pub fn fix(&self, also: &[FindingKind]) -> RepairedSeries {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);

@@ -4,7 +4,7 @@ use super::{Finding, FindingKind};
 use candlewick_sdk::{Candle, CandleSeries};
 use std::ops::Range;
 
-/// Number of candles that share one usual range. A market regime lasts for more candles.
+/// Number of candles per block. Each block has its own usual range, and is shorter than a market regime.
 const BLOCK_CANDLES: usize = 500;
 const MIN_MOVING_CANDLES: usize = 20;
 

@@ -25,7 +25,7 @@ pub(super) fn collect_valid_rows(decoded: Decoded, interval: Interval, findings:
         };
         match latest {
             Some(latest) if row.time < latest => {
-                note(FindingKind::Unsorted, format!("time {} comes after {latest}", row.time));
+                note(FindingKind::Unsorted, format!("time {} follows the later time {latest}", row.time));
             }
             _ => latest = Some(row.time),
         }
@@ -39,7 +39,7 @@ pub(super) fn collect_valid_rows(decoded: Decoded, interval: Interval, findings:
     sound.sort_by_key(|(_, candle)| candle.time());
     let mut rows = ValidRows { candles: Vec::with_capacity(sound.len()), conflicts: Vec::new() };
     for same_time in sound.chunk_by(|(_, a), (_, b)| a.time() == b.time()) {
-        let complete = complete_candle(same_time);
+        let complete = find_complete_candle(same_time);
         let is_conflict = complete.is_none();
         let (stored_row, kept) = complete.unwrap_or(same_time[0]);
         for (index, candle) in same_time.iter().filter(|(index, _)| *index != stored_row) {
@@ -56,7 +56,7 @@ pub(super) fn collect_valid_rows(decoded: Decoded, interval: Interval, findings:
     rows
 }
 
-fn complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
+fn find_complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
     let larger = |largest: (usize, Candle), row: (usize, Candle)| {
         if is_unfinished(&largest.1, &row.1) { row } else { largest }
     };

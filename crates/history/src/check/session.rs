@@ -29,13 +29,13 @@ pub struct WeeklyHours {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not a session: use always, currencies, or days, hours and a time zone such as \"Mon-Fri 09:30-16:00 America/New_York\""
+    "\"{text}\" is not a session: use always, currencies, or a weekly schedule such as \"Mon-Fri 09:30-16:00 America/New_York\""
 )]
 pub struct ParseMarketHoursError {
     text: String,
 }
 
-/// Treatment of hours for which it is uncertain whether the market is open.
+/// How to treat hours in which the market may be open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// Uncertain hours count as closed, so candles are not required.
@@ -57,7 +57,7 @@ impl MarketHours {
     }
 
     /// Returns the open periods in ascending order. No period begins on a holiday. A forex holiday may be a
-    /// UTC or a New York day, so only midnight UTC to 17:00 New York time is certainly closed.
+    /// UTC or a New York day, so it is certainly closed only from midnight UTC to 17:00 New York time.
     pub(super) fn open(
         &self,
         within: &Range<Millis>,
@@ -169,7 +169,7 @@ fn utc_date(moment: Millis) -> NaiveDate {
 }
 
 impl Zone {
-    /// Converts local time to UTC. An ambiguous time means the earlier time. A skipped time moves one hour later.
+    /// Converts local time to UTC. Picks the earlier of two possible times, and moves a skipped time one hour ahead.
     fn wall_to_utc(self, wall: NaiveDateTime) -> Millis {
         let later = wall.checked_add_signed(TimeDelta::hours(1)).unwrap_or(wall);
         let shown = self.local_to_utc(wall).earliest();

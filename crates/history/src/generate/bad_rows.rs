@@ -1,4 +1,4 @@
-//! Adds deliberate defects to generated candles: gaps and bad rows, which test the data checks.
+//! Adds deliberate defects to generated candles: gaps and bad rows, for tests of the data checks.
 
 use super::Dice;
 use crate::disk::{SystemDisk, replace};
@@ -127,6 +127,6 @@ fn slots(candles: usize, count: u32, minimum: usize) -> Option<impl Iterator<Ite
 }
 
 fn too_many(setting: &'static str, count: u32) -> HistoryError {
-    let problem = format!("{count} do not fit; use a lower number, or more days");
+    let problem = format!("{count} do not fit into the candles; use a lower number or more days");
     HistoryError::InvalidSetting { setting, problem }
 }

@@ -57,7 +57,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
 /// Weekend from Friday 22:00 to Sunday 22:00, in minutes since Monday 00:00 UTC.
 const WEEKEND_MINUTES: std::ops::Range<i64> = (4 * 24 + 22) * 60..(6 * 24 + 22) * 60;
 const WEEK: Millis = Millis::new(7 * Millis::DAY.get());
-const EPOCH_AFTER_MONDAY: Millis = Millis::new(3 * Millis::DAY.get());
+const MONDAY_TO_EPOCH: Millis = Millis::new(3 * Millis::DAY.get());
 
 const FOREX_ACTIVITY: [f64; 24] = [
     0.70, 0.70, 0.65, 0.60, 0.60, 0.70, 0.95, 1.30, 1.35, 1.20, 1.05, 1.00, 1.20, 1.50, 1.55, 1.35, 1.10,
@@ -72,7 +72,7 @@ fn is_open(asset_type: AssetType, minute: Millis) -> bool {
     match asset_type {
         AssetType::Crypto | AssetType::Otc => true,
         AssetType::Forex => {
-            let since_monday = minute + EPOCH_AFTER_MONDAY;
+            let since_monday = minute + MONDAY_TO_EPOCH;
             let into_week = since_monday - since_monday.floor_to(WEEK);
             !WEEKEND_MINUTES.contains(&(into_week.get() / Millis::MINUTE.get()))
         }
@@ -92,11 +92,11 @@ fn activity(asset_type: AssetType, minute: Millis) -> f64 {
 struct Dice(ChaCha8Rng);
 
 /// Context for the derivation of random keys. A change would alter all published hashes of generated candles.
-const CONTEXT: &str = "candlewick 2026-01 synthetic candles";
+const KEY_CONTEXT: &str = "candlewick 2026-01 synthetic candles";
 
 impl Dice {
     fn new(symbol: Symbol, seed: u64) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
+        let mut hasher = blake3::Hasher::new_derive_key(KEY_CONTEXT);
         hasher.update(&seed.to_le_bytes());
         hasher.update(symbol.as_str().as_bytes());
         Self(ChaCha8Rng::from_seed(*hasher.finalize().as_bytes()))
@@ -113,7 +113,7 @@ impl Dice {
         low + ((u64::from(self.0.next_u32()) * span) >> 32) as u32
     }
 
-    /// Returns a random number of approximately standard normal distribution: the scaled sum of four uniform numbers.
+    /// Returns an approximately standard normal random number: the scaled sum of four uniform numbers.
     fn normal(&mut self) -> f64 {
         const LANES: f64 = 4.0;
         let lanes = self.0.next_u64().to_le_bytes();
@@ -182,7 +182,7 @@ mod tests {
             (GenerateSettings { tick: f64::INFINITY, ..good }, "tick: inf is not a decimal step"),
             (GenerateSettings { start_price: f64::NAN, ..good }, "price: NaN is not between 1000 and"),
             (GenerateSettings { start_price: 0.001, ..good }, "price: 0.001 is not between 1000 and"),
-            (GenerateSettings { volatility: 0.5, ..good }, "volatility: 0.5 is not above 0 and at most 0.05"),
+            (GenerateSettings { volatility: 0.5, ..good }, "volatility: 0.5 is not in the range (0, 0.05]"),
             (GenerateSettings { days: 36_600, interval: fine, ..good }, "days: 632448000 candles of 5s"),
         ] {
             let error = generate(&bad).unwrap_err().to_string();

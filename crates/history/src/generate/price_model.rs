@@ -36,7 +36,7 @@ impl PriceModel {
         }
     }
 
-    /// Returns the expected move of the next minute. `usual` is the usual standard deviation of a minute in ticks.
+    /// Returns the next minute's expected move. `usual` is the usual standard deviation of one-minute moves, in ticks.
     pub(super) fn expected_move(&mut self, price: f64, usual: f64, dice: &mut Dice) -> ExpectedMove {
         match self {
             Self::Changing(state) => state.expected_move(price, usual, dice),
@@ -141,7 +141,7 @@ struct Phase {
     reach: f64,
     /// Drift per minute in standard deviations, with a random sign.
     lean: f64,
-    /// Fraction of the distance to the regime's first price that the price moves back per minute.
+    /// Mean reversion per minute, as a fraction of the distance to the regime's first price.
     pull: f64,
     minutes: (u32, u32),
 }
@@ -158,7 +158,7 @@ const MOVE_WEIGHT: f64 = 0.12;
 const MEMORY_WEIGHT: f64 = 0.85;
 const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
 
-/// Weak pull towards the first price. The pull limits the price over years, but is negligible over hours.
+/// Weak pull towards the first price: it bounds the price over years and is negligible over hours.
 const HOME_PULL: f64 = 1.0 / 20_000.0;
 
 pub(super) struct RegimeState {

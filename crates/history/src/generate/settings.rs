@@ -92,9 +92,9 @@ impl GenerateSettings {
             return fail("price", format!("{start_price} is not between {least} and {most} ticks of {tick}"));
         }
         if !(volatility > 0.0 && volatility <= MAX_VOLATILITY) {
-            return fail("volatility", format!("{volatility} is not above 0 and at most {MAX_VOLATILITY}"));
+            return fail("volatility", format!("{volatility} is not in the range (0, {MAX_VOLATILITY}]"));
         }
-        if let Some(problem) = self.regime.problem(start) {
+        if let Some(problem) = self.regime.find_problem(start) {
             return fail("regime", problem);
         }
         let end = start + Millis::DAY * i64::from(days);
@@ -114,7 +114,7 @@ pub enum Regime {
         lean: f64,
     },
     MeanReversion {
-        /// Fraction of the distance to the first price that the price moves back per minute, in `(0, 1]`.
+        /// Mean reversion per minute, as a fraction of the distance to the first price, in `(0, 1]`.
         pull: f64,
     },
     /// Random walk, divided into spans. A span has the direction of the previous span with probability `chance`.
@@ -138,10 +138,9 @@ const DEFAULT_PULL: f64 = 0.05;
 const DEFAULT_SPAN: Millis = Millis::new(5 * Millis::MINUTE.get());
 
 impl Regime {
-    fn problem(self, start: Millis) -> Option<String> {
+    fn find_problem(self, start: Millis) -> Option<String> {
         let within = |name: &str, number: f64| {
-            (!(number > 0.0 && number <= 1.0))
-                .then(|| format!("{name} {number} is not above 0 and at most 1"))
+            (!(number > 0.0 && number <= 1.0)).then(|| format!("{name} {number} is not in the range (0, 1]"))
         };
         match self {
             Self::Mixed | Self::RandomWalk => None,
@@ -231,8 +230,8 @@ mod tests {
     #[test]
     fn rejects_invalid_regime_parameters() {
         for (text, start, problem) in [
-            ("trend:0", 0, Some("a lean of 0 is not above 0 and at most 1")),
-            ("mean-reversion:NaN", 0, Some("a pull of NaN is not above 0 and at most 1")),
+            ("trend:0", 0, Some("a lean of 0 is not in the range (0, 1]")),
+            ("mean-reversion:NaN", 0, Some("a pull of NaN is not in the range (0, 1]")),
             ("edge:1.1", 0, Some("a chance of 1.1 is not between 0 and 1")),
             ("edge:0.6:7m", 0, Some("a span of 7m is not a whole number of minutes that divides an hour")),
             ("edge:0.6:30s", 0, Some("a span of 30s is not a whole number of minutes that divides an hour")),
@@ -241,7 +240,7 @@ mod tests {
             ("edge:0:1h", 3_600_000, None),
             ("edge:1:1m", 60_000, None),
         ] {
-            let found = text.parse::<Regime>().unwrap().problem(Millis::new(start));
+            let found = text.parse::<Regime>().unwrap().find_problem(Millis::new(start));
             assert_eq!(found.as_deref(), problem, "{text}");
         }
     }

@@ -76,7 +76,7 @@ impl Walk {
         })
     }
 
-    /// Returns the closes of the price steps in the next minute. The last one equals the current price only in a tie.
+    /// Draws the closes of the next minute's price steps. The last close equals the current price only in a tie.
     fn draw_closes(&mut self, expected: ExpectedMove) -> [i64; STEPS_PER_MINUTE] {
         let is_tie = self.dice.uniform() < TIE_SHARE;
         let steps = STEPS_PER_MINUTE as f64;
@@ -104,7 +104,7 @@ impl Walk {
         (self.dice.normal().abs() * step_deviation * WICK_DEVIATION) as i64
     }
 
-    /// Returns a volume without decimals: an amount of quote currency for crypto, else a number of price changes.
+    /// Draws a whole-number volume: an amount of quote currency for crypto, otherwise a number of price changes.
     fn draw_volume(&mut self, liveliness: f64, moved: f64) -> f64 {
         let usual = match self.asset_type {
             AssetType::Crypto => 90_000.0,
@@ -127,7 +127,7 @@ pub(super) fn step_interval() -> Interval {
     Interval::from_seconds(STEP_SECONDS as i64).expect("the step is a valid interval")
 }
 
-/// Tick size as a fraction. This makes each price the double nearest to its decimal form.
+/// Tick size as a fraction, so that each price is the double nearest to its decimal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
     numerator: u64,
@@ -138,7 +138,7 @@ const MAX_DECIMALS: u32 = 8;
 const MAX_TICK: f64 = 1e6;
 
 impl Tick {
-    /// Converts a tick size. Returns `None` unless the size is positive with at most eight decimals.
+    /// Converts a tick size, or returns `None` unless it is in `(0, 1e6]` and has at most eight decimals.
     pub(super) fn from_step(step: f64) -> Option<Self> {
         if !(step > 0.0 && step <= MAX_TICK) {
             return None;
