@@ -1,4 +1,4 @@
-//! Compares two series of a symbol. The candles of the finer series must add up to those of the coarser series.
+//! Compares two series of a symbol. The candles of the finer series must add up to the candles of the coarser one.
 //!
 //! If closes differ, a sample of the finer series is shifted by each of the [`candidate_lags`] to find the best fit.
 
@@ -9,8 +9,8 @@ use std::ops::Range;
 const MAX_STRETCHES: usize = 128;
 const STRETCH_CANDLES: usize = 64;
 const MIN_CLOSES: usize = 30;
-const TOLERATED_SHARE: f64 = 0.02;
-const BROKEN_STRETCH_SHARE: f64 = 0.25;
+const MAX_DIFFERING_SHARE: f64 = 0.02;
+const MAX_DIFFERING_IN_STRETCH: f64 = 0.25;
 const PRICE_TOLERANCE: f64 = 1e-9;
 const MAX_SEARCHED_CLOSES: usize = 512;
 /// Maximum number of short lags to try. Short lags differ by one candle of the finer series.
@@ -18,10 +18,10 @@ const MAX_NEAR_LAGS: i64 = 1_200;
 /// Step between longer lags, up to [`MAX_CLOCK_LAG`]. Wrong time zones cause longer lags.
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
-/// Maximum deviation at a lag that fits, as a fraction of the deviation without a lag.
+/// Maximum deviation at the best lag, as a fraction of the deviation at lag zero.
 const MAX_LAG_DEVIATION: f64 = 0.9;
 const MIN_LAG_STANDARD_ERRORS: f64 = 5.0;
-/// Largest difference that is negligible, as a fraction of a usual move of the coarser candles.
+/// Largest negligible price difference, as a fraction of the usual move of a coarser candle.
 const NEGLIGIBLE_MOVE_SHARE: f64 = 0.02;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub struct SeriesMismatch {
 pub enum MismatchKind {
     /// The finer series matches after a shift by this lag. The lag is positive if the finer series is late.
     Shifted(Millis),
-    /// The series are in step, but the prices differ by this amount on average, such as bid and mid.
+    /// The series are in step, but prices differ by this amount on average, as bid prices differ from mid prices.
     OtherPrices(f64),
     Unrelated(f64),
 }
@@ -82,9 +82,9 @@ fn find_mismatch(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMis
     if all.len() < MIN_CLOSES {
         return None;
     }
-    let broken = stretches.into_iter().filter(|stretch| differing_share(stretch) > BROKEN_STRETCH_SHARE);
+    let broken = stretches.into_iter().filter(|stretch| differing_share(stretch) > MAX_DIFFERING_IN_STRETCH);
     let broken: Vec<CommonClose> = broken.flatten().collect();
-    let is_rare = differing_share(&all) <= TOLERATED_SHARE;
+    let is_rare = differing_share(&all) <= MAX_DIFFERING_SHARE;
     let suspects = match broken.len() {
         MIN_CLOSES.. => broken,
         _ if is_rare => return None,
@@ -114,7 +114,7 @@ fn classify_mismatch(closes: &[CommonClose], fine: &CandleSeries, coarse: Interv
     let within_tick = differences().filter(|difference| *difference <= tick * (1.0 + 1e-6)).count();
     let size = mean(differences());
     let usual_move = mean(closes.iter().filter_map(|close| close.usual_move));
-    if within_tick as f64 >= closes.len() as f64 * (1.0 - TOLERATED_SHARE)
+    if within_tick as f64 >= closes.len() as f64 * (1.0 - MAX_DIFFERING_SHARE)
         || size <= usual_move * NEGLIGIBLE_MOVE_SHARE
     {
         return None;
@@ -255,7 +255,7 @@ impl fmt::Display for SeriesMismatch {
                     "{symbol} {fine} runs {amount} {side} {coarse}: the series match if shifted by {amount}"
                 );
             }
-            MismatchKind::OtherPrices(mean) => (format!("has other prices than {coarse}"), mean),
+            MismatchKind::OtherPrices(mean) => (format!("has different prices from {coarse}"), mean),
             MismatchKind::Unrelated(mean) => (format!("does not fit {coarse} at any lag"), mean),
         };
         let (percent, mean) = ((self.share * 100.0).round(), round_to_two_digits(mean));

@@ -43,15 +43,15 @@ const MARKETS: [(&str, KnownMarket); 8] = [
     ("USDCAD", KnownMarket { usual_price: 1.39, volatility: 0.000_08, ..FOREX }),
 ];
 
-const MORE_CURRENCIES: [&str; 20] = [
+const EXOTIC_CURRENCIES: [&str; 20] = [
     "BRL", "CLP", "CNH", "CNY", "COP", "CZK", "DKK", "HKD", "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "PLN",
     "RUB", "SGD", "THB", "TRY", "ZAR",
 ];
 /// Codes of coins and metals. Longer codes come first, because a code may end in another, as `FDUSD` does in `USD`.
-const OTHER_CODES: [&str; 14] =
+const COIN_AND_METAL_CODES: [&str; 14] =
     ["USDT", "USDC", "FDUSD", "BUSD", "TUSD", "BTC", "ETH", "BNB", "SOL", "XRP", "XAU", "XAG", "XPT", "XPD"];
 
-/// Returns the properties of a known market. `EURUSD.OTC` has those of `EURUSD`, but is open all week.
+/// Returns the properties of a known market. `EURUSD.OTC` shares them with `EURUSD`, but is open all week.
 pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
     let plain = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
@@ -72,11 +72,11 @@ pub fn expected_asset_type(symbol: Symbol) -> AssetType {
 }
 
 fn is_currency(code: &str) -> bool {
-    CURRENCIES.contains(&code) || MORE_CURRENCIES.contains(&code)
+    CURRENCIES.contains(&code) || EXOTIC_CURRENCIES.contains(&code)
 }
 
 pub fn is_asset_code(code: &str) -> bool {
-    is_currency(code) || OTHER_CODES.contains(&code)
+    is_currency(code) || COIN_AND_METAL_CODES.contains(&code)
 }
 
 /// Splits a pair (`EUR/USD`, `EURUSD.OTC`, `eurusd`) into upper-case base and quote.
@@ -89,7 +89,7 @@ pub fn currency_pair(symbol: Symbol) -> Option<(String, String)> {
     }
     let is_code =
         |part: &str| (2..=10).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let codes = OTHER_CODES.iter().chain(&CURRENCIES).chain(&MORE_CURRENCIES);
+    let codes = COIN_AND_METAL_CODES.iter().chain(&CURRENCIES).chain(&EXOTIC_CURRENCIES);
     let quote = codes.copied().find(|code| name.strip_suffix(code).is_some_and(is_code))?;
     pair(name.strip_suffix(quote)?, quote)
 }

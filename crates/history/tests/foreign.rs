@@ -220,7 +220,7 @@ fn spreadsheets_and_files_named_like_them() {
     });
     refuse_table(&german, "", "no column for open, high, low, close, time among \"Datum\", \"Eröffnung\"");
     let said = "columns=time,open,high,low,close,volume timezone=Europe/Berlin";
-    refuse_table(&german, said, "can begin with the day or the month; use --date-order");
+    refuse_table(&german, said, "begins with the day or the month; use --date-order");
     let said = format!("{said} date-order=day-first");
     check_euro("EURUSD_1m.csv", &german, &said);
     check("EURUSD_1m.csv", format!("\u{feff}{german}"), &said, &ROWS);
@@ -263,7 +263,7 @@ fn rejects_ticks_and_implausible_times() {
     check_refused("EURUSD_1m.csv", minutes, "", "Times are counts since 1970");
     let mixed = "time,open,high,low,close\n2024-01-02 22:00:00+00:00,1.1,1.1,1.1,1.1\n\
                  2024-01-02 22:01:00,1.1,1.1,1.1,1.1\n2024-01-02 22:02:00+00:00,1.1,1.1,1.1,1.1\n";
-    check_refused("EURUSD_1m.csv", mixed, "interval=1m", "has another format than the first one");
+    check_refused("EURUSD_1m.csv", mixed, "interval=1m", "is not in the same format as the first one");
 }
 
 #[test]
@@ -282,11 +282,11 @@ fn asks_about_ambiguous_numbers_columns_and_zones() {
     refuse_table(two_times, "", hint);
     let (comma, point) = ("decimal=comma symbol=X interval=1m", "decimal=point symbol=X interval=1m");
     let thousands = "time;open;high;low;close\n1704232800;1,234;1,235;1,233;1,234\n";
-    refuse_table(thousands, "", "1,234 can have decimals or a thousands separator; use --");
+    refuse_table(thousands, "", "1,234 has either decimals or a thousands separator; use --");
     check_table("f.csv", thousands, comma, "X 1m", &[(TEN_PM, [1.234, 1.235, 1.233, 1.234, 0.0])]);
     check_table("f.csv", thousands, point, "X 1m", &[(TEN_PM, [1234.0, 1235.0, 1233.0, 1234.0, 0.0])]);
     let grouped = "time;open;high;low;close\n1704232800;18.250;18.310;18.190;18.300\n";
-    refuse_table(grouped, "", "18.250 can have decimals or a thousands separator; use --");
+    refuse_table(grouped, "", "18.250 has either decimals or a thousands separator; use --");
     check_table("f.csv", grouped, comma, "X 1m", &[(TEN_PM, [18_250.0, 18_310.0, 18_190.0, 18_300.0, 0.0])]);
     // Row numbers are not times, whatever the name of the column.
     let counted = |name: &str| {
@@ -309,7 +309,7 @@ fn errors_name_the_line_of_a_bad_row() {
     for (row, problem) in [
         ("1704232860,1,2,1\n", "line 3: 4 columns instead of 5"),
         ("1704232860,1,2,x,2\n", "line 3: low \"x\" is not a number"),
-        ("2024-01-02 22:01,1,2,1,2\n", "line 3: time \"2024-01-02 22:01\" has another format"),
+        ("2024-01-02 22:01,1,2,1,2\n", "line 3: time \"2024-01-02 22:01\" is not in the same format"),
         ("1704232860,1,1,1,2\n", "line 3: "),
         ("\n1704232740,1,2,1,2\n", "line 4: time 1704232740000 comes after 1704232800000"),
     ] {

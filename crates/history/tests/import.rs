@@ -148,7 +148,7 @@ fn rejects_ambiguous_files_and_names_the_option_to_use() {
     let zone = "--timezone, such as --timezone UTC or --timezone Europe/Athens";
     ends(read("EURUSD1.csv", ""), &format!("time zone of its times; use {zone}"));
     let two = format!(
-        "{zone}, and --symbol, such as --symbol ETHBTC; together, for example: --timezone UTC --symbol ETHBTC"
+        "{zone}, and --symbol, such as --symbol ETHBTC; for example, all together: --timezone UTC --symbol ETHBTC"
     );
     ends(read("ETHBTC_no_zone.feather", ""), &two);
     ends(read("ETHBTC_zstd.feather", ""), "a symbol; use --symbol, such as --symbol ETHBTC");
@@ -282,10 +282,10 @@ fn minutes(minutes: &[i64]) -> String {
 #[test]
 fn asks_about_an_unclear_interval() {
     for (name, rows, interval, expected) in [
-        ("x.csv", &[0][..], "1m", "one row does not show the candle interval"),
-        ("x.csv", &[0, 1], "1m", "the distances of the rows are 1m (1 times)"),
-        ("x.csv", &[0, 2, 4, 7], "2m", "the distances of the rows are 2m (2 times), 3m (1 times)"),
-        ("x.csv", &[0, 1, 2, 12, 22, 32], "10m", "the distances of the rows are 1m (2 times), 10m (3 times)"),
+        ("x.csv", &[0][..], "1m", "a single row does not reveal the candle interval"),
+        ("x.csv", &[0, 1], "1m", "rows are 1m (1 times) apart"),
+        ("x.csv", &[0, 2, 4, 7], "2m", "rows are 2m (2 times), 3m (1 times) apart"),
+        ("x.csv", &[0, 1, 2, 12, 22, 32], "10m", "rows are 1m (2 times), 10m (3 times) apart"),
         ("EURUSD_1m.csv", &[0, 5, 10, 15], "5m", "the file name says 1m, but no two rows are closer than 5m"),
         ("EURUSD_5m.csv", &[0, 1, 2], "1m", "the file name says 5m, but rows are 1m apart"),
     ] {

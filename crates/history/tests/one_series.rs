@@ -115,7 +115,7 @@ fn rejects_second_interval_in_every_format() {
     check_refused("EURUSD-1m.json", &json, "symbol=EURUSD", "between row 100 and row 200");
     let longer = lines(every(5 * MINUTE, NINE, 12), |time, cells| format!("{time},{cells},25"));
     let with_longer = ours(every(MINUTE, NINE, 60)) + &longer;
-    check_refused("EURUSD_1m.csv", &with_longer, "", "12 times occur twice, 5m apart");
+    check_refused("EURUSD_1m.csv", &with_longer, "", "12 timestamps, 5m apart, occur twice");
 }
 
 #[test]
@@ -127,8 +127,8 @@ fn rejects_truncated_last_row() {
         assert!(error.contains(expected), "{error}");
     };
     refused(&format!("{head}{cut}"), "", "line 3: 5 columns instead of 6; is the line cut off?");
-    refused(&format!("{head}{cut},"), "", "line 3: the last column is \"\" without a line break");
-    refused(&format!("{head}{cut},1."), "", "line 3: the last column is \"1.\" without a line break");
+    refused(&format!("{head}{cut},"), "", "line 3: the file ends with \"\" without a line break");
+    refused(&format!("{head}{cut},1."), "", "line 3: the file ends with \"1.\" without a line break");
     let bare = "1767603600,1.1,1.1,1.1,1.1,7,9\n1767603660,1.1,1.1,1.1,1.1,7,9\n1767603720,1.1,1.1,1.1,1.1,7";
     refused(bare, "columns=time,open,high,low,close,volume,-", "line 3: 6 columns instead of 7");
     refused("[[1767603600000,1,2,1,2,5],[1767603660000,1,2", "", "EOF while parsing");
@@ -300,7 +300,8 @@ fn rejects_candles_of_another_midnight_with_a_hint() {
 fn accepts_bars_stamped_with_their_last_moment() {
     for before in [1, 1_000] {
         let text = ours(every(MINUTE, NINE + MINUTE - before, 5));
-        let expected = format!("is {before} ms before the close; use --stamped, such as --stamped close");
+        let expected =
+            format!("is {before} ms before its candle ends; use --stamped, such as --stamped close");
         check_refused("EURUSD_1m.csv", &text, "", &expected);
         assert_eq!(minutes(&import("EURUSD_1m.csv", &text, "stamped=close").unwrap()), [0, 1, 2, 3, 4]);
     }

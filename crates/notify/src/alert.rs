@@ -53,7 +53,7 @@ impl Alert {
     }
 }
 
-/// Alert filter. Accepts the severity `minimum` or above and all events in `include`, but never an event in `exclude`.
+/// Alert filter. Accepts alerts of severity `minimum` or above and events in `include`, but none in `exclude`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertFilter {
     pub minimum: Severity,

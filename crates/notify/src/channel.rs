@@ -113,7 +113,7 @@ impl Channel {
                 let url = parse_address(&endpoint.url, UrlContent::Secret)?;
                 if endpoint.secret.is_some() {
                     return Err(ChannelError::secret(
-                        "the address of a Discord channel is its only secret: remove the other one",
+                        "a Discord channel needs no secret besides its address: remove the secret",
                     ));
                 }
                 (url, Format::Discord)

@@ -23,7 +23,7 @@ const MAX_REPLY_ATTEMPTS: u32 = 3;
 /// Maximum pause before retrying a reply. No messages are received during the pause.
 const MAX_REPLY_DELAY: Duration = Duration::from_secs(30);
 const MAX_POLL_DELAY: Duration = Duration::from_mins(1);
-/// Lifetime of a halt code, and the period of the rate limit for commands.
+/// Lifetime of a halt code, and the period in which a sender may send [`MAX_COMMANDS`].
 const CODE_LIFETIME: Duration = Duration::from_mins(1);
 /// Maximum number of commands per sender and chat within [`CODE_LIFETIME`].
 const MAX_COMMANDS: usize = 20;
@@ -59,7 +59,7 @@ impl Chat {
         Ok(Self { client, updates, replies, name, conversation: Conversation::new(sender, chats) })
     }
 
-    /// Answers commands until `questions` is closed or the returned future is dropped. Ignores earlier messages.
+    /// Answers commands until `questions` is closed or the future is dropped. Ignores messages from before the call.
     pub async fn listen(mut self, questions: mpsc::Sender<ChatQuestion>) {
         let (mut next, mut failures) = (None, 0_u64);
         let mut pauses = backoff(MIN_POLL_INTERVAL, MAX_POLL_DELAY);

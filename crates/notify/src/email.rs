@@ -136,7 +136,7 @@ impl Delivery for Email {
                     let code = error.status().map_or(String::new(), |code| format!(" {code}"));
                     return Err(Failure::try_later(format!("the mail server rejects all mail{code}")));
                 }
-                Err(error) if error.is_permanent() && !is_sender_rejected(&error) => {
+                Err(error) if error.is_permanent() && !are_credentials_rejected(&error) => {
                     self.lock_progress(&message.id).done.insert(number);
                     tracing::warn!(reason = describe_error(&error), "a mailbox was rejected");
                     refused = Some(describe_error(&error));
@@ -155,7 +155,7 @@ impl Delivery for Email {
 }
 
 /// Returns whether the credentials were rejected (RFC 4954, section 6).
-fn is_sender_rejected(error: &SmtpError) -> bool {
+fn are_credentials_rejected(error: &SmtpError) -> bool {
     has_code(error, &["530", "534", "535", "538"])
 }
 

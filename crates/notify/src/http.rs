@@ -14,7 +14,7 @@ use url::{Host, Url};
 const MAX_ERROR_BYTES: usize = 16_384;
 
 /// HTTP client errors (4xx) that do not depend on the content of a message.
-const CONTENT_INDEPENDENT: [StatusCode; 5] = [
+const CONTENT_INDEPENDENT_ERRORS: [StatusCode; 5] = [
     StatusCode::UNAUTHORIZED,
     StatusCode::PROXY_AUTHENTICATION_REQUIRED,
     StatusCode::REQUEST_TIMEOUT,
@@ -27,7 +27,7 @@ const CONTENT_INDEPENDENT: [StatusCode; 5] = [
 pub enum Failure {
     #[error("{reason}")]
     TryLater { reason: String, after: Option<Duration> },
-    /// The receiver rejected the content, or a setting is wrong that the operator can fix during the retries.
+    /// The receiver rejected the content, or the operator has to fix a setting while the message is retried.
     #[error("{reason}")]
     Rejected { reason: String },
     /// The message was permanently rejected, so a retry cannot succeed.
@@ -164,7 +164,7 @@ async fn failure_from_response(answer: Response) -> Failure {
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => {
             Failure::Permanent { reason }
         }
-        _ if status.is_client_error() && !CONTENT_INDEPENDENT.contains(&status) => {
+        _ if status.is_client_error() && !CONTENT_INDEPENDENT_ERRORS.contains(&status) => {
             Failure::Rejected { reason }
         }
         _ => Failure::TryLater { reason, after: retry_delay(&headers, &read(answer, MAX_ERROR_BYTES).await) },
@@ -196,8 +196,8 @@ fn retry_delay(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     of_header.or_else(|| of_body.into_iter().find_map(|wish| to_duration(wish.as_f64()?)))
 }
 
-fn to_duration(wish: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(wish).ok()
+fn to_duration(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Describes the root cause of an error without any URL.

@@ -16,7 +16,7 @@ const MAX_REPEAT_KEYS: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryPace {
     pub queue: usize,
-    /// Number of messages per window after which alerts are combined into a digest. Doubled if an alert is critical.
+    /// Maximum number of messages per window. A digest combines further alerts. A critical alert doubles the limit.
     pub digest_after: usize,
     pub digest_window: Duration,
     /// Time during which an identical alert is not repeated; zero to send every alert.

@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, DataType, Schema, TimeUnit};
 use candlewick_sdk::{Millis, Ohlcv};
 use std::sync::Arc;
 
-const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
+const OHLCV: [&str; 5] = ["open", "high", "low", "close", "volume"];
 /// Maximum uncompressed size of a column, enough for 50 million rows.
 const MAX_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
 const CONTINUATION_MARKER: [u8; 4] = [0xFF; 4];
@@ -24,8 +24,8 @@ const CONTINUATION_MARKER: [u8; 4] = [0xFF; 4];
 pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     // The library panics on inconsistent files, but the program must not crash.
     let read = std::panic::AssertUnwindSafe(|| read(content, only));
-    let broken = |problem: &str| Problem::File(format!("this is not a valid feather file: {problem}"));
-    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("the parts of the file are inconsistent")))
+    std::panic::catch_unwind(read)
+        .unwrap_or_else(|_| Err(invalid_file("the parts of the file are inconsistent")))
 }
 
 fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
@@ -36,7 +36,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     let footer_start = start.len().checked_sub(footer_length).ok_or_else(broken)?;
     let footer = root_as_footer(&start[footer_start..]).map_err(|error| invalid_file(&error.to_string()))?;
     let schema = footer.schema().ok_or_else(broken)?;
-    let schema = Arc::new(try_fb_to_schema(schema).map_err(|error| unreadable(&error))?);
+    let schema = Arc::new(try_fb_to_schema(schema).map_err(|error| arrow_problem(&error))?);
     let columns = Columns::find(&schema)?;
     let places = [&columns.places[..], &columns.labels].concat();
     let names: Vec<String> = columns.labels.iter().map(|label| schema.field(*label).name().clone()).collect();
@@ -47,7 +47,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
             if !has_plausible_sizes(&bytes, block) {
                 return Err(invalid_file("a dictionary has an invalid size"));
             }
-            decoder.read_dictionary(block, &bytes).map_err(|error| unreadable(&error))?;
+            decoder.read_dictionary(block, &bytes).map_err(|error| arrow_problem(&error))?;
         }
     }
     let mut decoded = Decoded::new(columns.clock, Unit::Row);
@@ -58,7 +58,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
         if !has_plausible_sizes(&bytes, block) {
             return Err(invalid_file("a column has an invalid size"));
         }
-        let Some(batch) = decoder.read_record_batch(block, &bytes).map_err(|error| unreadable(&error))?
+        let Some(batch) = decoder.read_record_batch(block, &bytes).map_err(|error| arrow_problem(&error))?
         else {
             continue;
         };
@@ -68,7 +68,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     Ok(decoded)
 }
 
-fn unreadable(error: &ArrowError) -> Problem {
+fn arrow_problem(error: &ArrowError) -> Problem {
     invalid_file(&error.to_string())
 }
 
@@ -84,7 +84,7 @@ fn read_block(content: &Buffer, block: &Block) -> Option<Buffer> {
     (metadata >= 8).then(|| content.slice_with_length(start, end - start))
 }
 
-/// Checks that all columns are inside the block and not too large. The library does not check this.
+/// Returns whether all columns are inside the block and not too large, which the library does not check.
 fn has_plausible_sizes(bytes: &[u8], block: &Block) -> bool {
     let check = || {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;
@@ -110,7 +110,7 @@ fn has_plausible_sizes(bytes: &[u8], block: &Block) -> bool {
 }
 
 struct Columns {
-    places: [usize; 1 + NUMBERS.len()],
+    places: [usize; 1 + OHLCV.len()],
     labels: Vec<usize>,
     has_dictionary: bool,
     clock: Clock,
@@ -137,8 +137,8 @@ impl Columns {
                 return Err(Problem::File(problem));
             }
         };
-        let mut places = [time; 1 + NUMBERS.len()];
-        for (place, name) in places[1..].iter_mut().zip(NUMBERS) {
+        let mut places = [time; 1 + OHLCV.len()];
+        for (place, name) in places[1..].iter_mut().zip(OHLCV) {
             *place = find(&[name])?;
         }
         let labels = (0..schema.fields().len())
@@ -151,18 +151,17 @@ impl Columns {
 
     fn append_rows(batch: &RecordBatch, earlier: u64, decoded: &mut Decoded) -> Result<(), Problem> {
         let times = read_times(batch.column(0))?;
-        let mut numbers: [Vec<Option<f64>>; NUMBERS.len()] = Default::default();
-        for ((list, name), column) in numbers.iter_mut().zip(NUMBERS).zip(&batch.columns()[1..=NUMBERS.len()])
-        {
+        let mut numbers: [Vec<Option<f64>>; OHLCV.len()] = Default::default();
+        for ((list, name), column) in numbers.iter_mut().zip(OHLCV).zip(&batch.columns()[1..=OHLCV.len()]) {
             *list = read_numbers(name, column)?;
         }
-        let labels: Vec<TextColumn> = batch.columns()[1 + NUMBERS.len()..].iter().map(read_texts).collect();
+        let labels: Vec<TextColumn> = batch.columns()[1 + OHLCV.len()..].iter().map(read_texts).collect();
         for (row, time) in times.iter().enumerate() {
             let place = earlier + row as u64 + 1;
             if !decoded.labels.accept(place, |column| labels[column].text(row)) {
                 continue;
             }
-            let cells: [Option<f64>; NUMBERS.len()] = std::array::from_fn(|column| numbers[column][row]);
+            let cells: [Option<f64>; OHLCV.len()] = std::array::from_fn(|column| numbers[column][row]);
             let content = || format!("{time:?} {cells:?}");
             decoded.push(place, build_row(*time, cells).map(Some), content).map_err(Problem::File)?;
         }
@@ -170,7 +169,7 @@ impl Columns {
     }
 }
 
-fn build_row(time: Option<Result<Millis, i64>>, cells: [Option<f64>; NUMBERS.len()]) -> Result<Row, String> {
+fn build_row(time: Option<Result<Millis, i64>>, cells: [Option<f64>; OHLCV.len()]) -> Result<Row, String> {
     let time = match time {
         Some(Ok(time)) => time,
         Some(Err(time)) => return Err(format!("time {time} is not a whole number of milliseconds")),
@@ -182,7 +181,7 @@ fn build_row(time: Option<Result<Millis, i64>>, cells: [Option<f64>; NUMBERS.len
     Ok(Row { time, numbers: Ohlcv { open, high, low, close, volume } })
 }
 
-/// Parses the time column. `Err` contains a raw time that is not a whole number of milliseconds.
+/// Parses the time column. The inner `Err` is a raw time that is not a whole number of milliseconds.
 fn read_times(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Problem> {
     let finer = |per_ms: i64| {
         move |time: i64| if time % per_ms == 0 { Ok(Millis::new(time / per_ms)) } else { Err(time) }
@@ -273,7 +272,7 @@ mod tests {
         let mut columns: Vec<(&str, ArrayRef)> =
             vec![("symbol", symbols), ("date", Arc::new(Int64Array::from(times)))];
         let numbers: ArrayRef = Arc::new(Float64Array::from(vec![1.5; count]));
-        columns.extend(NUMBERS.map(|name| (name, numbers.clone())));
+        columns.extend(OHLCV.map(|name| (name, numbers.clone())));
         let finished: Vec<bool> = (0..count).map(|row| row + 1 < count).collect();
         columns.push(("complete", Arc::new(BooleanArray::from(finished))));
         let fields: Vec<Field> = columns

@@ -38,7 +38,7 @@ impl ImportFormat {
         if start.starts_with(b"ARROW1") {
             return Ok(Self::Feather);
         }
-        for (magic, problem) in UNSUPPORTED {
+        for (magic, problem) in UNSUPPORTED_FORMATS {
             if start.starts_with(magic) {
                 return Err(Problem::File((*problem).to_owned()));
             }
@@ -94,17 +94,17 @@ const NAMES: [(ImportFormat, &str); 11] = [
 
 fn is_generic_table(format: ImportFormat, first: &str, second: &str) -> bool {
     // Other sources use the same column names as Yahoo, but only the times of Yahoo are days.
-    let is_known = text::can_read(format, first, second) && !has_seconds(format, second);
+    let is_known = text::can_read(format, first, second) && !has_times_in_seconds(format, second);
     !is_known && (format == ImportFormat::Yahoo || named::can_read(first, second))
 }
 
 /// Returns whether the times are Unix seconds, although the format uses milliseconds.
-fn has_seconds(format: ImportFormat, second: &str) -> bool {
+fn has_times_in_seconds(format: ImportFormat, second: &str) -> bool {
     let time = second.split(',').next().and_then(|time| time.trim().parse::<f64>().ok());
     format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < MAX_SECONDS as f64)
 }
 
-const UNSUPPORTED: [(&[u8], &str); 4] = [
+const UNSUPPORTED_FORMATS: [(&[u8], &str); 4] = [
     (b"FEA1", "this is a version 1 feather file; save it again with a current pandas or pyarrow"),
     (b"\xD0\xCF\x11\xE0", WORKBOOK),
     (b"BZh", "this is compressed with bzip2; decompress it, or use gzip or zip"),
@@ -127,11 +127,11 @@ impl FromStr for ImportFormat {
 
 pub(super) const WORKBOOK: &str =
     "this is a spreadsheet workbook, not text; save it as CSV (in Excel: CSV UTF-8)";
-const WEB_PAGE: &str = "this is a web page or XML; open it in a spreadsheet program and save it as CSV (in Excel: \
-                        CSV UTF-8)";
-const OBJECTS: &str = "this JSON holds objects, but only lists of [time, open, high, low, close, volume] are supported; \
-                       convert it to CSV, for example with jq -r '.[] | select(.complete != false) | [.time, .open, .high, .low, .close, .volume] | @csv'";
-const TICKS: &str = "these are ticks or trades, not candles; export bars of one length, such as 1 minute";
+const WEB_PAGE_PROBLEM: &str = "this is a web page or XML; open it in a spreadsheet program and save it as CSV (in Excel: \
+                                CSV UTF-8)";
+const JSON_OBJECTS_PROBLEM: &str = "this JSON holds objects, but only lists of [time, open, high, low, close, volume] are supported; \
+                                    convert it to CSV, for example with jq -r '.[] | select(.complete != false) | [.time, .open, .high, .low, .close, .volume] | @csv'";
+const TICK_PROBLEM: &str = "these are ticks or trades, not candles; export bars of fixed length, such as 1m";
 
 fn unsupported_text_problem(text: &[u8]) -> Option<String> {
     let begins =
@@ -140,14 +140,14 @@ fn unsupported_text_problem(text: &[u8]) -> Option<String> {
         .iter()
         .any(|tag| begins(tag))
     {
-        return Some(WEB_PAGE.to_owned());
+        return Some(WEB_PAGE_PROBLEM.to_owned());
     }
     let inner = text.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
     if text.starts_with(b"{") || inner.is_some_and(|inner| inner.starts_with(b"{")) {
-        return Some(OBJECTS.to_owned());
+        return Some(JSON_OBJECTS_PROBLEM.to_owned());
     }
     let first = text.split(|byte| *byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok())?;
-    is_tick_header(first).then(|| TICKS.to_owned())
+    is_tick_header(first).then(|| TICK_PROBLEM.to_owned())
 }
 
 fn is_tick_header(first: &str) -> bool {
@@ -220,14 +220,14 @@ mod tests {
     #[test]
     fn detects_unsupported_files_and_accepts_candles() {
         for (text, expected) in [
-            ("<HTML><body>", Some(WEB_PAGE)),
-            ("<!DOCTYPE html>", Some(WEB_PAGE)),
-            ("<?xml version=\"1.0\"?>", Some(WEB_PAGE)),
-            ("{\"results\":[", Some(OBJECTS)),
-            ("[ {\"time\":1", Some(OBJECTS)),
-            ("timestamp,bid,ask\n", Some(TICKS)),
-            ("id,price,qty,quoteQty,time,isBuyerMaker\n", Some(TICKS)),
-            ("20240102 170000123,1.0942,1.0943,0\n", Some(TICKS)),
+            ("<HTML><body>", Some(WEB_PAGE_PROBLEM)),
+            ("<!DOCTYPE html>", Some(WEB_PAGE_PROBLEM)),
+            ("<?xml version=\"1.0\"?>", Some(WEB_PAGE_PROBLEM)),
+            ("{\"results\":[", Some(JSON_OBJECTS_PROBLEM)),
+            ("[ {\"time\":1", Some(JSON_OBJECTS_PROBLEM)),
+            ("timestamp,bid,ask\n", Some(TICK_PROBLEM)),
+            ("id,price,qty,quoteQty,time,isBuyerMaker\n", Some(TICK_PROBLEM)),
+            ("20240102 170000123,1.0942,1.0943,0\n", Some(TICK_PROBLEM)),
             ("<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>", None),
             ("[[1704232800000,1,1,1,1,1]]", None),
             ("time,open,high,low,close,bid,ask\n", None),

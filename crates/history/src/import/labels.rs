@@ -5,14 +5,14 @@ use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
 
-const SYMBOLS: &str = "symbol|symbol name|sym|ticker|tickers|pair|currency pair|currencypair|trading pair|\
-                       instrument|instrument name|code|secid|inst id|instid|product id|epic";
-const INSTRUMENTS: &str = "name|figi|isin|asset|security|instrument id|instrument uid";
-const INTERVALS: &str =
+const SYMBOL_NAMES: &str = "symbol|symbol name|sym|ticker|tickers|pair|currency pair|currencypair|trading pair|\
+                            instrument|instrument name|code|secid|inst id|instid|product id|epic";
+const INSTRUMENT_NAMES: &str = "name|figi|isin|asset|security|instrument id|instrument uid";
+const INTERVAL_NAMES: &str =
     "interval|per|period|timeframe|time frame|tf|resolution|granularity|bar size|frequency";
-const FINISHED: &str = "complete|completed|is complete|iscomplete|closed|is closed|isclosed|is final|isfinal|\
-                        finished|is finished|confirm|confirmed";
-const UNFINISHED: &str = "partial|is partial|ispartial|incomplete|forming|is forming";
+const FINISHED_NAMES: &str = "complete|completed|is complete|iscomplete|closed|is closed|isclosed|is final|isfinal|\
+                              finished|is finished|confirm|confirmed";
+const UNFINISHED_NAMES: &str = "partial|is partial|ispartial|incomplete|forming|is forming";
 
 const MAX_LABEL_VALUES: usize = 1_000;
 const MAX_INTERVALS: usize = 20;
@@ -49,11 +49,11 @@ impl LabelColumns {
         let names: Vec<String> = names.into_iter().map(normalize_name).collect();
         let place = |known: &str| names.iter().position(|name| is_one_of(known, name));
         let columns = Self {
-            symbol: place(SYMBOLS),
-            instrument: place(INSTRUMENTS),
-            interval: place(INTERVALS),
-            finished: place(FINISHED),
-            unfinished: place(UNFINISHED),
+            symbol: place(SYMBOL_NAMES),
+            instrument: place(INSTRUMENT_NAMES),
+            interval: place(INTERVAL_NAMES),
+            finished: place(FINISHED_NAMES),
+            unfinished: place(UNFINISHED_NAMES),
         };
         (columns != Self::default()).then_some(columns)
     }
@@ -105,7 +105,7 @@ impl Labels {
     pub(crate) fn new(columns: Option<LabelColumns>, only: &[String]) -> Self {
         let columns = columns.unwrap_or_default();
         let has_symbol = columns.symbol.or(columns.instrument).is_some();
-        let names_interval = |label: &&String| columns.interval.is_some() && parse_length(label).is_some();
+        let names_interval = |label: &&String| columns.interval.is_some() && parse_interval(label).is_some();
         let (intervals, symbols): (Vec<&String>, Vec<&String>) = only.iter().partition(names_interval);
         Self {
             columns,
@@ -154,8 +154,8 @@ impl Labels {
             return Some(Problem::File(problem));
         }
         let lengths = &self.intervals.found;
-        let are_lengths =
-            lengths.len() <= MAX_INTERVALS && lengths.iter().all(|value| parse_length(&value.text).is_some());
+        let are_lengths = lengths.len() <= MAX_INTERVALS
+            && lengths.iter().all(|value| parse_interval(&value.text).is_some());
         let intervals = are_lengths.then_some(&self.intervals);
         for (what, values) in [("symbols", Some(&self.symbols)), ("intervals", intervals)] {
             let Some(values) = values.filter(|values| values.found.len() > 1) else { continue };
@@ -198,9 +198,9 @@ impl Labels {
 
     pub(super) fn check_interval(&self, interval: Interval) -> Result<(), Problem> {
         let Some(named) = self.intervals.found.first() else { return Ok(()) };
-        let contradicts = match parse_length(&named.text) {
-            Some(Length::Exact(length)) => length != interval.length(),
-            Some(Length::Number(number)) => {
+        let contradicts = match parse_interval(&named.text) {
+            Some(IntervalLabel::Exact(length)) => length != interval.length(),
+            Some(IntervalLabel::Number(number)) => {
                 let units = [Millis::new(1), Millis::SECOND, Millis::MINUTE];
                 !units.into_iter().any(|unit| unit * number == interval.length())
             }
@@ -275,9 +275,9 @@ fn parse_flag(text: &str) -> Option<bool> {
 
 /// Returns the normalized label. It is the same for `C:EURUSD` and `EUR/USD`, and the same for `M1` and `1m`.
 fn normalize_label(label: &str) -> String {
-    match parse_length(label) {
-        Some(Length::Exact(length)) => length.to_string(),
-        Some(Length::Number(_)) => label.trim().to_owned(),
+    match parse_interval(label) {
+        Some(IntervalLabel::Exact(length)) => length.to_string(),
+        Some(IntervalLabel::Number(_)) => label.trim().to_owned(),
         None => normalize_symbol(label),
     }
 }
@@ -302,17 +302,17 @@ fn quote_if_needed(text: &str) -> String {
     if text.chars().all(is_plain) { text.to_owned() } else { format!("\"{}\"", excerpt(text.as_bytes())) }
 }
 
-enum Length {
+enum IntervalLabel {
     Exact(Millis),
     Number(i64),
 }
 
 /// Parses an interval label such as `1m`, `M1`, `5 min`, `PT1H`, `D` or `60`.
-fn parse_length(text: &str) -> Option<Length> {
+fn parse_interval(text: &str) -> Option<IntervalLabel> {
     const MAX_NUMBER: i64 = 2_678_400_000;
     let text = text.trim();
     if let Ok(number) = text.parse::<i64>() {
-        return (1..=MAX_NUMBER).contains(&number).then_some(Length::Number(number));
+        return (1..=MAX_NUMBER).contains(&number).then_some(IntervalLabel::Number(number));
     }
     let days = match text.to_ascii_lowercase().as_str() {
         "d" | "day" | "daily" => Some(1),
@@ -321,7 +321,7 @@ fn parse_length(text: &str) -> Option<Length> {
         _ => None,
     };
     if let Some(days) = days {
-        return Some(Length::Exact(Millis::DAY * days));
+        return Some(IntervalLabel::Exact(Millis::DAY * days));
     }
     let text = text.strip_prefix("PT").or_else(|| text.strip_prefix('P')).unwrap_or(text);
     let lower = text.to_ascii_lowercase();
@@ -331,7 +331,7 @@ fn parse_length(text: &str) -> Option<Length> {
             Ok(interval) => Some(interval.length()),
             Err(error) => error.suggestion()?.parse::<Interval>().ok().map(Interval::length),
         })
-        .map(Length::Exact)
+        .map(IntervalLabel::Exact)
 }
 
 #[cfg(test)]

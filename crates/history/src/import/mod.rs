@@ -45,7 +45,7 @@ pub struct ImportedSeries {
     pub newest_first: bool,
     pub in_seconds: bool,
     pub table_layout: Option<String>,
-    /// Number of decimals, with trailing zeros. `None` if prices have different numbers of decimals or too many.
+    /// Number of price decimals, including trailing zeros. `None` if it varies or is too large for a tick size.
     pub decimals: Option<usize>,
 }
 
@@ -129,11 +129,11 @@ fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Pr
     let candles: Vec<Candle> = made.collect();
     match wrong {
         None => Ok(candles),
-        Some((index, error)) => Err(problem_at(unit, places.row_number(index), &with_hint(&error))),
+        Some((index, error)) => Err(problem_at(unit, places.row_number(index), &describe_with_hint(&error))),
     }
 }
 
-fn with_hint(error: &CandleError) -> String {
+fn describe_with_hint(error: &CandleError) -> String {
     match error {
         CandleError::Misaligned { .. } => format!("{error}; check --interval"),
         CandleError::NotFinite { .. }

@@ -22,11 +22,11 @@ const ENDINGS: [&str; 8] = [".gz", ".zip", ".csv", ".txt", ".json", ".feather", 
 /// Parses symbol and interval from a file name. The parts of a pair are joined: `eth_btc` becomes `ETHBTC`.
 pub(super) fn parse_name(path: &str, format: ImportFormat) -> NameParts {
     let mut stem = file_name(path);
-    while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
+    while let Some(shorter) = ENDINGS.iter().find_map(|ending| strip_ending(stem, ending)) {
         stem = shorter;
     }
     let patterns: [fn(&str) -> Option<NameParts>; 8] =
-        [native, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, dashed_pair, dashed, trading_view];
+        [native, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, freqtrade, binance, trading_view];
     let found = patterns.into_iter().find_map(|pattern| pattern(stem));
     found.or_else(|| parse_by_format(stem, format)).unwrap_or_default()
 }
@@ -66,7 +66,7 @@ fn file_name(path: &str) -> &str {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-fn without_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     let at = name.len().checked_sub(ending.len())?;
     let is_ending = name.get(at..)?.eq_ignore_ascii_case(ending);
     (is_ending && at > 0).then(|| &name[..at])
@@ -131,7 +131,7 @@ fn parse_period(period: &str) -> Option<Interval> {
 }
 
 /// Parses a file name such as `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures`, which has a settlement currency.
-fn dashed_pair(stem: &str) -> Option<NameParts> {
+fn freqtrade(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
         [pair, interval] | [pair, interval, "futures"] => (pair, interval.parse().ok()?),
@@ -152,7 +152,7 @@ fn dashed_pair(stem: &str) -> Option<NameParts> {
 }
 
 /// Parses a file name such as `BTCUSDT-1m-2024-01`. The date is optional and may include a day.
-fn dashed(stem: &str) -> Option<NameParts> {
+fn binance(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, interval) = (parts.next()?, parts.next()?);
     let is_date = parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
@@ -178,7 +178,7 @@ fn parse_by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     match format {
         ImportFormat::Yahoo | ImportFormat::Table => {
             if let Some(found) =
-                with_minutes(stem).filter(|_| is_pair(stem.trim_end_matches(|c: char| c.is_ascii_digit())))
+                split_minutes(stem).filter(|_| is_pair(stem.trim_end_matches(|c: char| c.is_ascii_digit())))
             {
                 return Some(found);
             }
@@ -187,12 +187,12 @@ fn parse_by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
             let has_letter = stem.bytes().any(|byte| byte.is_ascii_uppercase());
             if has_letter && stem.chars().all(is_ticker) { Some(name_parts(stem, None)) } else { None }
         }
-        ImportFormat::MetaTrader4 => with_minutes(stem),
+        ImportFormat::MetaTrader4 => split_minutes(stem),
         _ => None,
     }
 }
 
-fn with_minutes(stem: &str) -> Option<NameParts> {
+fn split_minutes(stem: &str) -> Option<NameParts> {
     let minutes = ["1440", "240", "60", "30", "15", "5", "1"];
     let mut found = minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));
     let (symbol, minutes) = found.next()?;

@@ -95,7 +95,7 @@ const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402
 pub(super) const MAX_SECONDS: i64 = 100_000_000_000;
 /// Maximum number of rows. At 48 bytes per row, they need 2.4 GB of memory.
 const MAX_ROWS: usize = 50_000_000;
-/// Maximum number of unreadable rows. A file with more unreadable rows has another format.
+/// Maximum number of unreadable rows. A file with more of them is probably in a different format.
 const MAX_BROKEN: usize = 10_000;
 
 impl Decoded {
@@ -113,8 +113,8 @@ impl Decoded {
         }
     }
 
-    /// Reverses rows if the newest row comes first. Returns whether the rows were reversed.
-    /// Such rows may ascend only where clocks are set back, which is between two `is_repeated` times.
+    /// Reverses rows that are sorted newest first. Returns whether the rows were reversed.
+    /// Times may still ascend where clocks are set back, that is, between two `is_repeated` times.
     pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
@@ -128,7 +128,7 @@ impl Decoded {
         is_backward
     }
 
-    /// Converts times from seconds to milliseconds, unless they may already be milliseconds. Returns whether it did.
+    /// Converts times that are clearly in seconds to milliseconds. Returns whether the times were converted.
     pub(super) fn convert_seconds(&mut self) -> bool {
         let early = Millis::new(MAX_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
@@ -243,7 +243,7 @@ impl Problem {
             Self::Line { line, problem } => HistoryError::InvalidLine { path, line, problem },
             Self::File(problem) => HistoryError::InvalidFile { path, problem },
             Self::Unclear { seen, option, examples } if examples.len() > 1 => {
-                let option = format!("{option}; together, for example: {}", examples.join(" "));
+                let option = format!("{option}; for example, all together: {}", examples.join(" "));
                 HistoryError::AmbiguousFile { path, seen, option }
             }
             Self::Unclear { seen, option, .. } => HistoryError::AmbiguousFile { path, seen, option },

@@ -35,9 +35,9 @@ pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
         let apart = |(distance, count): (&Millis, &u64)| format!("{} ({count} times)", describe(*distance));
         let shown: Vec<String> = found.iter().take(3).map(apart).collect();
         let seen = if shown.is_empty() {
-            "one row does not show the candle interval".to_owned()
+            "a single row does not reveal the candle interval".to_owned()
         } else {
-            format!("the candle interval is not clear: the distances of the rows are {}", shown.join(", "))
+            format!("the candle interval is unclear: rows are {} apart", shown.join(", "))
         };
         Problem::with_example(seen, interval_hint(&found))
     };
@@ -106,7 +106,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     {
         let (count, other) = (doubled.len(), describe(other));
         let seen = format!(
-            "{count} times occur twice, {other} apart: the file seems to hold candles of {interval} and of {other}"
+            "{count} timestamps, {other} apart, occur twice: the file seems to hold candles of {interval} and of {other}"
         );
         return Err(Problem::unclear(seen, "one file per interval"));
     }
@@ -128,7 +128,7 @@ fn describe(distance: Millis) -> String {
     whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
 }
 
-/// Alignment of candles from other time zones. The UTC offsets of time zones are multiples of 15 minutes.
+/// Alignment of candles that begin at round local times: UTC offsets are multiples of 15 minutes.
 const ZONE_ALIGNMENT: Millis = Millis::new(15 * Millis::MINUTE.get());
 /// Minimum length of candles whose alignment is checked. Shorter candles are aligned in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
@@ -145,8 +145,8 @@ pub(super) fn apply_bar_time(decoded: &mut Decoded, interval: Interval, bar: Bar
     match bar {
         BarTime::Open if has_last_moments => {
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
-            let (row, before) = (clock(row), until_close(row));
-            let seen = format!("bars are stamped with close times: {row} is {before} ms before the close");
+            let (row, before) = (format_clock(row), until_close(row));
+            let seen = format!("the times are close times: {row} is {before} ms before its candle ends");
             Err(Problem::with_example(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
@@ -172,7 +172,7 @@ pub(super) fn check_alignment(decoded: &Decoded, interval: Interval) -> Result<(
         return Ok(());
     }
     if is_month(interval) {
-        return Err(unsupported_grid("calendar months", "candles of one length", off_grid()));
+        return Err(unsupported_grid("calendar months", "candles of fixed length", off_grid()));
     }
     let follow_each_other = rows.windows(2).any(|pair| {
         pair[1].time - pair[0].time == length && pair.iter().all(|row| !row.time.is_aligned_to(length))
@@ -185,7 +185,7 @@ pub(super) fn check_alignment(decoded: &Decoded, interval: Interval) -> Result<(
     }
     let first = off_grid().next().unwrap_or(Millis::ZERO);
     let begin =
-        if length > Millis::DAY { format!("on {}", day(first)) } else { format!("at {} UTC", clock(first)) };
+        if length > Millis::DAY { format_day(first) } else { format!("at {} UTC", format_clock(first)) };
     let grid = match length {
         Millis::DAY => "at 00:00 UTC".to_owned(),
         length if length < Millis::DAY => format!("at 00:00 UTC and every {interval} after it"),
@@ -214,13 +214,13 @@ fn unsupported_grid(what: &str, instead: &str, times: impl Iterator<Item = Milli
     ))
 }
 
-fn clock(time: Millis) -> String {
+fn format_clock(time: Millis) -> String {
     let time = DateTime::from_timestamp_millis(time.get()).unwrap_or_default();
     let is_minute = time.timestamp_millis() % Millis::MINUTE.get() == 0;
     time.format(if is_minute { "%H:%M" } else { "%H:%M:%S%.f" }).to_string()
 }
 
-fn day(time: Millis) -> String {
+fn format_day(time: Millis) -> String {
     let time = DateTime::from_timestamp_millis(time.get()).unwrap_or_default();
-    time.format("%A, %Y-%m-%d, %H:%M UTC").to_string()
+    time.format("on %A, %Y-%m-%d, %H:%M UTC").to_string()
 }

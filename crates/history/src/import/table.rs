@@ -63,11 +63,11 @@ pub(crate) struct CandleTable {
 }
 
 #[cfg(not(feature = "feather"))]
-const WITHOUT_FEATHER: &str = "this program was built without feather support: save the candles as Parquet or CSV, or build it \
+const FEATHER_PROBLEM: &str = "this program was built without feather support: save the candles as Parquet or CSV, or build it \
                                with `--features feather`";
 
-/// Maximum size of a column-based file. Such files are decompressed in memory.
-const MAX_COLUMNS_BYTES: u64 = 1 << 30;
+/// Maximum uncompressed size of a file that is read into memory as a whole.
+const MAX_IN_MEMORY_BYTES: u64 = 1 << 30;
 
 impl CandleTable {
     pub(crate) fn read(
@@ -209,7 +209,7 @@ fn decode(
         #[cfg(feature = "feather")]
         ImportFormat::Feather => feather::decode(read_to_memory(&mut content)?, &settings.only),
         #[cfg(not(feature = "feather"))]
-        ImportFormat::Feather => Err(Problem::File(WITHOUT_FEATHER.to_owned())),
+        ImportFormat::Feather => Err(Problem::File(FEATHER_PROBLEM.to_owned())),
         ImportFormat::Parquet => decode_parquet(read_to_memory(&mut content)?, &settings.only),
         ImportFormat::Csv
         | ImportFormat::Binance
@@ -235,8 +235,8 @@ fn fill_buffer(reader: &mut dyn BufRead, buffer: &mut [u8]) -> Result<usize, Pro
 
 fn read_to_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
     let mut content = Vec::new();
-    if reader.take(MAX_COLUMNS_BYTES + 1).read_to_end(&mut content)? as u64 > MAX_COLUMNS_BYTES {
-        return Err(Problem::File(format!("the file is larger than {MAX_COLUMNS_BYTES} bytes; split it")));
+    if reader.take(MAX_IN_MEMORY_BYTES + 1).read_to_end(&mut content)? as u64 > MAX_IN_MEMORY_BYTES {
+        return Err(Problem::File(format!("the file is larger than {MAX_IN_MEMORY_BYTES} bytes; split it")));
     }
     Ok(content)
 }
@@ -361,7 +361,7 @@ pub struct ImportSettings {
 }
 
 impl ImportSettings {
-    /// Default maximum of the uncompressed file size: 4 GiB, about 60 million lines.
+    /// Default maximum uncompressed file size: 4 GiB, about 60 million lines.
     pub const MAX_BYTES: u64 = 4 << 30;
 }
 

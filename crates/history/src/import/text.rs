@@ -1,4 +1,4 @@
-//! Line-based import formats, whose layout is detected by the first line.
+//! Line-based import formats, whose layout is detected from the first line.
 
 use super::ImportFormat;
 use super::labels::{LabelColumns, Labels};
@@ -33,7 +33,7 @@ pub(super) fn decode(format: ImportFormat, input: impl BufRead, only: &[String])
     let mut decoded = Decoded::new(layout.clock, Unit::Line);
     decoded.interval = layout.interval;
     decoded.labels = Labels::new(layout.labels, only);
-    let mut length = Length::default();
+    let mut length = CommonLength::default();
     if layout.header == Header::Absent {
         add_line(&mut decoded, number, first, layout, &mut length)?;
     }
@@ -47,13 +47,13 @@ pub(super) fn decode(format: ImportFormat, input: impl BufRead, only: &[String])
 }
 
 #[derive(Default)]
-struct Length(Option<Millis>);
+struct CommonLength(Option<Millis>);
 
 fn is_month(length: Millis) -> bool {
     (28..=31).any(|days| Millis::DAY * days == length)
 }
 
-impl Length {
+impl CommonLength {
     fn check(&mut self, line: &Line) -> Result<(), String> {
         let Some(length) = line.length else { return Ok(()) };
         let first = *self.0.get_or_insert(length);
@@ -72,7 +72,7 @@ fn add_line(
     number: u64,
     line: &[u8],
     layout: Layout,
-    length: &mut Length,
+    length: &mut CommonLength,
 ) -> Result<(), Problem> {
     if layout.labels.is_some() {
         let text = String::from_utf8_lossy(line);
@@ -110,7 +110,7 @@ struct Layout {
     prices: [usize; 4],
     volume: Option<usize>,
     /// Index of the column that contains the last millisecond or microsecond of the candle.
-    until: Option<usize>,
+    close_time: Option<usize>,
     header: Header,
     clock: Clock,
     interval: Option<Interval>,
@@ -156,7 +156,7 @@ impl Layout {
             time,
             prices: [1, 2, 3, 4],
             volume: Some(5),
-            until: None,
+            close_time: None,
             header: Header::Present,
             clock,
             interval: None,
@@ -196,7 +196,7 @@ impl Layout {
             close: parse_number("close", close)?,
             volume: self.volume.map_or(Ok(0.0), |column| parse_number("volume", cells[column]))?,
         };
-        let length = self.until.map(|column| length_until(&self.time, &cells, column)).transpose()?;
+        let length = self.close_time.map(|column| candle_length(&self.time, &cells, column)).transpose()?;
         let decimals = DecimalCount::from_prices(prices, '.');
         Ok(Some(Line { row: Row { time, numbers }, length, decimals }))
     }
@@ -256,8 +256,8 @@ fn parse_offset(text: &str) -> Option<Millis> {
     }
 }
 
-/// Returns the candle length: the last moment minus the open time, plus one time unit.
-fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
+/// Returns the candle length: close time minus open time, plus one time unit.
+fn candle_length(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
     let TimeColumn::Epoch(start) = time else { return Err("the row has no open time".to_owned()) };
     let start = parse_whole(cells[*start], "milliseconds")?;
     let end = parse_whole(cells[column], "milliseconds")?;
@@ -265,7 +265,7 @@ fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -
     let length = end.checked_sub(start).and_then(|length| length.checked_add(1));
     match length {
         Some(length) if length > 0 && length % per_ms == 0 => Ok(Millis::new(length / per_ms)),
-        _ => Err(format!("open time {start} and close time {end} do not enclose a candle")),
+        _ => Err(format!("close time {end} is not the end of a candle that opens at {start}")),
     }
 }
 
@@ -312,7 +312,7 @@ impl Pattern {
 
 type DetectLayout = fn(&str) -> Option<Layout>;
 
-/// All layouts. No first line matches two layouts.
+/// Known layouts. A first line matches at most one of them.
 const LAYOUTS: [(ImportFormat, DetectLayout); 7] = [
     (ImportFormat::Csv, detect_native),
     (ImportFormat::MetaTrader5, detect_meta_trader_5),
@@ -352,7 +352,7 @@ fn detect_binance(first: &str) -> Option<Layout> {
     const COLUMNS: usize = 12;
     let layout = Layout {
         columns: COLUMNS,
-        until: Some(6),
+        close_time: Some(6),
         header: Header::Absent,
         ..Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc)
     };
@@ -373,7 +373,7 @@ fn detect_hist_data(first: &str) -> Option<Layout> {
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
-/// Detects Dukascopy files with times in GMT, local times with a UTC offset, or Unix times (download tools).
+/// Detects Dukascopy files with times in GMT, local times with a UTC offset, or Unix times (from download tools).
 fn detect_dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();

@@ -12,8 +12,8 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 
 const BUFFER_BYTES: usize = 256 * 1024;
-const GZIP: &[u8] = b"\x1F\x8B";
-const ZIP: &[u8] = b"PK\x03\x04";
+const GZIP_MAGIC: &[u8] = b"\x1F\x8B";
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 /// Maximum compression ratio. Even the candles of a flat market compress only to about a tenth.
 const MAX_RATIO: u64 = 50;
 const MAX_UNCHECKED_BYTES: u64 = 64 << 20;
@@ -43,7 +43,7 @@ pub(super) fn unpack_from<T>(
     read_content: ReadContent<'_, T>,
 ) -> Result<T, Problem> {
     let start = packed.fill_buf()?;
-    let (is_gzip, is_zip) = (start.starts_with(GZIP), start.starts_with(ZIP));
+    let (is_gzip, is_zip) = (start.starts_with(GZIP_MAGIC), start.starts_with(ZIP_MAGIC));
     if entry.is_some() && !is_zip {
         return Err(Problem::File("this is not a zip archive: omit --entry".to_owned()));
     }
@@ -83,7 +83,7 @@ fn choose_entry<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) ->
     let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
     if let Some(wanted) = entry {
         return names.iter().find(|name| **name == wanted).map(|name| (*name).to_owned()).ok_or_else(|| {
-            Problem::unclear(format!("the archive has {}, not \"{wanted}\"", list(&names)), "another name")
+            Problem::unclear(format!("the archive has {}, not \"{wanted}\"", list(&names)), "one of these")
         });
     }
     for ending in ENDINGS {
@@ -142,10 +142,10 @@ impl SizeLimit {
     fn problem(self) -> String {
         match self {
             Self::Size(bytes) => {
-                format!("the file unpacks to more than {bytes} bytes; unpack it and import the parts")
+                format!("the file unpacks to more than {bytes} bytes; split it and import the parts")
             }
             Self::Ratio(bytes) => format!(
-                "the file unpacks to more than {bytes} bytes, {MAX_RATIO} times its size, which is implausible for candles; unpack it \
+                "the file unpacks to more than {bytes} bytes, over {MAX_RATIO} times its size, which is implausible for candles; unpack it \
                  yourself and check it"
             ),
         }
@@ -259,7 +259,7 @@ mod tests {
         check(
             two(),
             Some("c.csv"),
-            Err("a.zip: the archive has a.csv, b.csv, not \"c.csv\"; use another name"),
+            Err("a.zip: the archive has a.csv, b.csv, not \"c.csv\"; use one of these"),
         );
         check(
             build_zip(&[("a.exe", b"1")]),
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn stops_decompression_bomb_at_the_limit() {
-        const STOPPED: &str = "the file unpacks to more than 1000 bytes; unpack it and import the parts";
+        const STOPPED: &str = "the file unpacks to more than 1000 bytes; split it and import the parts";
         let bomb = vec![b'0'; 1_000_000];
         check(compress_gzip(&bomb), None, Err(STOPPED));
         check(build_zip(&[("a.csv", &bomb)]), None, Err(STOPPED));
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(SizeLimit::new(100, 4 << 30), SizeLimit::Ratio(64 << 20));
         assert_eq!(SizeLimit::new(100_000_000, 4 << 30), SizeLimit::Size(4 << 30));
         assert_eq!(SizeLimit::new(100, 1_000), SizeLimit::Size(1_000));
-        assert!(SizeLimit::Ratio(350_000_000).problem().contains("350000000 bytes, 50 times its size"));
+        assert!(SizeLimit::Ratio(350_000_000).problem().contains("350000000 bytes, over 50 times its size"));
     }
 
     #[test]

@@ -19,11 +19,11 @@ pub enum ClockChange {
     /// A repeated local hour must occur twice and in order, otherwise the import fails.
     #[default]
     Strict,
-    /// If a repeated local hour occurs once in the file, it is the hour before clocks are set back.
+    /// If the file has only one of two equal local hours, it is the first, before clocks are set back.
     Earlier,
-    /// If a repeated local hour occurs once in the file, it is the hour after clocks are set back.
+    /// If the file has only one of two equal local hours, it is the second, after clocks are set back.
     Later,
-    /// The first of two adjacent rows with the same local time is from before clocks are set back.
+    /// If rows with equal local times come in pairs, the first of each pair is from before clocks are set back.
     Pairs,
     /// Rows with an ambiguous or skipped local time are omitted and counted.
     Skip,

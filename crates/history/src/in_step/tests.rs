@@ -152,7 +152,7 @@ fn distinguishes_other_prices_from_unrelated_markets() {
     let bid: Closes = own.iter().map(|(time, price)| (*time, price - 2e-5 * dice.roll())).collect();
     let found = compare(("5s", &bid), ("1m", &longer)).unwrap();
     assert!(matches!(found.kind, MismatchKind::OtherPrices(_)) && !found.is_fatal(), "{found:?}");
-    assert!(found.to_string().starts_with("GBPUSD 5s has other prices than 1m: 100 % of"), "{found}");
+    assert!(found.to_string().starts_with("GBPUSD 5s has different prices from 1m: 100 % of"), "{found}");
     assert_eq!(find_lag(compare(("5s", &shifted(&bid, -60)), ("1m", &longer))), Some(-60));
     let other = compare(("5s", &walk("5s", 60_000, 8)), ("1m", &longer)).unwrap();
     assert!(matches!(other.kind, MismatchKind::Unrelated(_)) && other.is_fatal(), "{other:?}");

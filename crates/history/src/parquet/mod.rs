@@ -266,11 +266,11 @@ pub fn write_parquet_file(series: &CandleSeries, path: &Path) -> Result<(), Hist
 
 pub(crate) fn to_parquet(candles: &[Candle], extra: &[(&str, &[i64])]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    put(candles, extra, &mut bytes).expect("writing to memory succeeds");
+    write(candles, extra, &mut bytes).expect("writing to memory succeeds");
     bytes
 }
 
-fn put(candles: &[Candle], extra: &[(&str, &[i64])], writer: impl Write + Send) -> Result<(), ParquetError> {
+fn write(candles: &[Candle], extra: &[(&str, &[i64])], out: impl Write + Send) -> Result<(), ParquetError> {
     let mut schema = String::from(SCHEMA);
     for (name, _) in extra {
         let _ = write!(schema, " required int64 {name};");
@@ -284,7 +284,7 @@ fn put(candles: &[Candle], extra: &[(&str, &[i64])], writer: impl Write + Send) 
         .set_column_encoding("time".into(), Encoding::DELTA_BINARY_PACKED)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .build();
-    let mut file = SerializedFileWriter::new(writer, schema, Arc::new(properties))?;
+    let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let numbers: [fn(&Candle) -> f64; 5] =
         [Candle::open, Candle::high, Candle::low, Candle::close, Candle::volume];
     for (number, chunk) in candles.chunks(GROUP_CANDLES).enumerate() {

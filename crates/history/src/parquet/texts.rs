@@ -6,7 +6,7 @@ use parquet::column::reader::{ColumnReader as Reader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader};
 
-const BATCH: usize = 65_536;
+const BATCH_ROWS: usize = 65_536;
 
 pub(crate) fn read_texts(
     content: impl ChunkReader + 'static,
@@ -59,7 +59,7 @@ fn read_values<T: DataType>(
         let (mut values, mut levels) = (Vec::new(), Vec::new());
         let wanted_levels = (present > 0).then_some(&mut levels);
         let (rows, _, _) = reader
-            .read_records(BATCH, wanted_levels, None, &mut values)
+            .read_records(BATCH_ROWS, wanted_levels, None, &mut values)
             .map_err(|error| unreadable(&error))?;
         if rows == 0 {
             return Ok(());

@@ -27,21 +27,22 @@ pub(super) struct Columns {
     names: Vec<String>,
 }
 
-const TIMES: &str = "time|timestamp|datetime|date time|date/time|date|day|open time|opentime|start|start time|\
-                     window start|start at|starttime|begin|candle time|bar time|ts event|unix|unix time|\
-                     unix timestamp|epoch|ts|t|index|unnamed: 0";
-const UTC_TIMES: &str = "gmt time|utc time|utc|time utc|time (utc)|datetime utc|datetime (utc)|date (utc)";
-const OPENS: &str = "open|o|open price|opening price|price open";
-const HIGHS: &str = "high|h|high price|price high|max|highest";
-const LOWS: &str = "low|l|low price|price low|min|lowest";
-const CLOSES: &str = "close|c|close price|closing price|price close|close/last|last";
-const PRICES: &str = "price";
-const VOLUMES: &str = "volume|vol|vol.|v|tick volume|tickvol|tickvolume|base volume";
+const TIME_NAMES: &str = "time|timestamp|datetime|date time|date/time|date|day|open time|opentime|start|start time|\
+                          window start|start at|starttime|begin|candle time|bar time|ts event|unix|unix time|\
+                          unix timestamp|epoch|ts|t|index|unnamed: 0";
+const UTC_TIME_NAMES: &str =
+    "gmt time|utc time|utc|time utc|time (utc)|datetime utc|datetime (utc)|date (utc)";
+const OPEN_NAMES: &str = "open|o|open price|opening price|price open";
+const HIGH_NAMES: &str = "high|h|high price|price high|max|highest";
+const LOW_NAMES: &str = "low|l|low price|price low|min|lowest";
+const CLOSE_NAMES: &str = "close|c|close price|closing price|price close|close/last|last";
+const PRICE_NAMES: &str = "price";
+const VOLUME_NAMES: &str = "volume|vol|vol.|v|tick volume|tickvol|tickvolume|base volume";
 
 pub(super) fn has_price_names(cells: &[String]) -> bool {
     let names: Vec<String> = cells.iter().map(|cell| normalize_name(cell)).collect();
     let has = |known: &str| names.iter().any(|name| is_one_of(known, name));
-    has(OPENS) && has(HIGHS) && has(LOWS) && (has(CLOSES) || has(PRICES))
+    has(OPEN_NAMES) && has(HIGH_NAMES) && has(LOW_NAMES) && (has(CLOSE_NAMES) || has(PRICE_NAMES))
 }
 
 impl Columns {
@@ -55,7 +56,7 @@ impl Columns {
             Some(roles) => Self::from_roles(roles, &cells),
             None if cells.iter().any(|cell| is_value(cell)) => {
                 let seen = "the first line holds values instead of column names".to_owned();
-                Err(unclear_columns(seen, &suggest_roles_for_values(&cells)))
+                Err(ambiguous_columns(seen, &suggest_roles_for_values(&cells)))
             }
             None => Self::from_names(&cells, sample),
         }
@@ -65,7 +66,7 @@ impl Columns {
         if cells.len() < roles.0.len() {
             let seen =
                 format!("--columns names {} columns, but the first line has {}", roles.0.len(), cells.len());
-            return Err(unclear_columns(seen, &suggest_roles_for_values(cells)));
+            return Err(ambiguous_columns(seen, &suggest_roles_for_values(cells)));
         }
         let open = roles.0.iter().position(|role| *role == Some(Role::Open));
         let is_value = open.and_then(|open| cells.get(open)).is_some_and(|cell| is_value(cell));
@@ -94,12 +95,12 @@ impl Columns {
                 doubles.push(format!("{} for {}", names.join(" and "), role.as_str()));
             }
         };
-        let named_closes = all(CLOSES);
-        let closes = if named_closes.is_empty() { all(PRICES) } else { named_closes };
+        let named_closes = all(CLOSE_NAMES);
+        let closes = if named_closes.is_empty() { all(PRICE_NAMES) } else { named_closes };
         for (role, found) in [
-            (Role::Open, all(OPENS)),
-            (Role::High, all(HIGHS)),
-            (Role::Low, all(LOWS)),
+            (Role::Open, all(OPEN_NAMES)),
+            (Role::High, all(HIGH_NAMES)),
+            (Role::Low, all(LOW_NAMES)),
             (Role::Close, closes),
         ] {
             if found.is_empty() {
@@ -108,11 +109,11 @@ impl Columns {
             give(role, &found);
         }
         let exact = all("volume");
-        give(Role::Volume, &if exact.is_empty() { all(VOLUMES) } else { exact });
+        give(Role::Volume, &if exact.is_empty() { all(VOLUME_NAMES) } else { exact });
         // pandas writes the index to an unnamed first column. Here, the index contains the times.
         let nameless = if names.first().is_some_and(String::is_empty) { vec![0] } else { Vec::new() };
-        let utc = all(UTC_TIMES);
-        let mut times = [all(TIMES), utc.clone()].concat();
+        let utc = all(UTC_TIME_NAMES);
+        let mut times = [all(TIME_NAMES), utc.clone()].concat();
         times.sort_unstable();
         if times.is_empty() {
             times = nameless;
@@ -132,11 +133,11 @@ impl Columns {
                 missing.join(", "),
                 shown.join("\", \"")
             );
-            return Err(unclear_columns(seen, &suggest_roles(&roles, &names, sample)));
+            return Err(ambiguous_columns(seen, &suggest_roles(&roles, &names, sample)));
         }
         if !doubles.is_empty() {
             let seen = format!("the columns are ambiguous: {}", doubles.join("; "));
-            return Err(unclear_columns(seen, &suggest_roles(&roles, &names, sample)));
+            return Err(ambiguous_columns(seen, &suggest_roles(&roles, &names, sample)));
         }
         let is_utc = times.iter().all(|column| utc.contains(column));
         Self::new(Header::Present, &roles, cells.to_vec(), is_utc)
@@ -190,7 +191,7 @@ impl Columns {
         let (last, previous) = (last_cell(record), previous.map(last_cell).unwrap_or_default());
         let is_truncated = last.is_empty() && !previous.is_empty()
             || last.ends_with(['.', ',']) && !previous.ends_with(['.', ',']);
-        is_truncated.then(|| format!("the last column is \"{last}\" without a line break; is data missing?"))
+        is_truncated.then(|| format!("the file ends with \"{last}\" without a line break; is data missing?"))
     }
 
     pub(super) fn check_column_count(&self, count: usize) -> Option<String> {
@@ -205,13 +206,13 @@ impl Columns {
         let cell = |column: usize| record.get(column).unwrap_or_default().trim();
         match self.time {
             (time, None) => cell(time).to_owned(),
-            (date, Some(clock)) => day_and_clock(cell(date), cell(clock), self.clock_digits),
+            (date, Some(clock)) => join_day_and_clock(cell(date), cell(clock), self.clock_digits),
         }
     }
 }
 
 /// Joins a date and a time of day. The time may lack its leading zero: `93000` means 09:30:00.
-fn day_and_clock(date: &str, clock: &str, digits: usize) -> String {
+fn join_day_and_clock(date: &str, clock: &str, digits: usize) -> String {
     if digits > 4 && is_digits(clock) { format!("{date} {clock:0>6}") } else { format!("{date} {clock}") }
 }
 
@@ -226,10 +227,10 @@ fn is_value(cell: &str) -> bool {
 fn is_date_and_clock(sample: Option<&StringRecord>, date: usize, clock: usize) -> bool {
     let Some(sample) = sample else { return false };
     let cell = |column: usize| sample.get(column).unwrap_or_default().trim();
-    time::is_day(cell(date)) && time::is_day_and_clock(&day_and_clock(cell(date), cell(clock), 6))
+    time::is_day(cell(date)) && time::is_day_and_clock(&join_day_and_clock(cell(date), cell(clock), 6))
 }
 
-fn unclear_columns(seen: String, columns: &str) -> Problem {
+fn ambiguous_columns(seen: String, columns: &str) -> Problem {
     let example = format!("--columns {columns}");
     let option = format!("--columns, such as {example} (- skips a column)");
     Problem::Unclear { seen, option, examples: vec![example] }

@@ -27,13 +27,13 @@ pub(super) struct NamedTable {
 }
 
 pub(super) fn may_be_table(first: &str) -> bool {
-    Delimiter::ALL.iter().any(|delimiter| cells(first, *delimiter).len() >= 5) || is_space_separated(first)
+    Delimiter::ALL.iter().any(|delimiter| split(first, *delimiter).len() >= 5) || is_space_separated(first)
 }
 
 pub(super) fn can_read(first: &str, second: &str) -> bool {
     let is_whole = |delimiter: &Delimiter| {
-        let names = cells(first, *delimiter).len();
-        names >= 5 && names == cells(second, *delimiter).len()
+        let names = split(first, *delimiter).len();
+        names >= 5 && names == split(second, *delimiter).len()
     };
     let content = format!("{first}\n{second}\n");
     Delimiter::ALL.iter().any(is_whole)
@@ -45,14 +45,14 @@ pub(super) fn can_read(first: &str, second: &str) -> bool {
 
 pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) -> Result<NamedTable, Problem> {
     let content = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let content = &*without_preamble(content);
+    let content = &*blank_preamble(content);
     let first = content.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let first =
         first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
     let first =
         std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NOT_UTF8.to_owned()))?;
     let delimiter = detect_delimiter(first, settings)?;
-    let content = &*with_single_spaces(content, delimiter);
+    let content = &*collapse_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);
     let Some(header) = records.next() else {
         return Err(Problem::Empty("the file has no row with values".to_owned()));
@@ -61,7 +61,7 @@ pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) ->
     let sample = records.next().transpose()?.map(|(_, record)| record);
     let mut columns = Columns::detect(&header, sample.as_ref(), settings.columns.as_ref())?;
     if columns.has_clock() {
-        for record in rows(content, delimiter, &columns) {
+        for record in data_records(content, delimiter, &columns) {
             columns.record_clock_digits(&record?.1);
         }
     }
@@ -72,7 +72,7 @@ pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) ->
     let mut decoded = Decoded::new(clock, Unit::Line);
     decoded.labels = Labels::new(columns.labels, only);
     let has_end = content.ends_with(b"\n") || content.ends_with(b"\r");
-    let mut records = rows(content, delimiter, &columns).peekable();
+    let mut records = data_records(content, delimiter, &columns).peekable();
     let mut previous = None;
     while let Some(record) = records.next() {
         let (line, record) = record?;
@@ -104,7 +104,7 @@ pub(super) fn preamble_length(content: &[u8]) -> usize {
 }
 
 /// Replaces the lines before the table with blank lines to preserve line numbers.
-fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
+fn blank_preamble(content: &[u8]) -> Cow<'_, [u8]> {
     let length = preamble_length(content);
     if content[..length].trim_ascii().is_empty() {
         return Cow::Borrowed(content);
@@ -121,7 +121,7 @@ struct TableSurvey {
 
 fn survey_table(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<TableSurvey, Problem> {
     let mut seen = TableSurvey::default();
-    for record in rows(content, delimiter, columns) {
+    for record in data_records(content, delimiter, columns) {
         let (_, record) = record?;
         for column in columns.prices.iter().chain(&columns.volume) {
             seen.numbers.note(cell(&record, *column));
@@ -169,7 +169,7 @@ fn cell(record: &StringRecord, column: usize) -> &str {
     record.get(column).unwrap_or_default().trim()
 }
 
-fn rows<'a>(
+fn data_records<'a>(
     content: &'a [u8],
     delimiter: Delimiter,
     columns: &Columns,
@@ -189,7 +189,7 @@ impl<'a> Records<'a> {
         Self { content, records: builder.from_reader(content).into_records() }
     }
 
-    /// Returns the line number of a record. The position of a record may point to blank lines before the record.
+    /// Returns the line number of a record, skipping blank lines before it that its position may point to.
     fn line_number(&self, position: Option<&csv::Position>) -> u64 {
         let Some(position) = position else { return 0 };
         let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);
@@ -220,8 +220,8 @@ impl Iterator for Records<'_> {
     }
 }
 
-fn cells(line: &str, delimiter: Delimiter) -> Vec<String> {
-    let line = with_single_spaces(line.as_bytes(), delimiter);
+fn split(line: &str, delimiter: Delimiter) -> Vec<String> {
+    let line = collapse_spaces(line.as_bytes(), delimiter);
     let mut builder = csv::ReaderBuilder::new();
     let builder = builder.has_headers(false).flexible(true).delimiter(delimiter.byte());
     let mut records = builder.from_reader(&*line).into_records();
@@ -229,7 +229,7 @@ fn cells(line: &str, delimiter: Delimiter) -> Vec<String> {
     record.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_, [u8]> {
+fn collapse_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_, [u8]> {
     if delimiter != Delimiter::Space {
         return Cow::Borrowed(content);
     }
@@ -247,7 +247,7 @@ fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_, [u8]> {
 }
 
 fn is_space_separated(first: &str) -> bool {
-    let cells = cells(first, Delimiter::Space);
+    let cells = split(first, Delimiter::Space);
     let numbers = cells.iter().filter(|cell| number::is_number(cell)).count();
     !first.contains([',', ';', '\t', '|']) && (columns::has_price_names(&cells) || numbers >= 4)
 }
@@ -257,21 +257,21 @@ fn detect_delimiter(first: &str, settings: &TableSettings) -> Result<Delimiter, 
         return Ok(delimiter);
     }
     let fits = |delimiter: &Delimiter| {
-        let cells = cells(first, *delimiter);
+        let cells = split(first, *delimiter);
         match &settings.columns {
             Some(roles) => cells.len() == roles.0.len(),
             None => columns::has_price_names(&cells),
         }
     };
     let found: Vec<Delimiter> = Delimiter::ALL.into_iter().filter(fits).collect();
-    let most = || Delimiter::ALL.into_iter().rev().max_by_key(|delimiter| cells(first, *delimiter).len());
+    let most = || Delimiter::ALL.into_iter().rev().max_by_key(|delimiter| split(first, *delimiter).len());
     match (found.as_slice(), &settings.columns) {
         ([only], _) => Ok(*only),
         ([], _) if is_space_separated(first) => Ok(Delimiter::Space),
         ([], None) => Ok(most().unwrap_or(Delimiter::Comma)),
         ([], Some(roles)) => {
             let seen = format!(
-                "--columns names {} columns, but no delimiter splits the first line, \"{}\", into as many columns",
+                "--columns names {} columns, but no delimiter splits the first line, \"{}\", into that many columns",
                 roles.0.len(),
                 excerpt(first.as_bytes())
             );

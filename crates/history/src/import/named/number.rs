@@ -60,13 +60,13 @@ impl NumberStyle {
             }
             (None, None, Some(_), _) => DecimalMark::Comma,
             (None, None, None, Some(number)) => {
-                let seen = format!("{number} can have decimals or a thousands separator");
+                let seen = format!("{number} has either decimals or a thousands separator");
                 return Err(Problem::unclear(seen, option));
             }
             // Files with semicolons usually have decimal commas, so 18.250 may be 18250.
             (None, None, None, None) if delimiter == Delimiter::Semicolon && seen.either_point.is_some() => {
                 let number = seen.either_point.as_deref().unwrap_or_default();
-                let seen = format!("{number} can have decimals or a thousands separator");
+                let seen = format!("{number} has either decimals or a thousands separator");
                 return Err(Problem::unclear(seen, option));
             }
             (None, _, None, _) => DecimalMark::Point,

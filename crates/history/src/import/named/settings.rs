@@ -72,7 +72,7 @@ pub struct ParseTableOptionError {
     problem: String,
 }
 
-fn invalid(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
+fn error(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
     ParseTableOptionError { text: text.chars().take(80).collect(), problem: problem.into() }
 }
 
@@ -114,10 +114,10 @@ impl FromStr for ColumnRoles {
                     "has an unknown column \"{name}\": use time, date, clock, open, high, low, close, volume, or - to skip a \
                      column"
                 );
-                return Err(invalid(text, problem));
+                return Err(error(text, problem));
             }
             if role.is_some() && roles.contains(&role) {
-                return Err(invalid(text, format!("names the column {name} twice")));
+                return Err(error(text, format!("names the column {name} twice")));
             }
             roles.push(role);
         }
@@ -125,11 +125,11 @@ impl FromStr for ColumnRoles {
         if let Some(missing) =
             [Role::Open, Role::High, Role::Low, Role::Close].into_iter().find(|role| !has(*role))
         {
-            return Err(invalid(text, format!("names no column for {}", missing.as_str())));
+            return Err(error(text, format!("names no column for {}", missing.as_str())));
         }
         match (has(Role::Time), has(Role::Date), has(Role::Clock)) {
             (true, false, false) | (false, true, true) => Ok(Self(roles)),
-            _ => Err(invalid(text, "needs either time, or both date and clock")),
+            _ => Err(error(text, "needs either time, or both date and clock")),
         }
     }
 }
@@ -144,7 +144,7 @@ impl FromStr for Delimiter {
         match text {
             "\\t" => Ok(Self::Tab),
             _ => found
-                .ok_or_else(|| invalid(text, "is not a delimiter: use comma, semicolon, tab, bar or space")),
+                .ok_or_else(|| error(text, "is not a delimiter: use comma, semicolon, tab, bar or space")),
         }
     }
 }
@@ -156,7 +156,7 @@ impl FromStr for DecimalMark {
         match text {
             "point" | "." => Ok(Self::Point),
             "comma" | "," => Ok(Self::Comma),
-            _ => Err(invalid(text, "is neither point nor comma")),
+            _ => Err(error(text, "is neither point nor comma")),
         }
     }
 }
@@ -168,7 +168,7 @@ impl FromStr for DateOrder {
         match text {
             "day-first" => Ok(Self::DayFirst),
             "month-first" => Ok(Self::MonthFirst),
-            _ => Err(invalid(text, "is neither day-first nor month-first")),
+            _ => Err(error(text, "is neither day-first nor month-first")),
         }
     }
 }

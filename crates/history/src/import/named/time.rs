@@ -17,12 +17,12 @@ pub(super) struct TimeSurvey {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeStyle {
-    Epoch(Unit),
+    Epoch(EpochUnit),
     Calendar { order: DateOrder, unordered: bool, zone: ZonePresence, clock: bool },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum EpochUnit {
     Seconds,
     Milliseconds,
     Microseconds,
@@ -79,7 +79,7 @@ impl TimeStyle {
             return Err(Problem::File(problem));
         };
         let (date, day_time, offset) = match first {
-            ParsedTime::Epoch { whole, .. } => return Ok(Self::Epoch(Unit::detect(whole))),
+            ParsedTime::Epoch { whole, .. } => return Ok(Self::Epoch(EpochUnit::detect(whole))),
             ParsedTime::Calendar { date, day_time, offset } => (date, day_time, offset),
         };
         let unclear =
@@ -91,7 +91,7 @@ impl TimeStyle {
             }
             (None, None, Some(_), _) => DateOrder::MonthFirst,
             (None, None, None, Some(date)) => {
-                return unclear(format!("the date of {date} can begin with the day or the month"));
+                return unclear(format!("it is unclear whether {date} begins with the day or the month"));
             }
             (None, _, None, _) => DateOrder::DayFirst,
         };
@@ -112,7 +112,7 @@ impl TimeStyle {
         let shown = || excerpt(text.as_bytes());
         match (self, parse_time(text)) {
             (Self::Epoch(unit), Some(ParsedTime::Epoch { whole, fraction_ns }))
-                if unit == Unit::detect(whole) =>
+                if unit == EpochUnit::detect(whole) =>
             {
                 unit.to_millis(whole, fraction_ns)
                     .ok_or_else(|| format!("time {} is not a whole number of milliseconds", shown()))
@@ -121,24 +121,23 @@ impl TimeStyle {
                 Self::Calendar { order, zone, clock, .. },
                 Some(ParsedTime::Calendar { date, day_time, offset }),
             ) if (zone == ZonePresence::Written) == offset.is_some() && clock == day_time.is_some() => {
-                let day = date
-                    .with_order(order)
-                    .ok_or_else(|| format!("time \"{}\" is not a valid day", shown()))?;
+                let day =
+                    date.to_date(order).ok_or_else(|| format!("time \"{}\" is not a valid day", shown()))?;
                 let midnight =
                     Millis::new(day.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc().timestamp_millis());
                 Ok(midnight + day_time.unwrap_or(Millis::ZERO) - offset.unwrap_or(Millis::ZERO))
             }
-            (_, Some(_)) => Err(format!("time \"{}\" has another format than the first one", shown())),
+            (_, Some(_)) => Err(format!("time \"{}\" is not in the same format as the first one", shown())),
             (_, None) => Err(format!("time \"{}\" is not a time", shown())),
         }
     }
 
     pub(super) const fn describe(self) -> &'static str {
         match self {
-            Self::Epoch(Unit::Seconds) => "in seconds since 1970",
-            Self::Epoch(Unit::Milliseconds) => "in milliseconds since 1970",
-            Self::Epoch(Unit::Microseconds) => "in microseconds since 1970",
-            Self::Epoch(Unit::Nanoseconds) => "in nanoseconds since 1970",
+            Self::Epoch(EpochUnit::Seconds) => "in seconds since 1970",
+            Self::Epoch(EpochUnit::Milliseconds) => "in milliseconds since 1970",
+            Self::Epoch(EpochUnit::Microseconds) => "in microseconds since 1970",
+            Self::Epoch(EpochUnit::Nanoseconds) => "in nanoseconds since 1970",
             Self::Calendar { unordered: true, order: DateOrder::DayFirst, .. } => "day first",
             Self::Calendar { unordered: true, order: DateOrder::MonthFirst, .. } => "month first",
             Self::Calendar { zone: ZonePresence::Written, .. } => "with their zone",
@@ -148,7 +147,7 @@ impl TimeStyle {
     }
 }
 
-impl Unit {
+impl EpochUnit {
     /// Detects the unit from the size. 100,000,000,000 s is in the year 5138, but 100,000,000,000 ms is in 1973.
     const fn detect(count: i64) -> Self {
         match count.unsigned_abs() {
@@ -174,7 +173,7 @@ impl Unit {
 }
 
 impl Date {
-    fn with_order(self, order: DateOrder) -> Option<NaiveDate> {
+    fn to_date(self, order: DateOrder) -> Option<NaiveDate> {
         match (self, order) {
             (Self::Ordered(date), _) => Some(date),
             (Self::Either(day, month, year), DateOrder::DayFirst)
@@ -222,7 +221,7 @@ fn parse_epoch(text: &str) -> Option<ParsedTime> {
     }
     let fraction_ns = format!("{decimals:0<9}").parse().ok()?;
     let whole = whole.parse().ok()?;
-    let moment = Unit::detect(whole).to_millis(whole, 0).unwrap_or(Millis::ZERO);
+    let moment = EpochUnit::detect(whole).to_millis(whole, 0).unwrap_or(Millis::ZERO);
     PLAUSIBLE_TIMES.contains(&moment).then_some(ParsedTime::Epoch { whole, fraction_ns })
 }
 
@@ -301,7 +300,7 @@ impl Scanner<'_> {
         self.take_char(&[mark])?;
         let year = i32::try_from(self.exact_digits(4)?).ok()?;
         let either = Date::Either(first, second, year);
-        let is_day = |order| either.with_order(order).is_some();
+        let is_day = |order| either.to_date(order).is_some();
         (is_day(DateOrder::DayFirst) || is_day(DateOrder::MonthFirst)).then_some(either)
     }
 
@@ -420,9 +419,9 @@ mod tests {
         }
         for later in ["2024-01-31", "2024-01-31 17:00Z", "1706720400"] {
             let error = read(&["2024-01-30 17:00", later], None).unwrap_err();
-            assert!(error.contains("another format"), "{error}");
+            assert!(error.contains("not in the same format"), "{error}");
         }
-        assert!(read(&["1706720400", "1706720400000"], None).unwrap_err().contains("another format"));
+        assert!(read(&["1706720400", "1706720400000"], None).unwrap_err().contains("not in the same format"));
     }
 
     #[test]
