@@ -261,6 +261,6 @@ async fn rate_allows_a_burst_and_refills_within_a_minute() {
     let rate = RateLimiter::new(3);
     for (after_ms, expected) in [(0, 3), (19_999, 0), (1, 1), (3_600_000, 3), (40_000, 2)] {
         tokio::time::advance(Duration::from_millis(after_ms)).await;
-        assert_eq!((0..10).filter(|_| rate.reserve().is_ok()).count(), expected, "{after_ms}");
+        assert_eq!((0..10).filter(|_| rate.allow_signal().is_ok()).count(), expected, "{after_ms}");
     }
 }
