@@ -50,7 +50,7 @@ class Candle:
 
 @final
 class Price:
-    """The latest price, between candles."""
+    """A price that arrives between candles."""
 
     @property
     def time(self) -> int:

@@ -59,7 +59,7 @@ impl PyCandle {
     }
 }
 
-/// The latest price, which arrives between candles.
+/// A price that arrives between candles.
 #[pyclass(name = "Price", module = "candlewick", frozen)]
 pub(crate) struct PyPrice(pub(crate) Price);
 
@@ -77,7 +77,7 @@ impl PyPrice {
     }
 }
 
-/// Settlement of a trade of the same bot.
+/// Settlement of one of the bot's own trades.
 #[pyclass(name = "Settlement", module = "candlewick", frozen)]
 pub(crate) struct PySettlement(pub(crate) Settlement);
 
@@ -89,7 +89,7 @@ impl PySettlement {
         self.0.direction.to_string()
     }
 
-    /// Decision time (time of the signal) in milliseconds since 1970-01-01 UTC.
+    /// Time of the signal in milliseconds since 1970-01-01 UTC.
     #[getter]
     fn decision_time(&self) -> i64 {
         self.0.decision_time.get()

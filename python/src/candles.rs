@@ -34,7 +34,7 @@ pub(crate) fn candles_to_batch(candles: &[Candle]) -> Result<RecordBatch, ArrowE
     ])
 }
 
-/// Reads candles from a table with the columns time, open, high, low and close. The column volume is optional.
+/// Reads candles from a table with the columns time, open, high, low and close. The volume column is optional.
 pub(crate) fn candles_from_table(table: &Bound<'_, PyAny>, interval: Interval) -> PyResult<Vec<Candle>> {
     let mut candles = Vec::new();
     for batch in read_batches(table)? {
@@ -55,7 +55,7 @@ fn append_batch(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candl
         let names: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
         let names = names.join(", ");
         PyValueError::new_err(format!(
-            "the table has no column {name}: time, open, high, low and close are required, not {names}"
+            "the table has no column {name}: time, open, high, low and close are required, but the columns are {names}"
         ))
     };
     let times = TIME_COLUMNS.iter().find_map(|name| column(name)).ok_or_else(|| missing("time"))?;
@@ -108,7 +108,7 @@ fn read_numbers(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
     let kind = array.data_type();
     if array.null_count() > 0 {
         return Err(PyValueError::new_err(format!(
-            "values are missing in the column {name}: remove these rows"
+            "the column {name} has missing values: remove the rows without a value"
         )));
     }
     array_to_numbers(array)
@@ -130,7 +130,7 @@ pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyRe
 /// Checks a table of candles and converts it to [`Table`].
 #[pyfunction]
 pub(crate) fn candles_of(table: &Bound<'_, PyAny>, series: &str) -> PyResult<Table> {
-    candles_to_batch(check_table(table, series)?.candles()).map(Table).map_err(value_error)
+    candles_to_batch(table_to_series(table, series)?.candles()).map(Table).map_err(value_error)
 }
 
 /// Writes a table of candles to a `.csv` or `.parquet` file that every command can read.
@@ -141,14 +141,14 @@ pub(crate) fn write_candles(
     series: &str,
     path: PathBuf,
 ) -> PyResult<()> {
-    let candles = check_table(table, series)?;
+    let candles = table_to_series(table, series)?;
     let format = CandleFormat::from_path(&path).ok_or_else(|| {
         PyValueError::new_err(format!("{}: use a file name that ends with .csv or .parquet", path.display()))
     })?;
     py.detach(|| format.write_file(&candles, &path)).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
-fn check_table(table: &Bound<'_, PyAny>, series: &str) -> PyResult<CandleSeries> {
+fn table_to_series(table: &Bound<'_, PyAny>, series: &str) -> PyResult<CandleSeries> {
     let problem = || {
         PyValueError::new_err(format!(
             "{series:?} is not a series: write SYMBOL@INTERVAL, such as BTCUSDT@1m"

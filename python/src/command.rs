@@ -40,7 +40,7 @@ type ThreadResult = Result<HostedResult, Box<dyn Any + Send>>;
 /// Runs a command with the built-in strategies and with the strategies in `definitions`.
 /// `starts_by` is the command line that starts another process with the same strategies.
 ///
-/// If the command fails, the answer has the error. Exceptions of strategies and `KeyboardInterrupt` are raised.
+/// If the command fails, the answer contains the error. Exceptions of strategies and `KeyboardInterrupt` are raised.
 #[pyfunction]
 #[pyo3(signature = (arguments, definitions, starts_by, keeps_output, progress = None))]
 pub(crate) fn answer(
@@ -101,14 +101,14 @@ pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
     App::long_flags(&command)
 }
 
-/// Suggests a keyword argument for a misspelled name, or for an argument of another program.
+/// Suggests the keyword argument for a misspelled name, or for the name that another program gives it.
 #[pyfunction]
 pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
-/// Waits until the command ends. An OS signal or an exception in a callback stops the command and is returned.
+/// Waits until the command ends. An OS signal or an exception in `progress` stops it; the exception is returned.
 fn wait(
     py: Python<'_>,
     mut receiver: Receiver<ThreadResult>,
@@ -142,7 +142,7 @@ fn report_progress(py: Python<'_>, host: &PyHost, progress: Option<&Py<PyAny>>) 
     now.map_or(Ok(()), |now| progress.call1(py, (now.work, now.done, now.total)).map(drop))
 }
 
-/// Converts the panic of a command, which is a bug, into a Python exception.
+/// Converts a panic, which is a bug in the command, into a Python exception.
 fn panic_error(payload: &(dyn Any + Send)) -> PyErr {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("unknown reason");

@@ -1,4 +1,4 @@
-//! Strategy classes that Python code defines.
+//! Strategy classes defined in Python.
 
 use crate::host::PyHost;
 use crate::signal_column::SignalSource;
@@ -36,12 +36,12 @@ impl Definition {
         has_columns: bool,
     ) -> PyResult<Self> {
         let (name, version, about) = names;
-        let parameters = parameters.into_iter().map(parameter).collect::<PyResult<_>>()?;
+        let parameters = parameters.into_iter().map(build_parameter).collect::<PyResult<_>>()?;
         Ok(Self { name, version, about, parameters, build, wants_prices, has_columns })
     }
 }
 
-fn parameter((name, default, minimum, maximum, about): PyParameter) -> PyResult<Parameter> {
+fn build_parameter((name, default, minimum, maximum, about): PyParameter) -> PyResult<Parameter> {
     let default: Value = serde_json::from_str(&default)
         .map_err(|error| PyValueError::new_err(format!("default of {name}: {error}")))?;
     let mut parameter = Parameter::new(name, default).described(about);

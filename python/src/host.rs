@@ -68,7 +68,7 @@ impl PyHost {
         *lock_unpoisoned(&self.kind) == CommandKind::Trades
     }
 
-    /// Returns all candles of a series in advance. `None` if these are unknown or do not contain `candle`.
+    /// Returns all candles of a series, including future ones. `None` if they are unknown or do not contain `candle`.
     pub(crate) fn known_candles(&self, series: Series, candle: &Candle) -> Option<CandleSeries> {
         let known = lock_unpoisoned(&self.candles);
         let found = known.iter().find(|one| one.series() == series)?;

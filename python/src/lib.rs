@@ -1,4 +1,4 @@
-//! The Python module `candlewick._native`: commands, Arrow tables, and strategies that are Python objects.
+//! The Python module `candlewick._native`: commands, Arrow tables, and strategies written in Python.
 //!
 //! The public API is the package in `python/candlewick`. Without the feature `extension`, this crate is empty.
 #![cfg(feature = "extension")]

@@ -107,7 +107,7 @@ fn check_truncations(
     Ok(())
 }
 
-/// Fails if `longer`, a column from more candles, differs from `shorter` at a candle of both columns.
+/// Returns an error if the columns differ at a common candle. `longer` was computed from more candles.
 fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
     let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
     let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
@@ -139,10 +139,10 @@ pub(crate) fn check_lookahead(
     Ok(column)
 }
 
-/// Checks at compile time that the exception of the package is a Python type.
+/// Checks at compile time that `LookaheadError` is a Python type.
 const _: fn(Python<'_>) = |py| drop(LookaheadError::type_object(py));
 
-/// Minimum number of candles in addition to the warm-up before old candles are dropped.
+/// Minimum number of candles collected beyond the warm-up before old candles are dropped.
 const SPARE_CANDLES: usize = 64;
 
 pub(crate) struct SignalSource {
@@ -182,7 +182,7 @@ impl SignalSource {
         })
     }
 
-    fn begin(&self, candle: &Candle) -> PyResult<State> {
+    fn initial_state(&self, candle: &Candle) -> PyResult<State> {
         let series = Series { symbol: self.bot.symbol, interval: self.bot.interval };
         let Some(known) = self.host.known_candles(series, candle) else {
             return Ok(State::Latest { candles: Vec::new(), column: Vec::new() });
@@ -201,7 +201,7 @@ impl SignalSource {
 
     fn sign_at(&mut self, candle: &Candle) -> PyResult<Sign> {
         if matches!(self.state, State::New) {
-            self.state = self.begin(candle)?;
+            self.state = self.initial_state(candle)?;
         }
         match &mut self.state {
             State::New | State::Failed => Ok(0),

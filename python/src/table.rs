@@ -197,7 +197,7 @@ pub(crate) fn read_batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch
 fn open_stream(table: &Bound<'_, PyAny>) -> PyResult<impl RecordBatchReader + use<>> {
     let Ok(method) = table.getattr("__arrow_c_stream__") else {
         let problem = format!(
-            "{} is not a table of candles: use a DataFrame of pandas or Polars, a table of DuckDB or pyarrow, or a file name",
+            "{} is not a table of candles: use a pandas or Polars DataFrame, a DuckDB or pyarrow table, or a file name",
             table.get_type().name()?
         );
         return Err(PyTypeError::new_err(problem));

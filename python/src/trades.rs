@@ -1,4 +1,4 @@
-//! Arrow table of trades. It has the columns of `--trades`, with timestamps and exact amounts.
+//! Arrow table of trades with the columns of a `--trades` file, but with typed times and exact amounts.
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{Decimal128Type, TimestampMillisecondType};

@@ -57,7 +57,7 @@ def test_invalid_candles_are_reported() -> None:
         data.check_table(frame.with_columns(time=polars.Series([0, 60_001])), "BTCUSDT@1m")
     with pytest.raises(ValueError, match="candle"):
         data.check_table(frame.reverse(), "BTCUSDT@1m")
-    with pytest.raises(ValueError, match="missing in the column close"):
+    with pytest.raises(ValueError, match="column close has missing values"):
         data.check_table(frame.with_columns(close=polars.Series([1.0, None])), "BTCUSDT@1m")
 
 

@@ -1,4 +1,4 @@
-//! The task of a channel, which builds messages from queued alerts and retries each message until it is accepted.
+//! Delivery task of a channel: builds messages from queued alerts, sends them and retries failed deliveries.
 
 use crate::alert::{Message, Severity};
 use crate::channel::Delivery;
@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
-/// Maximum delay that a receiver may request, and maximum time to retry a rejected message.
+/// Longest delay that a receiver may request, and how long a rejected message is retried.
 const MAX_WAIT: Duration = Duration::from_hours(1);
 const FAILURES_PER_LOG_LINE: u64 = 20;
 
@@ -101,7 +101,7 @@ impl Worker {
                     let requested = failure.retry_after().map(|delay| delay.clamp(MIN_RETRY_DELAY, MAX_WAIT));
                     let pause = requested.or_else(|| pauses.next()).unwrap_or(MAX_RETRY_DELAY);
                     // Shutdown ends a pause early, unless the receiver requested the delay.
-                    if self.wait_unless_ending(pause, requested.is_none() && !is_ending).await {
+                    if self.wait_unless_closed(pause, requested.is_none() && !is_ending).await {
                         is_ending = true;
                         pauses = backoff(MIN_RETRY_DELAY, MAX_RETRY_DELAY);
                     }
@@ -110,7 +110,7 @@ impl Worker {
         }
     }
 
-    async fn wait_unless_ending(&self, pause: Duration, may_end: bool) -> bool {
+    async fn wait_unless_closed(&self, pause: Duration, may_end: bool) -> bool {
         let ending = async {
             while !self.queue.lock().is_closed {
                 self.queue.wait_for_change().await;

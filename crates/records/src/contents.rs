@@ -1,4 +1,4 @@
-//! Restores the runs, intents and money that a journal records.
+//! Restores runs, intents and balances from a journal.
 
 use crate::RecordsError;
 use crate::lines::{SessionFold, parse_refusal, read_lines};
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ForeignTrade {
     pub venue_id: String,
-    /// The intent whose order led to this second trade; `None` for a foreign trade.
+    /// Number of the intent that this trade duplicates; `None` for a foreign trade.
     pub second_of: Option<u64>,
     pub seen_at: Millis,
 }
@@ -33,7 +33,7 @@ pub struct LimitReached {
 impl LimitReached {
     pub fn describe(&self) -> String {
         format!(
-            "halted by {} at {}; to continue, run `candlewick halt`, start the bot, then run `candlewick resume`",
+            "halted by {} at {}; to continue, run `candlewick halt` so that the bot starts halted, start it, then run `candlewick resume`",
             escape_hidden(&self.rule),
             utc(self.at)
         )
@@ -43,7 +43,7 @@ impl LimitReached {
 pub struct FoldedJournal {
     pub session: Session,
     pub book: TradeBook,
-    /// Decided intents. Each entry has intent, run, line number, index of the bot within the run, and journal time.
+    /// Decided intents as tuples: intent, run, line number, bot index within the run, and journal time.
     pub decided_intents: Vec<(IntentId, u64, u64, usize, Millis)>,
     pub is_halted: bool,
     pub lines: Vec<StoredLine>,
@@ -54,7 +54,7 @@ pub struct JournalContents {
     pub runs: Vec<RecordedRun>,
     pub book: TradeBook,
     pub origins: BTreeMap<IntentId, IntentOrigin>,
-    /// Session restored from the whole journal, with money, limits and orders in doubt.
+    /// Session restored from the whole journal, with its ledger, limits and orders in doubt.
     pub session: Session,
     pub lines: Vec<StoredLine>,
     pub candles: BTreeMap<u64, u64>,
@@ -107,7 +107,7 @@ impl JournalContents {
         Ok(Self { runs, book, origins, session, lines: read.lines, candles: read.candles, is_halted, last })
     }
 
-    /// Builds the contents from the last snapshot on. Refusals, candle counts and some other lines are missing.
+    /// Builds the contents from a journal folded since its last snapshot, without refusals and candle counts.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
         let FoldedJournal { session, book, decided_intents: decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::read_all(&lines)?;
@@ -166,7 +166,7 @@ impl JournalContents {
         })
     }
 
-    /// Returns the unexplained trades in order of detection. Excludes duplicate trades that have closed.
+    /// Returns the trades that belong to no intent, in order of detection. Excludes duplicates that have closed.
     pub fn foreign_trades(&self) -> Vec<ForeignTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
@@ -221,7 +221,7 @@ impl JournalContents {
         compacted_since(&self.lines)
     }
 
-    /// Returns the intent that a venue trade duplicates. The trade may be booked or not, and open or closed.
+    /// Returns the intent that a venue trade duplicates. Also finds closed trades, and trades known only from a note.
     pub fn duplicated_intent(&self, venue_id: VenueId) -> Option<IntentId> {
         let booked = |stored: &StoredLine| match parse_event_with(stored, "\"second_trade\"")? {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),

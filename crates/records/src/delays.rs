@@ -18,9 +18,9 @@ pub struct Delays {
 
 #[derive(Debug, Default)]
 struct Samples {
-    /// Histogram of the delay from candle close to arrival. A list would be too long, because there are many candles.
+    /// Histogram of the delays from candle close to arrival, because a list of all candles would be too long.
     close_to_available: BTreeMap<Millis, usize>,
-    /// Delay from the decision to the order's arrival at the venue. A backtest can use these delays as its latency.
+    /// Delays from the decision to the order's arrival at the venue. A backtest can use them as latency.
     decide_to_arrival: Vec<Millis>,
     decide_to_open: Vec<Millis>,
     request_to_answer: Vec<Millis>,
@@ -53,13 +53,13 @@ struct CandleBody {
 }
 
 #[derive(Deserialize)]
-struct OpenBody {
+struct OpenActionBody {
     bot: usize,
     decision_time: Millis,
 }
 
 #[derive(Deserialize)]
-struct OpenedBody {
+struct OpenedEventBody {
     at: Millis,
     received: Millis,
     open_time: Option<Millis>,
@@ -112,7 +112,7 @@ impl DelayCollector {
     fn add_intent_line(&mut self, intent: u64, stored: &StoredLine) -> Result<(), RecordsError> {
         let body = &stored.line.body;
         if stored.line.kind == LineKind::Action {
-            let open: OpenBody = parse(stored)?;
+            let open: OpenActionBody = parse(stored)?;
             if let Some((symbol, delay)) = self.bots.get(open.bot) {
                 let decided = open.decision_time + *delay;
                 let sent = stored.line.received.max(decided);
@@ -121,7 +121,7 @@ impl DelayCollector {
         } else if body.contains("\"event\":\"opened\"")
             && let Some(open) = self.pending.remove(&intent)
         {
-            let answer: OpenedBody = parse(stored)?;
+            let answer: OpenedEventBody = parse(stored)?;
             let samples = self.delays.symbols.entry(open.symbol).or_default();
             samples.decide_to_arrival.push((answer.at - open.decided).max(Millis::ZERO));
             samples.decide_to_open.extend(answer.open_time.map(|opened| opened - open.decided));

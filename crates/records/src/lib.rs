@@ -1,4 +1,4 @@
-//! Read-only access to journals: runs, intents, money and orders in doubt.
+//! Read-only access to journals: runs, intents, balances and orders in doubt.
 
 mod contents;
 mod delays;

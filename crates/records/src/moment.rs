@@ -1,4 +1,4 @@
-//! Formatting of times and of counts.
+//! Formatting of times, counts and halts.
 
 use candlewick_engine::Halt;
 use candlewick_sdk::{Millis, escape_hidden, group_thousands};

@@ -92,7 +92,7 @@ impl RecordedRun {
             let what =
                 if is_remade { format!("{}: ", describe_change(name, &bot.params)) } else { String::new() };
             return Ok(Err(format!(
-                "{what}the run had version {version} of strategy \"{name}\", but this program has version {here}"
+                "{what}the run used version {version} of strategy \"{name}\", but this program has version {here}"
             )));
         }
         let context = bot.context(self.settings.longer_share_percent);
@@ -122,16 +122,16 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 pub(crate) const FILE_CHANGED: &str = "has changed since the run began";
-/// Message for combinations. A combination has one hash for all files and for the versions of all parts.
+/// Message for combinations, whose hash covers all files and the versions of all parts.
 pub(crate) const FILE_OR_PART_CHANGED: &str =
-    "has changed since the run began, or this program has another version of a part of the combination";
+    "has changed since the run began, or this program has a different version of a part of the combination";
 
 fn describe_change(strategy: &str, params: &Value) -> String {
     let mut files = Vec::new();
     collect_files(params, &mut files);
     let file = match &files[..] {
         // Without files, the hash can differ only because a part has a different version.
-        [] => return "this program has another version of a part of the combination".to_owned(),
+        [] => return "this program has a different version of a part of the combination".to_owned(),
         [file] => format!("the file {file}"),
         files => format!("one of the files {}", files.join(", ")),
     };
@@ -181,7 +181,7 @@ pub enum TradingMode {
 }
 
 pub struct RecordedRuns {
-    /// Settings of the selected run or of the last run, with the limits that applied at the end of that run.
+    /// Settings of the selected run (by default the last run), with the limits in force at its end.
     pub session: SessionSettings,
     pub simulation: SimulationSettings,
     pub strategies: Vec<(String, String)>,
@@ -193,7 +193,7 @@ pub struct RecordedRuns {
     pub head_hash: String,
     pub span: Range<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for the trades of all bots together; 0 if there is no combined verdict.
+    /// Share of alpha for the combined verdict on all bots; 0 without a combined verdict.
     pub weight_of_all_bots: f64,
     pub delays: Delays,
     pub audit_findings: BTreeMap<String, u64>,

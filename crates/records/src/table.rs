@@ -61,7 +61,7 @@ impl Table {
         build_table(self.header.clone(), self.rows.iter().cloned())
     }
 
-    /// Wraps cells at word boundaries. If there are two columns, words in the second column may be split.
+    /// Wraps cells at word boundaries. In tables with two columns, long words may be split.
     fn render_wrapped(&self, width: u16) -> Option<String> {
         let columns = self.header.len();
         let room = usize::from(width).checked_sub(columns * 3 - 1)?;

@@ -23,7 +23,7 @@ pub struct VerdictLine {
     /// Account value that rejects an edge: `1 / beta`.
     pub threshold_against: f64,
     pub since_intent: u64,
-    /// Time of the first decision that no longer supports a shown edge of `delta`; `None` while the edge holds.
+    /// Time from which trades no longer support an edge that was shown before; `None` while the edge holds.
     pub no_longer_held_since: Option<Millis>,
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
@@ -100,7 +100,7 @@ pub fn threshold_text(threshold: Option<f64>) -> String {
 pub const NO_LONGER_HELD: &str = "edge_no_longer_held";
 
 pub fn no_longer_held_text(since: &str) -> String {
-    format!("edge no longer held since {since} (the edge has ended, or was always smaller)")
+    format!("edge no longer held since {since} (the edge has ended, or was smaller from the start)")
 }
 
 pub fn withheld_text(reasons: &[String], no_longer_held_since: Option<&str>) -> String {

@@ -18,7 +18,7 @@ parameters! {
     }
 }
 
-/// Strategy that signals at a random share of all candles. Both directions are equally frequent.
+/// Strategy that signals at randomly chosen candles. Both directions are equally frequent.
 #[derive(Clone, Debug)]
 pub struct Coin {
     seed: u64,

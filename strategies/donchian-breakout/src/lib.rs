@@ -1,4 +1,4 @@
-//! Follows breakouts: closes above the highest or below the lowest price of the previous candles.
+//! Trades breakouts: closes above the highest or below the lowest price of the previous candles.
 //!
 //! Example of a strategy that compares a candle with earlier candles. The channel is updated after the comparison, so a
 //! candle never belongs to the channel that it breaks out of.
@@ -19,12 +19,12 @@ parameters! {
     }
 }
 
-/// Strategy that bets that a breakout continues. If the width of the channel is zero, there is no signal.
+/// Strategy that bets on the continuation of breakouts. A channel of zero width gives no signal.
 #[derive(Clone, Debug)]
 pub struct DonchianBreakout {
     params: Params,
     channel: Donchian,
-    /// Channel whose last candle is the latest one.
+    /// Channel up to and including the last candle.
     before: Option<DonchianChannel>,
     /// Position of the last close relative to the channel of the candles before it.
     last: Option<f64>,
@@ -77,7 +77,7 @@ impl StrategyFactory for DonchianBreakout {
     const NAME: &'static str = "donchian-breakout";
     const VERSION: &'static str = "1.0.0";
     const ABOUT: &'static str =
-        "Follows closes beyond the highest and lowest prices of the previous candles.";
+        "Trades in the direction of a close outside the price range of the previous candles.";
     type Params = Params;
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {

@@ -47,7 +47,7 @@ impl DeclaredStrategy for EmaCross {
         self.slow.stable_after() + 1
     }
 
-    /// Returns a positive number for an upward crossing, a negative number for a downward one, else `None`.
+    /// Returns 1 for an upward crossing, -1 for a downward one, 0 if the averages become equal, otherwise `None`.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         // Both averages must be updated before `?` can return.

@@ -1,7 +1,7 @@
 //! Follows crossings of the MACD and its signal line.
 //!
-//! Example of a strategy for an indicator with several lines. The strategy compares the histogram with zero, and stores
-//! the result for the previous candle.
+//! Example of a strategy for an indicator with several lines. The strategy compares the histogram with zero and
+//! remembers the previous result.
 
 use candlewick_sdk::indicator::{Macd, MacdLines};
 use candlewick_sdk::{
@@ -48,7 +48,7 @@ impl DeclaredStrategy for MacdCross {
         self.macd.stable_after() + 1
     }
 
-    /// Returns a positive number for an upward crossing and a negative one for a downward crossing, else `None`.
+    /// Returns 1 for an upward crossing, -1 for a downward one, 0 if the lines become equal, otherwise `None`.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.macd.update(candle.close());

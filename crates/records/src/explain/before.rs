@@ -19,15 +19,15 @@ pub(super) struct DecisionEntry {
     pub(super) at: Millis,
 }
 
-/// Calls `visit` with the Session right before each decision. Skips late decisions in the journal unless `is_far`.
+/// Calls `visit` with the Session right before each decision. Skips those that need a long replay unless it is allowed.
 pub(super) async fn visit_sessions_before(
     reader: &mut Reader,
     contents: &JournalContents,
     (run, decisions): (&RecordedRun, &[DecisionEntry]),
-    is_far: bool,
+    allows_long_replay: bool,
     mut visit: impl FnMut(&Session, &DecisionEntry),
 ) -> Result<(), RecordsError> {
-    let near = decisions.iter().filter(|decision| is_far || decision.seq <= MAX_REPLAYED_ENTRIES);
+    let near = decisions.iter().filter(|decision| allows_long_replay || decision.seq <= MAX_REPLAYED_ENTRIES);
     let mut left = near.peekable();
     if left.peek().is_none() || contents.compacted_since().is_some() {
         return Ok(());
@@ -62,12 +62,12 @@ pub(super) async fn add_limit_figures(
     mut refusals: Vec<(DecisionEntry, Rule, &mut String)>,
     reader: &mut Reader,
     of_run: (&JournalContents, &RecordedRun),
-    is_far: bool,
+    allows_long_replay: bool,
 ) -> Result<(), RecordsError> {
     refusals.sort_by_key(|(decision, ..)| decision.seq);
     let decisions: Vec<DecisionEntry> = refusals.iter().map(|(decision, ..)| *decision).collect();
     let (contents, run) = of_run;
-    visit_sessions_before(reader, contents, (run, &decisions), is_far, |session, decision| {
+    visit_sessions_before(reader, contents, (run, &decisions), allows_long_replay, |session, decision| {
         for (_, rule, words) in refusals.iter_mut().filter(|(other, ..)| other.seq == decision.seq) {
             let figures = limit_figures(*rule, session, decision);
             **words = rule.with_detail(std::mem::take(*words), &figures);
@@ -102,7 +102,7 @@ pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &Deci
     };
     Some(match &settings.stake {
         StakeSettings::Fixed { .. } => "the bot's fixed amount".to_owned(),
-        StakeSettings::Share { percent } => format!("{percent} % of {free} free"),
+        StakeSettings::Share { percent } => format!("{percent} % of the free balance of {free}"),
         StakeSettings::Martingale { amount, factor, entry, .. } => {
             let ladder = session.ladders(decision.at).into_iter().find(|ladder| ladder.bot == bot)?;
             let (level, levels) = (ladder.level, ladder.levels);
@@ -117,7 +117,7 @@ pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &Deci
         StakeSettings::Kelly { .. } if has_lost_edge() => {
             "the minimum stake, because the edge no longer holds".to_owned()
         }
-        StakeSettings::Kelly { fraction, .. } => format!("{fraction} of the Kelly stake for {free} free"),
+        StakeSettings::Kelly { fraction, .. } => format!("{fraction} Kelly on a free balance of {free}"),
     })
 }
 
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(after(&ladder, &twice), "level 3 of 3 (4.40, times 2 after a loss)");
         assert_eq!(after(&ladder, &[(won, 374)]), "level 1 of 3 (4.40, times 2 after a loss)");
         let share = json!({ "kind": "share", "percent": 1.0 });
-        assert_eq!(after(&share, &[(lost, -10_000)]), "1 % of 9,900.00 free");
+        assert_eq!(after(&share, &[(lost, -10_000)]), "1 % of the free balance of 9,900.00");
         let soros = json!({ "kind": "soros", "amount": 10.0, "wins": 2 });
         assert_eq!(after(&soros, &[(won, 850)]), "10.00 plus 8.50 profit from up to 2 previous wins");
         assert_eq!(after(&json!({ "kind": "fixed", "amount": 10.0 }), &[]), "the bot's fixed amount");

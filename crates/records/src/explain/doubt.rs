@@ -10,9 +10,9 @@ use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
 /// Minimum delay between the two trade lists that confirm a found trade (`domain 5`).
-const MIN_FOUND_LIST_DELAY: Millis = Millis::from_seconds(5);
+const FOUND_CONFIRMATION_DELAY: Millis = Millis::from_seconds(5);
 /// Minimum delay between the two trade lists that confirm that the trade does not exist.
-const MIN_MISSING_LIST_DELAY: Millis = Millis::from_seconds(10);
+const MISSING_CONFIRMATION_DELAY: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;
 
@@ -30,8 +30,8 @@ pub(super) async fn read_trade_lists(
                 began = Some(ended);
                 continue;
             }
-            EventKind::Adopted(_) => (MIN_FOUND_LIST_DELAY, true),
-            EventKind::NotOpened { .. } => (MIN_MISSING_LIST_DELAY, false),
+            EventKind::Adopted(_) => (FOUND_CONFIRMATION_DELAY, true),
+            EventKind::NotOpened { .. } => (MISSING_CONFIRMATION_DELAY, false),
             _ => continue,
         };
         let by_person = lines.iter().chain(notes.iter().copied()).any(|one| is_manual_resolution(one, ended));
@@ -118,12 +118,12 @@ fn describe_matches(rows: &[Value], venue_id: Option<&str>, origin: &IntentOrigi
         );
     }
     let since: Vec<&str> =
-        rows.iter().filter_map(|row| opened_since(row, origin.symbol, origin.request_time)).collect();
+        rows.iter().filter_map(|row| id_if_opened_since(row, origin.symbol, origin.request_time)).collect();
     let since = if since.is_empty() { "none".to_owned() } else { since.join(" ") };
     format!("trades opened on {} since the request: {since}", origin.symbol)
 }
 
-fn opened_since(row: &Value, symbol: Symbol, since: Millis) -> Option<&str> {
+fn id_if_opened_since(row: &Value, symbol: Symbol, since: Millis) -> Option<&str> {
     let is_of = row["symbol"] == symbol.as_str() && row["openTime"].as_i64() >= Some(since.get());
     row["id"].as_str().filter(|_| is_of)
 }

@@ -30,7 +30,7 @@ pub(super) struct RecomputeOptions<'a> {
     pub(super) command: &'a str,
 }
 
-/// Recomputes the indicators of each bot right before an entry. An inner error explains why this is impossible.
+/// Recomputes each bot's indicators right before an entry. An inner `Err` says why this is impossible for the bot.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -73,7 +73,7 @@ struct Replay {
     longer: LongerCandles,
     last: Option<Candle>,
     run: u64,
-    /// Number of the entry at which the replay stops. This entry is not replayed.
+    /// Number of the first entry that is not replayed.
     until: u64,
     series: Option<usize>,
     symbol: Option<usize>,
@@ -166,7 +166,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Passes on the longer candles that the last candle completed. Called after the decision on the last candle.
+    /// Gives the strategy the longer candles that the last candle completed, after its decision on that candle.
     fn feed_longer_candles(&mut self) {
         if let Some(candle) = self.last.take() {
             self.longer.feed_completed(&candle, &mut *self.strategy);
@@ -339,7 +339,7 @@ mod tests {
             (
                 run("0.9.0"),
                 "b",
-                "the run had version 0.9.0 of strategy \"probe\", but this program has version",
+                "the run used version 0.9.0 of strategy \"probe\", but this program has version",
             ),
             (unfit, "b", "bot \"b\": parameters of strategy \"probe\": "),
         ] {

@@ -159,7 +159,7 @@ impl Display for LastDecisions {
         let Some(last) = self.decisions.last() else {
             return write!(
                 f,
-                "The last {} journal entries contain no signal. Run `candlewick why TIME` to see the decisions of all bots at a time.",
+                "The last {} journal entries contain no signal. Run `candlewick why TIME` to see what each bot decided at TIME.",
                 self.looked_at
             );
         };

@@ -1,4 +1,4 @@
-//! Explains what each bot decided at a moment, and why the bot did not open a trade.
+//! Explains what each bot decided at a given time and, if it opened no trade, why not.
 
 use super::before::{DecisionEntry, add_limit_figures};
 use super::conditions::{self, ConditionState};
@@ -245,7 +245,7 @@ impl BotMoment {
         self
     }
 
-    /// Returns whether the per-symbol limit rejected the signal. Older versions used one name for both trade limits.
+    /// Returns whether the per-symbol limit rejected the signal. Older versions recorded both trade limits as one rule.
     fn is_symbol_limit(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
         let at = self.action.as_ref().and_then(|action| action["decision_time"].as_i64()).map(Millis::new);
         let is_open = |row: &IntentRow| {

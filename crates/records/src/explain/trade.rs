@@ -24,7 +24,7 @@ use std::fmt::{self, Display};
 const PRIOR_CANDLES: i64 = 5;
 const DAY_MS: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Number of lines to search for the seals of an intent. If a seal is not found, the whole journal is read.
+/// Number of lines searched for seals (notes with hashes of raw exchanges). If one is missing, all lines are read.
 const SEAL_SEARCH_LINES: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -38,7 +38,7 @@ pub struct Explanation {
     gate: Option<GateSnapshot>,
     indicators_missing: Option<String>,
     candles: Vec<CandleLine>,
-    /// Results of the checks of a settled trade. Empty before settlement, or if data is missing.
+    /// Checks of a settled trade. Empty before settlement, or if data is missing.
     audit: Vec<AuditCheck>,
     /// Number of raw requests that an older version stored outside the hash chain.
     exchanges_outside: u64,
@@ -213,7 +213,7 @@ impl Explanation {
         lines.extend(audit::describe_checks(&self.audit).iter().map(|line| format!("Audit: {line}")));
         if self.exchanges_outside > 0 {
             lines.push(format!(
-                "Raw exchanges: {} of an earlier version are not in the hash chain and may have been edited",
+                "Raw exchanges: {} were recorded by an earlier version; they are not in the hash chain and may have been edited",
                 self.exchanges_outside
             ));
         }

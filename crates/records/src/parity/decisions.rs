@@ -25,7 +25,7 @@ pub(super) struct Decisions {
     pub not_compared: Vec<UncomparedDecisions>,
 }
 
-/// The first decision that cannot be compared, because it depends on a rule that no longer exists.
+/// Decisions of a run from entry `seq` on, not compared because one depends on a rule that no longer exists.
 #[derive(Debug, Serialize)]
 pub(super) struct UncomparedDecisions {
     pub seq: u64,
@@ -141,7 +141,7 @@ impl Replay {
             LineKind::Action => {
                 let expected: Option<Value> = serde_json::from_str(&stored.line.body).ok();
                 let got = self.unmatched.pop_front();
-                if expected.is_some() && (expected == got || differs_by_name(expected.as_ref(), got.as_ref()))
+                if expected.is_some() && (expected == got || differs_in_rule(expected.as_ref(), got.as_ref()))
                 {
                     decisions.actions += 1;
                     let kind = expected.as_ref().and_then(|action| action["action"].as_str());
@@ -150,7 +150,7 @@ impl Replay {
                     return None;
                 }
                 if self.differs_by_verdict_rule(&[&expected, &got]) {
-                    self.stop(stored);
+                    self.stop_comparing(stored);
                     return None;
                 }
                 let problem = match (&expected, &got) {
@@ -206,7 +206,7 @@ impl Replay {
         self.has_old_verdicts && decisions.iter().any(|one| one.as_ref().is_some_and(is_refusal))
     }
 
-    fn stop(&mut self, stored: &StoredLine) {
+    fn stop_comparing(&mut self, stored: &StoredLine) {
         self.stopped_at = Some(stored.seq);
         self.unmatched.clear();
     }
@@ -214,7 +214,7 @@ impl Replay {
     fn check_unmatched(&mut self, stored: &StoredLine) -> Option<Difference> {
         let got = Some(self.unmatched.pop_front()?);
         if self.differs_by_verdict_rule(&[&got]) {
-            self.stop(stored);
+            self.stop_comparing(stored);
             return None;
         }
         let problem = "the replay made a decision that the journal does not contain";
@@ -222,8 +222,8 @@ impl Replay {
     }
 }
 
-/// Returns whether only the rule names differ. Older versions used one name for both open-trade limits.
-fn differs_by_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
+/// Returns whether only the rule names differ. Older versions recorded both open-trade limits as one rule.
+fn differs_in_rule(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {
         return false;

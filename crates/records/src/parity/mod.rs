@@ -25,7 +25,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     let lines = match read_unverified_lines(reader).await {
         Ok(lines) => lines,
         // The check of the hash chain already reports the unreadable row.
-        Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unreadable(chain)),
+        Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::for_unreadable_journal(chain)),
         Err(error) => return Err(error.into()),
     };
     if let Some(since) = compacted_since(&lines).filter(|_| chain.is_whole()) {
@@ -33,7 +33,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     }
     let runs = match RecordedRun::read_all(&lines) {
         Ok(runs) => runs,
-        Err(_) if !chain.is_whole() => return Ok(ParityReport::unreadable(chain)),
+        Err(_) if !chain.is_whole() => return Ok(ParityReport::for_unreadable_journal(chain)),
         Err(failure) => return Err(failure),
     };
     let decisions = Decisions::compare(&lines, &runs, registry)?;
@@ -70,7 +70,7 @@ impl Cause {
         ),
         ("payout", "the venue's payout differs from the configured payout"),
         ("refusal", "the venue declined the order, the order was not sent, or its status is unknown"),
-        ("gap", "candles around the open or close are missing in the journal"),
+        ("gap", "candles around the open or close are missing from the journal"),
         ("end_of_recording", "the journal ends before the settlement"),
         ("unexplained", "no known cause: the terms of the trade do not explain the recorded outcome"),
     ];
@@ -111,7 +111,7 @@ impl ChainCheck {
 }
 
 impl ParityReport {
-    const fn unreadable(chain: ChainCheck) -> Self {
+    const fn for_unreadable_journal(chain: ChainCheck) -> Self {
         Self { ok: false, chain, runs: 0, decisions: None, outcomes: None, unexplained: 0 }
     }
 
@@ -158,12 +158,12 @@ impl ParityReport {
                 "restore the original files of the run; if the files are unchanged, use the program version that wrote the journal"
             }
             Some(true) if is_whole && self.problem_contains(FILE_CHANGED) => {
-                "restore the original file of the run: the changed file defines another strategy"
+                "restore the original file of the run: the changed file defines a different strategy"
             }
             Some(true) if is_whole => {
                 "the journal is unchanged, but this program decides differently: use the program version that wrote it"
             }
-            Some(_) | None => "do not trust any figure of this journal after that entry",
+            Some(_) | None => "do not trust any figure of this journal from the changed entry on",
         }
     }
 
@@ -210,7 +210,7 @@ impl Display for ParityReport {
         f.write_str(&figures.trim_fmt())?;
         match &self.outcomes {
             Some(outcomes) if !outcomes.differing.is_empty() => {
-                write!(f, "\n\n{}\n", differing_table(&outcomes.differing))?;
+                write!(f, "\n\n{}\n", render_differing_trades(&outcomes.differing))?;
                 let mut met = Cause::LABELS.iter().filter(|(name, _)| outcomes.causes.contains_key(name));
                 met.try_for_each(|(name, description)| write!(f, "\n{name}: {description}"))
             }
@@ -219,7 +219,7 @@ impl Display for ParityReport {
     }
 }
 
-fn differing_table(differing: &[DifferingTrade]) -> String {
+fn render_differing_trades(differing: &[DifferingTrade]) -> String {
     let row = |DifferingTrade { recorded, simulated, decide_to_open_ms, causes }: &DifferingTrade| {
         let names: Vec<&str> = causes.iter().map(|cause| cause.as_str()).collect();
         let result = recorded.result.map_or(recorded.state, Outcome::as_str);

@@ -264,7 +264,7 @@ impl SimulatedTrade {
         }
     }
 
-    /// Returns whether all fields that the venue reported agree. Ignores fields that the venue did not report.
+    /// Returns whether the simulated trade agrees with all fields that the venue reported.
     fn agrees_with(&self, row: &IntentRow) -> bool {
         let is_settled = row.state == IntentState::Settled;
         let has_price = |simulated: Option<f64>, recorded: Option<f64>| match (simulated, recorded) {
