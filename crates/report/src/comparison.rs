@@ -187,7 +187,7 @@ impl TradeMatching {
     }
 }
 
-const MAX_SHOWN: usize = 20;
+const MAX_SHOWN_TRADES: usize = 20;
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -226,14 +226,14 @@ impl Comparison {
         let trades = &self.trades;
         let shown = |count: usize| match count {
             0 => "none".to_owned(),
-            few if few <= MAX_SHOWN => few.to_string(),
-            many => format!("{many}, only the first {MAX_SHOWN} are shown"),
+            few if few <= MAX_SHOWN_TRADES => few.to_string(),
+            many => format!("{many}, only the first {MAX_SHOWN_TRADES} are shown"),
         };
         let list = |trades: &[ParsedTrade]| {
-            let rows = trades.iter().take(MAX_SHOWN).map(trade_row).collect();
+            let rows = trades.iter().take(MAX_SHOWN_TRADES).map(trade_row).collect();
             DataTable::new(["decided", "bot", "", "open", "close", "result", "pnl"], rows)
         };
-        let pairs = trades.other_outcome.iter().take(MAX_SHOWN).map(|TradePair { a, b }| {
+        let pairs = trades.other_outcome.iter().take(MAX_SHOWN_TRADES).map(|TradePair { a, b }| {
             let ended = |trade: &ParsedTrade| {
                 format!("{} {}", trade.direction, trade.result.as_deref().unwrap_or("not settled"))
             };

@@ -4,8 +4,8 @@ use crate::page::DataTable;
 use candlewick_records::explain::shorten_condition;
 use serde::Serialize;
 
-/// Overlaps of buy and sell are reported only if they occur on more than one of every 100 candles.
-const RARE_OVERLAP: u64 = 100;
+/// Overlaps of buy and sell are reported only if they occur on more than one of this many candles.
+const CANDLES_PER_RARE_OVERLAP: u64 = 100;
 
 /// Statistics of one condition. In a report, the lines of the condition's operands follow, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -78,7 +78,7 @@ impl ConditionLine {
         }
     }
 
-    fn owner(&self) -> String {
+    fn owner_label(&self) -> String {
         let Self { bot, part, .. } = self;
         if part.is_empty() { bot.clone() } else { format!("{bot}, part {part}") }
     }
@@ -88,17 +88,17 @@ impl ConditionLine {
         let wholes = lines.iter().filter(asks).filter(|line| line.candles > 1 && line.held == line.candles);
         let words = |line: &Self| {
             let ConditionLine { side, candles, condition, .. } = line;
-            let whose = line.owner();
+            let whose = line.owner_label();
             format!("{whose}: {side} was true on all {candles} candles, so `{condition}` filters nothing")
         };
         wholes.map(words).collect()
     }
 
     pub(crate) fn describe_overlaps(lines: &[Self]) -> Vec<String> {
-        let often = lines.iter().filter(|line| line.beside_buy * RARE_OVERLAP > line.candles);
+        let often = lines.iter().filter(|line| line.beside_buy * CANDLES_PER_RARE_OVERLAP > line.candles);
         let words = |line: &Self| {
             let ConditionLine { candles, beside_buy, .. } = line;
-            let whose = line.owner();
+            let whose = line.owner_label();
             format!(
                 "{whose}: buy and sell were both true on {beside_buy} of {candles} candles; buy took precedence"
             )
@@ -115,15 +115,15 @@ impl ConditionLine {
                 let mut found = Vec::new();
                 let is_inside = |line: &&Self| line.depth > whole.depth;
                 if lines[place + 1..].iter().take_while(is_inside).any(|line| line.held == 0) {
-                    collect_untrue(lines, place, &mut found);
+                    collect_never_true(lines, place, &mut found);
                 }
                 let found = if found.is_empty() { String::new() } else { format!(": {}", found.join("; ")) };
                 return format!("{}: the filter {} blocked {signals}{found}", whole.bot, whole.part);
             }
             let mut found = Vec::new();
-            collect_untrue(lines, place, &mut found);
+            collect_never_true(lines, place, &mut found);
             let side = whole.side;
-            let bot = whole.owner();
+            let bot = whole.owner_label();
             let on = match whole.candles {
                 0 => {
                     return format!(
@@ -139,7 +139,7 @@ impl ConditionLine {
     }
 }
 
-fn collect_untrue(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
+fn collect_never_true(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
     let own = lines[place].depth;
     let inside = (place + 1..lines.len()).take_while(|at| lines[*at].depth > own);
     let parts: Vec<usize> = inside.filter(|at| lines[*at].depth == own + 1).collect();
@@ -158,7 +158,7 @@ fn collect_untrue(lines: &[ConditionLine], place: usize, found: &mut Vec<String>
         found.push(format!("each part was true at times, but never all parts on the same candle: {each}"));
     } else {
         for at in never {
-            collect_untrue(lines, at, found);
+            collect_never_true(lines, at, found);
         }
     }
 }

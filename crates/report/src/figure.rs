@@ -53,13 +53,14 @@ pub(crate) fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-const MAX_PERCENT: f64 = 100.0;
+const MAX_PAYOUT_PERCENT: f64 = 100.0;
 
 /// Returns a warning about a payout above 100 %. No venue pays that much: even a coin toss would be profitable.
 pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
     let highest = payouts.max()?.to_percent();
-    (highest > MAX_PERCENT)
-        .then(|| format!("a payout of {highest} % is {how}; above {MAX_PERCENT} % a coin toss is profitable"))
+    (highest > MAX_PAYOUT_PERCENT).then(|| {
+        format!("a payout of {highest} % is {how}; above {MAX_PAYOUT_PERCENT} % a coin toss is profitable")
+    })
 }
 
 /// Formats a break-even payout: a dash if no trade was lost, `none` if the payout would have to exceed 100 %.
@@ -67,7 +68,7 @@ pub(crate) fn break_even_payout_text(percent: f64) -> String {
     if percent <= 0.0 {
         return "-".to_owned();
     }
-    if percent > MAX_PERCENT { "none (above 100 %)".to_owned() } else { format!("{percent:.2} %") }
+    if percent > MAX_PAYOUT_PERCENT { "none (above 100 %)".to_owned() } else { format!("{percent:.2} %") }
 }
 
 pub(crate) fn short(value: &Value) -> String {

@@ -97,7 +97,7 @@ fn assumptions(is_candles: bool) -> Vec<&'static str> {
     ];
     assumes.extend(if is_candles {
         [
-            "blocks are joined at the previous close, so tick sizes, weekdays and hours of the day no longer match",
+            "blocks are joined at the previous close, so tick sizes, weekdays and hours no longer match the original",
             "trades are priced by the resampled candles only, with the venue settings of the backtest",
         ]
     } else {

@@ -1,4 +1,4 @@
-//! Never signals. Intended for bots that trade only on external signals.
+//! Strategy that gives no signals, for bots that trade only on external signals.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 
@@ -7,7 +7,6 @@ parameters! {
     pub struct Params {}
 }
 
-/// Strategy that never signals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Never;
 
@@ -28,7 +27,7 @@ impl Strategy for Never {
 impl StrategyFactory for Never {
     const NAME: &'static str = "none";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Never signals, for a bot that trades only on external signals.";
+    const ABOUT: &'static str = "Gives no signals, for bots that trade only on external signals.";
     type Params = Params;
 
     fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {

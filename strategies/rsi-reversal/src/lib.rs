@@ -1,6 +1,6 @@
 //! Buys when Wilder's RSI is oversold at the close of a candle, and sells when the RSI is overbought.
 //!
-//! Example of a strategy with one indicator: `build` rejects contradicting parameters, `update` computes the RSI, and
+//! Example of a strategy with one indicator: `build` rejects contradictory parameters, `update` computes the RSI, and
 //! `rules` compares the RSI with levels.
 
 use candlewick_sdk::indicator::Rsi;
@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 
 parameters! {
-    /// Parameters of the index and its levels.
+    /// Parameters of the RSI and its levels.
     pub struct Params {
         /// Number of candles in the RSI.
         period: usize = 14, 2..=500;
@@ -22,7 +22,7 @@ parameters! {
 }
 
 /// Strategy that bets on a return from an extreme of the relative strength index (RSI).
-/// Every candle at which the RSI is beyond a level gives a signal, and risk rules limit the trades.
+/// Every candle with the RSI beyond a level gives a signal, so only risk rules limit the number of trades.
 #[derive(Clone, Debug)]
 pub struct RsiReversal {
     period: usize,
@@ -33,7 +33,6 @@ pub struct RsiReversal {
     overbought: f64,
 }
 
-/// Index of the RSI in `Numbers`.
 const RSI: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for RsiReversal {

@@ -12,22 +12,22 @@ use list::Row;
 use std::path::Path;
 
 parameters! {
-    /// Parameters of the list.
+    /// Location of the signal list.
     pub struct Params {
         /// CSV file with the header time,symbol,direction or time,symbol,direction,close_type.
         file: String = String::new();
     }
 }
 
-/// Strategy that signals at the close times (ms) of a list. Rows for other symbols are skipped.
+/// Strategy that gives a signal at each candle close time (ms) in a list. Rows for other symbols are skipped.
 /// The `close_type` of a row overrides the bot's `close_type`, but not the bot's expiration type.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,
     /// Rows sorted by time, at most one row per time.
     rows: Vec<Row>,
-    /// Index of the first row that is not used yet.
-    next: usize,
+    /// Index of the first row at or after the last close.
+    next_row: usize,
 }
 
 impl Strategy for SignalList {
@@ -39,7 +39,6 @@ impl Strategy for SignalList {
         false
     }
 
-    /// Returns the different expiries of all rows.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         let mut expiries = Vec::new();
         for row in &self.rows {
@@ -52,10 +51,10 @@ impl Strategy for SignalList {
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let time = candle.close_time(self.interval);
-        while self.rows.get(self.next).is_some_and(|row| row.time < time) {
-            self.next += 1;
+        while self.rows.get(self.next_row).is_some_and(|row| row.time < time) {
+            self.next_row += 1;
         }
-        let row = self.rows.get(self.next).filter(|row| row.time == time)?;
+        let row = self.rows.get(self.next_row).filter(|row| row.time == time)?;
         Some(Signal { expiry: row.expiry, ..Signal::new(row.direction, "listed") })
     }
 }
@@ -72,7 +71,7 @@ impl StrategyFactory for SignalList {
             return Err(BuildError::parameters(Self::NAME, problem));
         }
         let rows = list::read_rows(Path::new(&params.file), bot)?;
-        Ok(Self { interval: bot.interval, rows, next: 0 })
+        Ok(Self { interval: bot.interval, rows, next_row: 0 })
     }
 }
 

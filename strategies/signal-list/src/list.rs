@@ -11,9 +11,8 @@ pub(crate) struct Row {
     /// Close time of the candle with the signal.
     pub(crate) time: Millis,
     pub(crate) direction: Direction,
-    /// The bot's expiry, with the duration of the row. `None` if the row has no duration.
+    /// Expiry with the row's `close_type` and the bot's expiration type; `None` if the row has no `close_type`.
     pub(crate) expiry: Option<Expiry>,
-    /// 1-based line number in the file.
     line: u64,
 }
 
@@ -49,7 +48,7 @@ fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, LineError> {
         None => Ok(rows),
         Some(pair) => {
             let (symbol, Row { time, line, .. }) = (bot.symbol, pair[0]);
-            let problem = format!("time {time} of {symbol} is already on line {line}: keep one of them");
+            let problem = format!("line {line} also has a {symbol} signal at {time}: remove one of them");
             Err(LineError { line: pair[1].line, problem })
         }
     }
@@ -134,7 +133,7 @@ mod tests {
             ),
             ("60001,BTCUSDT,BUY", 3, "no 1m candle closes at 60001: use a multiple of 60000 ms"),
             ("120000,BTCUSDT,UP", 3, "\"UP\" is not a direction: use BUY or SELL"),
-            ("\n60000,BTCUSDT,SELL", 4, "time 60000 of BTCUSDT is already on line 2: keep one of them"),
+            ("\n60000,BTCUSDT,SELL", 4, "line 2 also has a BTCUSDT signal at 60000: remove one of them"),
         ] {
             check(&format!("{header}{row}\n"), Err((line, problem)));
         }

@@ -27,8 +27,8 @@ parameters! {
     }
 }
 
-/// Strategy that buys low and sells high while the market has no trend.
-/// Skips candles without movement: if the range has zero width, the oscillator is 0.
+/// Strategy that buys low and sells high while the market has no trend. Gives no signal on candles without movement,
+/// because the oscillator of a flat range is 0 and would count as oversold.
 #[derive(Clone, Debug)]
 pub struct StochasticAdx {
     params: Params,
@@ -39,14 +39,12 @@ pub struct StochasticAdx {
     last_adx: Option<f64>,
 }
 
-/// Index of the oscillator in `Numbers`.
 const OSCILLATOR: SeriesIndex = SeriesIndex::new(0);
 const ADX: SeriesIndex = SeriesIndex::new(1);
 
 impl DeclaredStrategy for StochasticAdx {
     type Numbers = [f64; 2];
 
-    /// Returns the number of candles until the ADX is stable.
     fn warmup_candles(&self) -> usize {
         self.stochastic.warmup().max(self.adx.stable_after())
     }
@@ -59,7 +57,7 @@ impl DeclaredStrategy for StochasticAdx {
         Some([self.last_k.unwrap_or(f64::NAN), self.last_adx.unwrap_or(f64::NAN)])
     }
 
-    /// Returns the keys of two series with their own periods. No key contains the levels, which only affect the rules.
+    /// Returns the keys of both series. The levels are not part of a key, because they only affect the rules.
     fn series(&self) -> Vec<SeriesKey> {
         let Params { period, smoothing, adx_period, .. } = self.params;
         vec![
@@ -97,7 +95,7 @@ impl StrategyFactory for StochasticAdx {
             return Err(format!("oversold = {oversold} must be below overbought = {overbought}").into());
         }
         Ok(Self {
-            // The second line is not used.
+            // The %D line is not used.
             stochastic: Stochastic::new(period, smoothing, 1)?,
             adx: Adx::new(adx_period)?,
             last_k: None,

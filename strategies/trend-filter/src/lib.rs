@@ -27,22 +27,21 @@ parameters! {
 pub struct TrendFilter {
     longer: [Interval; 1],
     /// Number of the bot's own candles in one longer candle.
-    own_per_longer: usize,
+    own_candles_per_longer: usize,
     average: Ema,
     /// Average after the last longer candle, and the close of that candle.
     last_average: Option<(f64, f64)>,
     trend: Option<Direction>,
     rsi: Rsi,
-    /// RSI after the last candle.
     last_rsi: Option<f64>,
     distance: f64,
 }
 
 impl Strategy for TrendFilter {
-    /// Returns the number of candles until both indicators are stable, plus one longer candle.
-    /// The first longer candle may be incomplete. The last one takes effect one of the bot's own candles later.
+    /// Returns the number of candles until both indicators are stable, plus one longer candle: the first longer candle
+    /// may be incomplete, and the last one takes effect only at the bot's next candle.
     fn warmup(&self) -> usize {
-        self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_per_longer)
+        self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_candles_per_longer)
     }
 
     fn longer_intervals(&self) -> &[Interval] {
@@ -83,13 +82,13 @@ impl Strategy for TrendFilter {
     }
 }
 
-/// A close counts as equal to the average within this share of the average, because of rounding errors.
+/// Relative difference up to which a close counts as equal to the average, because of rounding errors.
 const ROUNDING_TOLERANCE: f64 = 1e-9;
 
 impl StrategyFactory for TrendFilter {
     const NAME: &'static str = "trend-filter";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Buys pullbacks in a rising longer trend, sells rallies in a falling one.";
+    const ABOUT: &'static str = "Buys pullbacks in a longer-term uptrend, sells rallies in a downtrend.";
     type Params = Params;
 
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
@@ -97,7 +96,7 @@ impl StrategyFactory for TrendFilter {
         let longer = longer.map_err(|error| format!("trend_seconds: {error}"))?;
         Ok(Self {
             longer: [longer],
-            own_per_longer: (longer.length().get() / bot.interval.length().get()) as usize,
+            own_candles_per_longer: (longer.length().get() / bot.interval.length().get()) as usize,
             average: Ema::new(params.trend_period)?,
             last_average: None,
             trend: None,

@@ -227,17 +227,17 @@ impl EquityPoint {
 /// Maximum total work of the shifted runs: number of trades multiplied by number of runs.
 const SHIFTED_TRADES_BUDGET: usize = 2_000_000;
 /// Allowed number of shifted runs. Fewer runs give no useful p-value; more runs do not improve the p-value.
-const RUN_COUNT: std::ops::RangeInclusive<usize> = 99..=999;
+const SHIFTED_RUN_LIMITS: std::ops::RangeInclusive<usize> = 99..=999;
 const SEED: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Baselines {
     pub own: f64,
-    /// Mean return of the shifted runs, which shift the trade directions circularly within each symbol.
+    /// Mean return of the shifted runs. Each run rotates the trade directions within each symbol.
     pub shifted: f64,
     pub always_buy: f64,
     pub always_sell: f64,
-    /// Probability that a shifted run does at least as well; `None` if over 95 % of trades have the same direction.
+    /// Probability that a shifted run returns at least `own`; `None` if over 95 % of trades have the same direction.
     pub p_value: Option<f64>,
     pub runs: u32,
 }
@@ -252,7 +252,8 @@ impl Baselines {
         }
         let by_symbol: Vec<Vec<DirectedTrade>> = by_symbol.into_values().collect();
         let count: usize = by_symbol.iter().map(Vec::len).sum();
-        let runs = (SHIFTED_TRADES_BUDGET / count.max(1)).clamp(*RUN_COUNT.start(), *RUN_COUNT.end()) as u32;
+        let runs = (SHIFTED_TRADES_BUDGET / count.max(1))
+            .clamp(*SHIFTED_RUN_LIMITS.start(), *SHIFTED_RUN_LIMITS.end()) as u32;
         let found = direction_baseline(&by_symbol, runs, SEED).ok()?;
         Some(Self {
             own: found.actual_mean,

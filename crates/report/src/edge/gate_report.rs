@@ -37,9 +37,9 @@ pub struct GatedBot {
     pub gain: Option<f64>,
     /// Central 95 % range of the mean returns of random gates that pass the same number of trades.
     pub random_95: Option<[f64; 2]>,
-    /// Probability that a random gate that passes the same number of trades has at least the same mean return.
+    /// P-value against random gates: probability that as many random trades have at least this gate's mean return.
     pub p_random: Option<f64>,
-    /// Probability that the gate would do at least as well on the same results in shuffled order.
+    /// P-value against shuffled results: probability that the gate does at least as well if the results are shuffled.
     pub p_shuffled: Option<f64>,
 }
 
@@ -52,7 +52,7 @@ impl GateReport {
         }
         let mut bots = Vec::new();
         for (name, own) in group_by_bot(&file.trades) {
-            let gated: Vec<GatedTrade> = own.into_iter().filter_map(|named| to_gated(named, day)).collect();
+            let gated: Vec<_> = own.into_iter().filter_map(|named| to_gated_trade(named, day)).collect();
             if !gated.is_empty() {
                 bots.push(GatedBot::new(name, &gate_worth(&gated, rule, draws, seed)?));
             }
@@ -88,7 +88,7 @@ impl GatedBot {
     }
 }
 
-fn to_gated(named: &NamedTrade, day: Option<DayStart>) -> Option<GatedTrade> {
+fn to_gated_trade(named: &NamedTrade, day: Option<DayStart>) -> Option<GatedTrade> {
     let (known, outcome) = named.trade.ended?;
     let decided = named.trade.decided;
     let unit_return = match outcome {

@@ -73,7 +73,7 @@ impl fmt::Display for BreakEvenReport {
             parts.push(table_text(header, self.payouts.iter().map(row)));
         }
         if let Some(mixed) = self.mixed_break_even {
-            parts.push(format!("break-even win rate of all stakes: {:.4} %", mixed * 100.0));
+            parts.push(format!("break-even win rate of all stakes combined: {:.4} %", mixed * 100.0));
         }
         if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
             let needed = break_even_payout_text(needed * 100.0);

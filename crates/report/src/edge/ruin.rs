@@ -15,7 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Cost of a lost ladder in first stakes: if stakes recover the losses only, and if they also recover the profit.
+    /// Costs of a lost ladder, as multiples of the first stake: to recover only the losses, and also the profit.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,
@@ -29,7 +29,7 @@ pub struct RuinRate {
     pub win_rate: f64,
     pub ruin: f64,
     pub error: f64,
-    /// Mean number of trades until ruin, over only the simulated runs that were ruined within the horizon.
+    /// Mean number of trades until ruin, if ruin occurs within the horizon.
     pub mean_trades: Option<f64>,
     pub half_after: Option<u32>,
     /// Balance that keeps the ruin probability within the limit; `None` without a limit or if no balance was found.
@@ -143,7 +143,8 @@ pub struct RuinSummary {
     pub payout: f64,
     pub limit: f64,
     pub stakes: Vec<RuinFigures>,
-    /// Combined ruin probability of all ladders, at the worse of break-even and lower bound; `None` without a ladder.
+    /// Combined ruin probability of all ladders; `None` without a ladder. Uses the lower of two win rates: break-even
+    /// and the lower confidence bound.
     pub ladders: Option<f64>,
 }
 
@@ -189,7 +190,7 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
     if let Some([losses, all]) = figures.recovery_costs {
         let _ = write!(
             text,
-            "\n(recovering the losses with as many levels costs {losses:.1} first stakes, recovering the profit too {all:.1})"
+            "\n(a ladder of this length costs {losses:.1} times its first stake to recover only the losses, and {all:.1} times to recover the profit too)"
         );
     }
     let within = format!("ruin within {} trades", figures.horizon_trades);

@@ -52,7 +52,7 @@ pub struct Sample {
     pub withheld: Vec<String>,
     pub labels: Vec<&'static str>,
     pub no_longer_held_since: Option<Millis>,
-    /// 1-based number of a trade. Replaces `no_longer_held_since` if the trades have no dates.
+    /// Like `no_longer_held_since`, but a 1-based trade number. Set if the trades have no dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_longer_held_since_trade: Option<u64>,
     pub shown: Option<ShownLine>,
@@ -147,7 +147,7 @@ impl Sample {
     }
 
     pub(super) fn finding(&self) -> Option<Finding> {
-        let finding = self.shown.filter(|_| self.ended_text().is_none())?.finding()?;
+        let finding = self.shown.filter(|_| self.edge_end_text().is_none())?.finding()?;
         Some(match &self.bot {
             Some(bot) => finding.with_bot(bot),
             None => finding,
@@ -155,11 +155,11 @@ impl Sample {
     }
 
     pub(super) fn shown_text(&self) -> Option<String> {
-        let is_said = self.withheld.is_empty() && self.ended_text().is_none();
+        let is_said = self.withheld.is_empty() && self.edge_end_text().is_none();
         self.shown.filter(|_| is_said).map(|shown| shown.describe())
     }
 
-    fn ended_text(&self) -> Option<String> {
+    fn edge_end_text(&self) -> Option<String> {
         let trade = self.no_longer_held_since_trade;
         let trade = trade.map(|trade| format!("trade {trade} (the file has no times)"));
         self.no_longer_held_since.map(utc).or(trade)
@@ -167,9 +167,9 @@ impl Sample {
 
     pub fn describe(&self) -> String {
         if !self.withheld.is_empty() {
-            return withheld_text(&self.withheld, self.ended_text().as_deref());
+            return withheld_text(&self.withheld, self.edge_end_text().as_deref());
         }
-        if let Some(since) = self.ended_text() {
+        if let Some(since) = self.edge_end_text() {
             return no_longer_held_text(&since);
         }
         self.verdict.map_or_else(
@@ -277,7 +277,7 @@ fn decided_result(trade: &JudgedTrade) -> Option<(candlewick_sdk::Millis, bool, 
     }
 }
 
-/// Returns the p-value against break-even; `None` if the payouts differ and there are too many trades.
+/// Returns the p-value against break-even; `None` if the payouts differ and the trades are too many for an exact test.
 fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsError> {
     let nulls = payouts.iter().map(|payout| break_even(*payout)).collect::<Result<Vec<_>, _>>()?;
     let is_one_payout = nulls.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());

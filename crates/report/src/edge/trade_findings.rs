@@ -18,10 +18,10 @@ pub(super) struct RepeatedRow {
 
 pub fn audit_trades(trades: &[NamedTrade]) -> Vec<Finding> {
     let all: Vec<&NamedTrade> = trades.iter().collect();
-    let mut found: Vec<Finding> = staked_finding(&all).into_iter().collect();
+    let mut found: Vec<Finding> = stake_size_finding(&all).into_iter().collect();
     let bots = group_by_bot(trades);
     for (bot, own) in bots.iter().filter(|_| bots.len() > 1) {
-        found.extend(staked_finding(own).map(|finding| finding.with_bot(bot)));
+        found.extend(stake_size_finding(own).map(|finding| finding.with_bot(bot)));
     }
     found.extend(too_good(&decided_trades(trades)));
     found.extend(unusual_payout(unusual_payout_percent(trades)));
@@ -60,7 +60,7 @@ pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
     )))
 }
 
-fn staked_finding(trades: &[&NamedTrade]) -> Option<Finding> {
+fn stake_size_finding(trades: &[&NamedTrade]) -> Option<Finding> {
     staked_result(trades)?.finding(&[])
 }
 

@@ -1,4 +1,4 @@
-//! CSV file of trades, written by `backtest --trades` or by a different program.
+//! CSV file of trades, written by `backtest --trades` or by another program.
 
 use super::trade_findings::{RepeatedRow, repeated_rows, sorted_by_result, without_times};
 use super::{NamedTrade, TradeMoney};
@@ -41,7 +41,7 @@ struct Columns {
 }
 
 /// Reads trades from a CSV file. `payout` is used if the file has no payout column.
-/// If the rows do not match the stored facts of the run, only the times determine the order of the trades.
+/// The run's `.run.json` file determines the order of the trades if it matches the rows; otherwise their times do.
 pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, ReportError> {
     let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
         path: path.to_owned(),
@@ -89,13 +89,13 @@ fn read(
     for (place, record) in records.iter().enumerate() {
         let order = order.as_ref().and_then(|order| order.get(place)).copied();
         let names = facts.as_ref().map_or(&[][..], |facts| &facts.bots);
-        let read = columns.read(record, (place, order), (payout, names), &mut symbols);
+        let read = columns.read_row(record, (place, order), (payout, names), &mut symbols);
         trades.push(read.map_err(|problem| (record.position().map(csv::Position::line), problem))?);
     }
     let is_counted = facts.is_some();
     let (facts, missing) = match facts {
         Some(facts) if order.is_some() => (facts, None),
-        Some(facts) => (facts, Some(OTHER_TRADES)),
+        Some(facts) => (facts, Some(FACTS_OF_OTHER_TRADES)),
         None => (RunFacts::default(), columns.has_run_columns().then_some(MISSING_FACTS)),
     };
     if order.is_some() {
@@ -119,13 +119,13 @@ fn read(
     if !is_counted {
         caveats.mark_uncounted();
     }
-    let notices = is_foreign.then(|| columns.ignored_notice(&header)).flatten().into_iter().collect();
+    let notices = is_foreign.then(|| columns.ignored_columns_notice(&header)).flatten().into_iter().collect();
     Ok(TradesFile { trades, has_times, bots: bots.len(), caveats, findings, notices })
 }
 
 const MISSING_FACTS: &str =
     "the .run.json file of these trades is missing, so the caveats of their run are unknown";
-const OTHER_TRADES: &str =
+const FACTS_OF_OTHER_TRADES: &str =
     "the .run.json file belongs to other trades, so the caveats of this run are unknown";
 
 const SORTED_BY_RESULT: &str = "the rows are sorted by result, so the order of the trades is unknown";
@@ -175,7 +175,7 @@ impl Columns {
     fn new(header: &StringRecord, payout: Option<Payout>) -> Result<Self, String> {
         let find = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
         let count = |name: &str| header.iter().filter(|column| column.eq_ignore_ascii_case(name)).count();
-        if let Some(name) = READ_COLUMNS.split(',').find(|name| count(name) > 1) {
+        if let Some(name) = UNIQUE_COLUMNS.split(',').find(|name| count(name) > 1) {
             return Err(format!("duplicate column \"{name}\""));
         }
         let result = find("result").ok_or("missing column \"result\"")?;
@@ -201,7 +201,7 @@ impl Columns {
         })
     }
 
-    fn ignored_notice(&self, header: &StringRecord) -> Option<String> {
+    fn ignored_columns_notice(&self, header: &StringRecord) -> Option<String> {
         let (decided, closed) = self.times.unzip();
         let read =
             [Some(self.result), self.payout, decided, closed, self.symbol, self.bot, self.stake, self.profit];
@@ -217,7 +217,7 @@ impl Columns {
         self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }
 
-    fn read(
+    fn read_row(
         &self,
         record: &StringRecord,
         (place, order): (usize, Option<EventSequence>),
@@ -266,7 +266,7 @@ impl Columns {
     }
 }
 
-const READ_COLUMNS: &str = "result,payout,decision_time,close_time,symbol,bot,payout_known,result_known,answered_payout,\
+const UNIQUE_COLUMNS: &str = "result,payout,decision_time,close_time,symbol,bot,payout_known,result_known,answered_payout,\
                             open_time";
 
 fn parse_money(stake: &str, profit: &str) -> Option<TradeMoney> {

@@ -45,9 +45,10 @@ pub struct EdgeRequirement {
     pub by_verdict: VerdictTrades,
 }
 
-/// Number of trades until the verdict shows an edge. A field is `None` if too few simulated runs show the edge.
+/// Number of trades until the verdict shows an edge; `None` if too few simulated runs show the edge.
 #[derive(Debug, Serialize)]
 pub struct VerdictTrades {
+    /// Number of trades after which the verdict shows the edge in half of the runs.
     pub half: Option<u64>,
     pub trades: Option<u64>,
     /// The value of `trades` minus one standard error.
@@ -59,7 +60,7 @@ pub struct VerdictTrades {
 }
 
 impl TradesNeeded {
-    /// Creates a report without edges. Add each edge separately, because computing one edge takes long.
+    /// Creates a report without edges. Add each edge separately, because each takes long to compute.
     pub fn new(terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
         let TradesNeededTerms { payout, verdict, power, paths, max_trades: most_trades, seed } = terms;
         Ok(Self {

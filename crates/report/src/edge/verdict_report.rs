@@ -41,7 +41,7 @@ impl VerdictReport {
         std::iter::once(&self.all).chain(&self.bots)
     }
 
-    fn intervals(&self) -> String {
+    fn render_intervals(&self) -> String {
         let known = self.samples().filter_map(|sample| {
             Some([sample_label(sample), sample.intervals.edge_text()?, sample.intervals.win_rate_text()?])
         });
@@ -50,7 +50,7 @@ impl VerdictReport {
         if rows.is_empty() { String::new() } else { format!("\n\n{}", table_text(header, rows)) }
     }
 
-    fn independent(&self) -> String {
+    fn render_independent(&self) -> String {
         let mut header = vec!["fixed sample of independent trades".to_owned()];
         header.extend(self.samples().map(sample_label));
         let mut lines = table(header);
@@ -94,8 +94,8 @@ impl fmt::Display for VerdictReport {
         };
         let meaning = if self.all.verdict.is_some() {
             format!(
-                "Evidence starts at 1. Evidence at its threshold (after \"of\") shows an edge, or rules out an edge of \
-                 {} of the stake or more. All bots and their restarts share an error rate of {}.",
+                "Evidence starts at 1. When it reaches its threshold (the number after \"of\"), it shows an edge, or rules \
+                 out an edge of {} of the stake or more. All bots and their restarts share an error rate of {}.",
                 percent(self.delta),
                 percent(self.alpha)
             )
@@ -111,7 +111,7 @@ impl fmt::Display for VerdictReport {
                 writeln!(f, "{}: {shown}.", sample_label(sample))?;
             }
         }
-        write!(f, "{meaning}{caveats}{}", self.intervals())?;
+        write!(f, "{meaning}{caveats}{}", self.render_intervals())?;
         let all = interval_text(
             self.all.verdict.unwrap_or_default(),
             self.all.intervals.edge_sequence_95,
@@ -120,7 +120,7 @@ impl fmt::Display for VerdictReport {
         if let Some(words) = all {
             write!(f, "\n{words}.")?;
         }
-        write!(f, "\n{}\n{}", Finding::render_all(&self.findings), self.independent())?;
+        write!(f, "\n{}\n{}", Finding::render_all(&self.findings), self.render_independent())?;
         f.write_str(&prefixed_lines("\nnote: ", &self.notices))
     }
 }

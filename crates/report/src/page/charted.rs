@@ -48,8 +48,8 @@ pub(super) fn equity(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<Stri
     if has_candles && !page.rows.is_empty() {
         text.push_str(
             "<p class=\"note\">Drag to pan, scroll or pinch to zoom, double-click to reset. ▲ is BUY, ▼ is SELL; \
-             filled marks won, hollow marks lost. When zoomed out, a bar joins several candles and counts their \
-             trades: won trades upwards, lost trades downwards.</p>",
+             filled marks are wins, hollow marks are losses. When zoomed out, each bar covers several candles and \
+             shows the number of their trades: wins upwards, losses downwards.</p>",
         );
     }
     text.push_str("<div class=\"controls\" id=\"controls\"></div>");
@@ -187,8 +187,8 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Win rates are packed as integers, in this many units per percent.
-const PARTS: f64 = 1_000.0;
+/// Scale of packed win rates: integer units per percent.
+const PACK_SCALE: f64 = 1_000.0;
 const MAX_ROLLING_ROWS: usize = 16;
 
 pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
@@ -200,11 +200,11 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     };
     let window = rolling.window;
     let points = &rolling.points;
-    let whole = |rate: f64| (rate * 100.0 * PARTS).round() as i64;
+    let whole = |rate: f64| (rate * 100.0 * PACK_SCALE).round() as i64;
     let needed: Option<Vec<f64>> = points.iter().map(|point| point.break_even).collect();
     let mut columns: Vec<(Vec<i64>, f64)> = vec![
         (points.iter().map(|point| point.at.get()).collect(), 1.0),
-        (points.iter().map(|point| whole(point.rate)).collect(), PARTS),
+        (points.iter().map(|point| whole(point.rate)).collect(), PACK_SCALE),
     ];
     let column = |number| -> Column { packed("rolling", number) };
     let mut layers = Vec::new();
@@ -212,7 +212,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
         let band_edge =
             |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.half_width_95(*rate))).collect();
         let exact = needed.iter().map(|rate| whole(*rate)).collect();
-        columns.extend([(exact, PARTS), (band_edge(-1.0), PARTS), (band_edge(1.0), PARTS)]);
+        columns.extend([(exact, PACK_SCALE), (band_edge(-1.0), PACK_SCALE), (band_edge(1.0), PACK_SCALE)]);
         let name = "95 % range at break-even".to_owned();
         layers.push(Layer::Band { name, x: column(0), low: column(3), high: column(4) });
         let line = Line::new("break-even", MUTED_COLOUR, column(0), column(2));
@@ -227,7 +227,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let words = match &needed {
         Some(_) => {
             "If independent trades win exactly at the break-even rate, 95 % of the windows are within the band. \
-             Leaving the band occasionally is not evidence."
+             A curve that leaves the band now and then is not evidence of a different win rate."
         }
         None => "The break-even rate is unknown, because the payout of some trades is unknown.",
     };

@@ -45,7 +45,7 @@ pub(super) fn variants_unknown(unknown: &VariantsUnknown) -> Finding {
     let kind = FindingKind::VariantsUnknown;
     match unknown {
         VariantsUnknown::NotCounted => kind.warning(
-            "Variants are not counted, because [variants] ledger is empty. P-values are not corrected for variants.",
+            "Variants are not counted, because the setting [variants] ledger is empty. P-values are not corrected for variants.",
         ),
         VariantsUnknown::Before => kind.with_severity(
             Severity::Info,
@@ -67,9 +67,9 @@ pub(super) fn in_sample_only(variants: &VariantCount) -> Option<Finding> {
     })
 }
 
-const MIN_RULE_NUMBERS: usize = 12;
+const MIN_NUMERIC_PARAMETERS: usize = 12;
 /// Minimum trades per numeric parameter. F. E. Harrell, *Regression Modeling Strategies*, 2015, 4.4, says 10 to 20.
-const MIN_TRADES_PER_NUMBER: usize = 20;
+const MIN_TRADES_PER_PARAMETER: usize = 20;
 
 pub(super) fn many_parameters(
     numbers: &[usize],
@@ -89,7 +89,7 @@ pub(super) fn many_parameters(
 }
 
 const fn may_be_overfitted(numbers: usize, trades: usize) -> bool {
-    numbers >= MIN_RULE_NUMBERS && trades > 0 && trades < numbers * MIN_TRADES_PER_NUMBER
+    numbers >= MIN_NUMERIC_PARAMETERS && trades > 0 && trades < numbers * MIN_TRADES_PER_PARAMETER
 }
 
 #[cfg(test)]

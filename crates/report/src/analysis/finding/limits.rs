@@ -9,7 +9,7 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Minimum share of a run without trading at its end. A finding reports this share or more.
+/// Minimum untraded share at the end of a run for a finding.
 const MIN_UNTRADED_SHARE: f64 = 0.02;
 /// Minimum untraded share for a serious finding. From this share on, the limit determines the result.
 const SERIOUS_UNTRADED_SHARE: f64 = 0.5;
@@ -32,7 +32,7 @@ pub(super) fn halted_early(
     if share.is_nan() || share < MIN_UNTRADED_SHARE {
         return None;
     }
-    // The share is counted in candles, because there are no candles while the market is closed.
+    // The number of candles is added, because the run's time includes the hours in which the market is closed.
     let percent = format!("{:.0} % of the run's time", share * 100.0);
     let untraded = match candles {
         Some(count) => format!("{} ({percent})", counted(count, "candle", "candles")),
@@ -48,9 +48,9 @@ pub(super) fn halted_early(
     Some(FindingKind::HaltedEarly.with_severity(severity, text))
 }
 
-/// Minimum share of rejected signals that is reported for a rule that rejects briefly or by schedule.
+/// Minimum share of rejected signals for a finding about a rule that is usually brief or follows a schedule.
 const MIN_BRIEF_RULE_SHARE: f64 = 0.90;
-/// Minimum share of rejected signals that is reported for all other rules, such as a daily limit.
+/// Minimum share of rejected signals for a finding about any other rule, such as a daily limit.
 const MIN_RULE_SHARE: f64 = 0.50;
 /// Minimum number of signals. With fewer signals, the finding is reported only if no signal was accepted.
 const MIN_SIGNALS: u64 = 20;
@@ -95,11 +95,11 @@ fn cause_and_hint(name: &str) -> (&'static str, &'static str) {
         ),
         "NotSent" => (
             "too late to be sent",
-            "The journal, the rate limit or the machine is too slow for `risk.max_signal_delay_ms`.",
+            "The journal, the rate limit or a slow machine delayed these orders beyond `risk.max_signal_delay_ms`.",
         ),
         "GateClosed" => (
             "blocked by the bot's gate",
-            "The strategy's signals became virtual trades; signals from other sources were not followed. The bot's `params` set the gate.",
+            "The strategy's signals became virtual trades; signals from other sources were ignored. The gate is set in the bot's `params`.",
         ),
         _ => (
             "rejected by one rule",

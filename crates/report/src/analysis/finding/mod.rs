@@ -65,6 +65,7 @@ pub struct Finding {
     pub text: String,
 }
 
+/// Facts about the data and the venue of a run, on which its findings are based.
 #[derive(Clone, Debug, Default)]
 pub struct Background {
     pub assumed_payout_percent: Option<f64>,

@@ -8,9 +8,9 @@ use candlewick_sdk::{MoneyScale, Outcome, group_thousands};
 use candlewick_statistics::{WinRate, clopper_pearson_interval, runs_test};
 use std::collections::BTreeMap;
 
-/// If the confidence interval has a larger half-width, the finding is serious (fewer than about 95 trades).
+/// Half-width of the confidence interval above which the finding is serious (with fewer than about 95 trades).
 const SERIOUS_HALF_WIDTH: f64 = 0.10;
-/// If the confidence interval has a larger half-width, a finding is reported (fewer than about 380 trades).
+/// Half-width of the confidence interval above which a finding is reported (with fewer than about 380 trades).
 const REPORTED_HALF_WIDTH: f64 = 0.05;
 
 pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
@@ -31,15 +31,17 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
 }
 
 /// Highest credible win rate. At a payout of 80 %, this win rate earns 35 % of each stake.
-const CREDIBLE_WIN_RATE: f64 = 0.75;
+const MAX_CREDIBLE_WIN_RATE: f64 = 0.75;
 /// Two-sided confidence level. A bot with a credible win rate is reported in fewer than 1 of 1,000 cases.
 const CONFIDENCE: f64 = 0.998;
-/// Highest credible profit factor. At a payout of 80 %, this factor requires a win rate of 83 %.
-const CREDIBLE_PROFIT_FACTOR: f64 = 4.0;
-/// Minimum trades to judge the profit factor. At a true win rate of 60 %, 42 of 50 trades win in 1 of 3,000 cases.
-const MIN_GROUPS_FOR_FACTOR: u64 = 50;
-/// Minimum trades to report that no two losses were consecutive. At a 60 % win rate, 1 in a million runs has none.
-const MIN_GROUPS_WITHOUT_STREAK: u64 = 100;
+/// Lowest implausible profit factor. At a payout of 80 %, this factor requires a win rate of 83 %.
+const MIN_IMPLAUSIBLE_PROFIT_FACTOR: f64 = 4.0;
+/// Non-overlapping trades required to judge the profit factor. In 50 trades, the implausible factor takes 42 wins,
+/// which a bot with a win rate of 60 % reaches by chance in 1 of 4,000 runs.
+const MIN_TRADES_FOR_FACTOR: u64 = 50;
+/// Non-overlapping trades required to report that no two losses were consecutive. At a win rate of 60 %, this
+/// happens by chance in 1 of 600,000 runs.
+const MIN_TRADES_WITHOUT_STREAK: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DecidedTrades {
@@ -61,13 +63,13 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     let groups = non_overlapping.min(decided);
     let rate = won as f64 / decided as f64;
     let mut why = Vec::new();
-    if win_rate_lower_bound(rate, groups).is_some_and(|lower| lower > CREDIBLE_WIN_RATE) {
+    if win_rate_lower_bound(rate, groups).is_some_and(|lower| lower > MAX_CREDIBLE_WIN_RATE) {
         why.push(format!("{:.1} % of {decided} trades won", rate * 100.0));
     }
-    let factor =
-        profit_factor.filter(|factor| *factor >= CREDIBLE_PROFIT_FACTOR && groups >= MIN_GROUPS_FOR_FACTOR);
+    let factor = profit_factor
+        .filter(|factor| *factor >= MIN_IMPLAUSIBLE_PROFIT_FACTOR && groups >= MIN_TRADES_FOR_FACTOR);
     why.extend(factor.map(|factor| format!("profit factor {factor:.1}")));
-    if longest_losing_streak <= 1 && groups >= MIN_GROUPS_WITHOUT_STREAK {
+    if longest_losing_streak <= 1 && groups >= MIN_TRADES_WITHOUT_STREAK {
         why.push(format!("no two of {decided} trades were lost in a row"));
     }
     (!why.is_empty()).then(|| {
@@ -88,7 +90,7 @@ fn win_rate_lower_bound(rate: f64, groups: u64) -> Option<f64> {
 
 /// Minimum number of clusters; Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, say 20 to 50.
 const MIN_CLUSTERS: u64 = 30;
-/// Minimum number of trades if there is no verdict yet. The finding `too_few_trades` covers fewer trades.
+/// Minimum number of trades if there is no verdict yet. Fewer trades are already reported by `too_few_trades`.
 const MIN_TRADES: u64 = 95;
 
 pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding> {
@@ -117,10 +119,10 @@ pub(super) fn regimes(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Fi
         select_disjoint(rows).iter().map(|row| row.outcome == Some(Outcome::Won)).collect()
     };
     let outcomes: Vec<Vec<bool>> = symbols.into_values().map(outcomes).collect();
-    runs_finding(outcomes.iter().map(|outcomes| &outcomes[..]))
+    runs_test_finding(outcomes.iter().map(|outcomes| &outcomes[..]))
 }
 
-fn runs_finding<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<Finding> {
+fn runs_test_finding<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<Finding> {
     let test = runs_test(sequences).filter(|test| test.p_value <= ALPHA)?;
     let (what, why) = if (test.runs as f64) < test.expected {
         ("come in streaks", "The win rate may change over time")
@@ -168,7 +170,7 @@ pub(super) fn latency_finding(latencies: &[SensitivityPoint]) -> Option<Finding>
     Some(FindingKind::DiesOfLatency.with_severity(severity, text))
 }
 
-/// Minimum won or lost trades. With 30, the 95 % error of the mean is a third of the stake (1.96 * 0.9 / sqrt(30)).
+/// Minimum number of decided trades. With 30, the 95 % margin of error of the mean return is a third of the stake.
 const MIN_DECIDED: u64 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -324,7 +326,7 @@ mod tests {
     #[test]
     fn reports_alternating_outcomes() {
         let turns: Vec<bool> = (0..400).map(|place| place % 2 == 0).collect();
-        let found = runs_finding([&turns[..]].into_iter()).unwrap();
+        let found = runs_test_finding([&turns[..]].into_iter()).unwrap();
         assert!(found.text.contains("alternate: 400 runs"), "{}", found.text);
     }
 

@@ -9,7 +9,7 @@ use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Payout difference in percentage points above which a finding is serious: about half a point of win rate.
+/// Payout difference in percentage points above which a finding is serious. It equals about half a point of win rate.
 const SERIOUS_PAYOUT_POINTS: f64 = 2.0;
 
 /// Returns the median assumed payout of the trades in percent, or the default payout if there are no trades.
@@ -85,7 +85,7 @@ pub struct Reversals {
 }
 
 impl Reversals {
-    /// Counts how often a move reverses the previous move. Skips gaps. For a random walk, each has probability 1/2.
+    /// Counts how often a move reverses the previous move. Skips gaps. In a random walk, half of the moves do so.
     pub fn from_candles(candles: &CandleSeries) -> Self {
         let interval = candles.interval().length();
         let (mut reversed, mut moves, mut last) = (0, 0, None);
@@ -119,8 +119,8 @@ pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
     let clear = reversals.iter().filter(|one| one.is_significant());
     let most = clear.max_by(|one, other| one.share().total_cmp(&other.share()))?;
     Some(FindingKind::BidAskBounce.warning(format!(
-        "Consecutive candles of {} move in opposite directions in {:.1} % of {} cases. Last prices that bounce between \
-         bid and ask do the same, so the spread may explain all profit. Test on bid or mid prices.",
+        "Consecutive candles of {} move in opposite directions in {:.1} % of {} cases. Trades that alternate between bid \
+         and ask cause the same pattern, so the spread may explain all profit. Test on bid or mid prices.",
         most.series,
         most.share() * 100.0,
         most.moves
@@ -155,8 +155,8 @@ pub(super) fn no_price_step(
     (missed as f64 / all > MIN_HIDDEN_DRAW_SHARE).then(|| {
         let percent = |count: usize| count as f64 / all * 100.0;
         FindingKind::NoPriceStep.warning(format!(
-            "{:.1} % of the trades drew, but {:.1} % would have drawn if all prices were rounded to the candles' tick \
-             size. Set this size in [simulation.ticks]; without it, some trades are won or lost by less than a tick.",
+            "{:.1} % of the trades were draws, but {:.1} % would be if all prices were rounded to the candles' tick size. \
+             Set this size in [simulation.ticks]; without it, some trades are won or lost by less than a tick.",
             percent(drawn),
             percent(drawn + missed)
         ))
@@ -180,7 +180,7 @@ pub(super) fn stale_longer_candles(stale: &[StaleLongerCandle]) -> Option<Findin
         let StaleLongerCandle { bot, interval, staleness } = one;
         let _ = write!(
             text,
-            "{bot} used a stale {interval} candle on {:.1} % of the bot's candles, up to {} after the close. ",
+            "On {:.1} % of its candles, {bot} used an outdated {interval} candle, up to {} after that candle's close. ",
             share(one) * 100.0,
             span(staleness.max_age)
         );
@@ -204,7 +204,7 @@ pub(super) fn draw_share(drawn: u64, trades: u64) -> Option<Finding> {
     let step = " A tick size in [simulation.ticks] that is too coarse causes many draws.";
     let step = if severity == Severity::Serious { step } else { "" };
     let text = format!(
-        "{:.1} % of the trades drew. Some venues count draws as losses; set draw = \"loss\" to test this case.{step}",
+        "{:.1} % of the trades were draws. Some venues count draws as losses; set draw = \"loss\" to test this case.{step}",
         share * 100.0
     );
     Some(FindingKind::DrawShare.with_severity(severity, text))
