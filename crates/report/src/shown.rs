@@ -22,14 +22,14 @@ pub struct ShownLine {
     pub win_rate_since: Option<f64>,
     /// Break-even win rate of the later trades; `None` if a payout is unknown.
     pub break_even_since: Option<f64>,
-    /// Whether later trades support the edge; `None` if there are fewer than 30 or fewer than `after_trades` of them.
+    /// Whether later trades support the edge; `None` if fewer than 30 or `after_trades` of them were won or lost.
     pub is_supported_since: Option<bool>,
 }
 
 impl ShownLine {
     /// Finds the trade that first showed an edge; `None` if no trade did. `test` must not contain any trades yet.
     pub(crate) fn find(trades: &[JudgedTrade], test: EdgeTest) -> Option<Self> {
-        EdgeDetection::find(trades, test).map(|shown| Self::from_shown(&shown))
+        EdgeDetection::find(trades, test).map(|shown| Self::from_detection(&shown))
     }
 
     pub(crate) fn from_judged(trades: &[JudgedTrade], test: &EdgeTest) -> Option<Self> {
@@ -37,7 +37,7 @@ impl ShownLine {
         is_shown.then(|| Self::find(trades, EdgeTest::new(test.plan()).with_weight(test.weight())))?
     }
 
-    fn from_shown(shown: &EdgeDetection) -> Self {
+    fn from_detection(shown: &EdgeDetection) -> Self {
         let ended = || shown.later_trades.iter().filter(|trade| !trade.is_unopened());
         let count = |outcome| ended().filter(|trade| trade_outcome(trade) == Some(outcome)).count() as u64;
         let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
@@ -62,12 +62,12 @@ impl ShownLine {
         }
     }
 
-    const fn since(&self) -> u64 {
+    const fn later_trades(&self) -> u64 {
         self.won_since + self.lost_since + self.draw_since
     }
 
     pub fn describe(&self) -> String {
-        let since = self.since();
+        let since = self.later_trades();
         let all = self.after_trades + since;
         let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.at_text());
         match (since, self.since_text()) {
@@ -96,7 +96,7 @@ impl ShownLine {
              A verdict is final once it is reached.",
             self.after_trades,
             self.at_text(),
-            self.since()
+            self.later_trades()
         );
         Some(FindingKind::EdgeDidNotLast.serious(text))
     }
@@ -107,7 +107,7 @@ pub(crate) fn interval_text(verdict: &str, interval: Option<[f64; 2]>, delta: f6
     match verdict {
         "edge_shown" if low <= 0.0 => Some(
             "The 95 % interval still includes 0. The verdict is one-sided, so it can show an edge before the interval \
-             excludes 0, and it remains after later trades",
+             excludes 0, and later trades do not revoke it",
         ),
         "edge_rejected" if high >= delta => Some(
             "The 95 % interval still includes the tested edge. The verdict is one-sided, so it can rule out an edge \
@@ -141,7 +141,7 @@ mod tests {
         };
         let won = (0..won).map(|_| trade(Outcome::Won));
         let since = won.chain((0..lost).map(|_| trade(Outcome::Lost))).collect();
-        ShownLine::from_shown(&EdgeDetection {
+        ShownLine::from_detection(&EdgeDetection {
             at: Millis::new(1_767_571_200_000),
             after_trades,
             later_trades: since,

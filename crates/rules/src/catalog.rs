@@ -8,7 +8,7 @@ pub(crate) enum Argument {
     Period,
     /// Constant number, not necessarily whole.
     Constant,
-    /// Number that changes with each candle. The close by default.
+    /// Number that changes with each candle; the close by default.
     Source,
     Number,
     Condition,
@@ -118,7 +118,7 @@ const FIELDS: [(&str, Field); 7] = [
 ];
 
 /// Names and definitions of candle patterns, after Nison, *Japanese Candlestick Charting Techniques*, 1991.
-/// Candlewick chose the numeric bounds.
+/// The numeric bounds are Candlewick's own.
 const PATTERNS: [(&str, &str); 16] = [
     ("bullish", "close > open"),
     ("bearish", "close < open"),

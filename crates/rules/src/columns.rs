@@ -97,8 +97,8 @@ impl Columns {
         self.store_last(out, values);
     }
 
-    /// Counts true values of a condition in a rolling window. The count is NaN while any value is unknown. `window`
-    /// contains the values before the batch, oldest first, at most `MAX_BATCH`. Updates `window`.
+    /// Counts how often a condition is true in a rolling window. A count is NaN if any value in the window is unknown.
+    /// `window` contains at most `MAX_BATCH` values before the batch, oldest first, and is updated.
     #[inline]
     pub(crate) fn count(&mut self, of: Slot, window: &mut [f64], out: Slot, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
@@ -230,7 +230,7 @@ impl Columns {
         self.store_last_lines(out, I::LINE_COUNT, values);
     }
 
-    /// Splits off the columns from `out` on, and returns them with an operand's column. Operands precede `out`.
+    /// Returns the column of an operand and all columns from `out` on. Operands precede `out`.
     #[inline]
     fn split(&mut self, of: Slot, out: Slot) -> (&Column, &mut [Column]) {
         let (before, from) = self.all.split_at_mut(out);

@@ -1,4 +1,4 @@
-//! Key bindings of the full-screen view: panes, confirmations and orders to the run.
+//! Key bindings of the full-screen view: panes, confirmations and commands to the run.
 
 use crate::view::View;
 use candlewick_runtime::control::Phase;
@@ -30,7 +30,7 @@ pub struct Ui {
     pub(crate) pane: Pane,
     pub(crate) question: Option<Question>,
     pub(crate) is_help_open: bool,
-    /// Scroll offset: number of rows from the top in a table, or of lines before the last one in the log.
+    /// Scroll offset: rows from the top of a table, or lines from the end of the log.
     pub(crate) scroll: usize,
     pub(crate) answer: Option<String>,
 }
@@ -64,7 +64,7 @@ impl Question {
             Self::QuitNow => format!("{open}. Quit now and settle open trades at the next start? y / n"),
             Self::Halt => "Halt: open no new trades until resumed? y / n".to_owned(),
             Self::Resume => {
-                "Resume: open trades again and reset drawdown peak and loss streak? y / n".to_owned()
+                "Resume: open new trades again and reset drawdown peak and loss streak? y / n".to_owned()
             }
         }
     }
@@ -110,8 +110,8 @@ impl Ui {
         self.answer = None;
         match key.code {
             KeyCode::Char('q') => return self.quit(view),
-            KeyCode::Char('h') => self.ask_halt(view),
-            KeyCode::Char('r') => self.ask_resume(view),
+            KeyCode::Char('h') => self.confirm_halt(view),
+            KeyCode::Char('r') => self.confirm_resume(view),
             KeyCode::Char('?') | KeyCode::F(1) => self.is_help_open = true,
             KeyCode::Tab | KeyCode::Right => self.go_to(self.pane.cycle(1)),
             KeyCode::BackTab | KeyCode::Left => self.go_to(self.pane.cycle(Pane::ALL.len() - 1)),
@@ -138,7 +138,7 @@ impl Ui {
         None
     }
 
-    fn ask_halt(&mut self, view: &View) {
+    fn confirm_halt(&mut self, view: &View) {
         match view.phase() {
             Some(Phase::Halted) => self.show_message("already halted; press r to resume"),
             Some(Phase::Stopping) => self.show_message("the run is stopping and opens no trades"),
@@ -146,7 +146,7 @@ impl Ui {
         }
     }
 
-    fn ask_resume(&mut self, view: &View) {
+    fn confirm_resume(&mut self, view: &View) {
         match view.phase() {
             Some(Phase::Trading) | None => self.show_message("nothing to resume: the run is trading"),
             Some(Phase::Stopping) => self.show_message("the run is stopping and cannot be resumed"),

@@ -34,7 +34,7 @@ pub struct RunControls {
     pub has_colours: bool,
 }
 
-struct PendingOrder {
+struct PendingRequest {
     name: &'static str,
     answer: oneshot::Receiver<ControlAnswer>,
 }
@@ -47,7 +47,7 @@ pub fn show(facts: RunFacts, notices: &mut NoticeReceiver, controls: &RunControl
     view.on_notice(first);
     let mut screen = Screen::enter()?;
     let (mut ui, mut pending, palette) =
-        (Ui::default(), None::<PendingOrder>, Palette::new(controls.has_colours));
+        (Ui::default(), None::<PendingRequest>, Palette::new(controls.has_colours));
     while !notices.is_over() && IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         for _ in 0..MAX_NOTICES_PER_FRAME {
             let Some(received) = notices.try_next() else { break };
@@ -73,7 +73,7 @@ pub fn show(facts: RunFacts, notices: &mut NoticeReceiver, controls: &RunControl
     Ok(())
 }
 
-fn send_command(command: KeyCommand, controls: &RunControls, ui: &mut Ui) -> Option<PendingOrder> {
+fn send_command(command: KeyCommand, controls: &RunControls, ui: &mut Ui) -> Option<PendingRequest> {
     let (name, control) = match command {
         KeyCommand::Halt => {
             ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() })
@@ -89,15 +89,15 @@ fn send_command(command: KeyCommand, controls: &RunControls, ui: &mut Ui) -> Opt
     };
     let (sender, answer) = oneshot::channel();
     if controls.orders.try_send(ControlRequest::new(control, sender)).is_err() {
-        ui.show_message(format!("{name}: the run does not accept orders now"));
+        ui.show_message(format!("{name}: the run does not accept commands now"));
         return None;
     }
     ui.show_message(format!("{name}: requested"));
-    Some(PendingOrder { name, answer })
+    Some(PendingRequest { name, answer })
 }
 
-fn show_answer(pending: &mut Option<PendingOrder>, ui: &mut Ui) {
-    let Some(PendingOrder { name, answer }) = pending else { return };
+fn show_answer(pending: &mut Option<PendingRequest>, ui: &mut Ui) {
+    let Some(PendingRequest { name, answer }) = pending else { return };
     let text = match answer.try_recv() {
         Err(oneshot::error::TryRecvError::Empty) => return,
         Ok(ControlAnswer::Done { .. } | ControlAnswer::Signal { .. }) => format!("{name}: done"),
@@ -121,7 +121,7 @@ struct Screen {
 
 pub fn check_terminal() -> Result<(), &'static str> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        return Err("standard input and output must both be a terminal");
+        return Err("standard input and standard output must both be terminals");
     }
     if std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
         return Err("TERM=dumb does not support cursor movement");
@@ -165,7 +165,7 @@ fn restore_terminal() {
     }
 }
 
-/// Restores only the keyboard mode. Drawing could block forever if the terminal is blocked.
+/// Restores only the keyboard mode, because output to a blocked terminal could block forever.
 pub fn restore_keyboard() {
     if IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();

@@ -14,17 +14,17 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
         return String::new();
     }
     let mut text = String::from(
-        "<section id=\"gates\"><h2>Effect of the gate</h2><p>All signals, including signals that a limit rejected, are \
-         followed to their result. If trades are independent, a gate only reduces their number and gains nothing.</p>",
+        "<section id=\"gates\"><h2>Effect of the gate</h2><p>The comparison includes all signals, even those that a \
+         limit rejected. If trades are independent, a gate reduces their number, but does not improve the return.</p>",
     );
     for (number, gate) in page.gates.iter().enumerate() {
-        text.push_str(&gate.figure(number, charts));
+        text.push_str(&gate.render(number, charts));
     }
     text + "</section>"
 }
 
 impl GateLine {
-    fn figure(&self, number: usize, charts: &mut Charts) -> String {
+    fn render(&self, number: usize, charts: &mut Charts) -> String {
         let GatedBot { bot, mean_of_real, .. } = &self.worth;
         let mut text = format!("<h3>{}: {}</h3>", escaped(bot), escaped(&self.gate));
         let _ = write!(
@@ -50,7 +50,7 @@ impl GateLine {
         let rows = [
             ["all signals", &trades, &signed_percent(*mean_of_all), "–"],
             ["passed by the gate", &real, &of_real, &gain],
-            ["same number at random (95 %)", &real, &of_random, &gains],
+            ["random signals, same number (95 %)", &real, &of_random, &gains],
         ];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec()).to_vec();
         DataTable::new(["traded", "signals", "return, % of stake", "gain"], rows)
@@ -61,11 +61,11 @@ impl GateLine {
         let share = percent(*real as f64 / (*trades).max(1) as f64);
         let payout = self.payout_percent;
         let Some((p_random, p_shuffled)) = p_random.zip(*p_shuffled) else {
-            return format!("A win returns {payout:.0} %.");
+            return format!("The payout is {payout:.0} %.");
         };
         format!(
-            "The gate passed {share} of the signals; a win returns {payout:.0} %. With shuffled results, the gate does \
-             at least as well with probability {p_shuffled:.4}; rely on this figure. The same number of random signals \
+            "The gate passed {share} of the signals at a payout of {payout:.0} %. The probability that it does at least \
+             as well on shuffled results is {p_shuffled:.4}; rely on this figure. The same number of random signals \
              does at least as well with probability {p_random:.4} ({} draws each, seed {}). The best of many gates is \
              partly luck.",
             self.draws, self.seed
@@ -86,7 +86,7 @@ impl GateLine {
         let pane = Pane { title: "Random gates".to_owned(), height: 210, decimals: 0, unit: "", layers };
         let axis = Axis::Number { title: "return of passed signals, % of stake".to_owned() };
         let label = format!(
-            "Histogram of random gates with the same number of signals, by return; this gate returned {at:+.2} %"
+            "Histogram of the returns of random gates that pass as many signals; this gate returned {at:+.2} %"
         );
         let chart = charts.add(&format!("gate-{number}"), &label, &Chart { axis, panes: vec![pane] });
         let row = |bin: &Bin| vec![format!("{:+.2} to {:+.2}", bin.from, bin.to), bin.count.to_string()];

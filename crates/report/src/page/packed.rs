@@ -1,5 +1,5 @@
-//! Candles and trades, packed as text for the script of a page. Each zoom level joins four bars of the previous level,
-//! until all bars fit on a screen. A browser therefore opens even a large page fast.
+//! Candles and trades, packed as text for the script of a page. Each zoom level merges four bars of the previous level
+//! into one, until all bars fit on a screen. A browser can therefore open even a large page quickly.
 
 use super::RunPage;
 use crate::analysis::Trades;
@@ -52,7 +52,7 @@ pub(super) fn unpack(letters: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn price_decimals(candles: &Level) -> u32 {
+fn price_decimals(candles: &ZoomLevel) -> u32 {
     let prices = || candles.bars.iter().flat_map(|bar| [bar.open, bar.high, bar.low, bar.close]);
     let highest = prices().fold(0.0, f64::max);
     let fits = |decimals: &u32| highest * 10_f64.powi(decimals.cast_signed()) < MAX_EXACT_INTEGER;
@@ -64,15 +64,15 @@ fn price_decimals(candles: &Level) -> u32 {
     possible().find(is_exact).or_else(|| possible().last()).unwrap_or_default()
 }
 
-/// Encodes a level by column: time gaps, opens relative to the previous close, and distances of the other prices.
-fn pack_numbers(level: &Level, decimals: u32) -> PackedNumbers {
+/// Encodes a level by column: time gaps, opens relative to the previous close, bodies, upper wicks and lower wicks.
+fn pack_level(level: &ZoomLevel, decimals: u32) -> PackedNumbers {
     let power = 10_f64.powi(decimals.cast_signed());
     let whole = |price: f64| (price * power).round() as i64;
     let mut numbers = PackedNumbers::default();
     let mut before = 0;
     for bar in &level.bars {
-        numbers.add(bar.place - before - 1);
-        before = bar.place;
+        numbers.add(bar.index - before - 1);
+        before = bar.index;
     }
     let mut before = 0;
     for bar in &level.bars {
@@ -91,13 +91,13 @@ fn pack_numbers(level: &Level, decimals: u32) -> PackedNumbers {
     numbers
 }
 
-const BARS_PER_STEP: i64 = 4;
-const MAX_TOP_BARS: usize = 300;
+const ZOOM_FACTOR: i64 = 4;
+const MAX_TOP_LEVEL_BARS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bar {
-    /// Start time of the bar since 1970, counted in bar lengths of its level.
-    pub(super) place: i64,
+    /// Start time of the bar, as a number of bar lengths since 1970.
+    pub(super) index: i64,
     pub(super) open: f64,
     pub(super) high: f64,
     pub(super) low: f64,
@@ -105,23 +105,23 @@ pub(super) struct Bar {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Level {
-    pub(super) length_ms: i64,
+pub(super) struct ZoomLevel {
+    pub(super) bar_length_ms: i64,
     pub(super) bars: Vec<Bar>,
 }
 
-impl Level {
+impl ZoomLevel {
     pub(super) fn build_all(candles: &[Candle], interval: Interval) -> Vec<Self> {
-        let length_ms = interval.length().get();
+        let bar_length_ms = interval.length().get();
         let bar = |candle: &Candle| Bar {
-            place: candle.time().get().div_euclid(length_ms),
+            index: candle.time().get().div_euclid(bar_length_ms),
             open: candle.open(),
             high: candle.high(),
             low: candle.low(),
             close: candle.close(),
         };
-        let mut levels = vec![Self { length_ms, bars: candles.iter().map(bar).collect() }];
-        while let Some(last) = levels.last().filter(|last| last.bars.len() > MAX_TOP_BARS) {
+        let mut levels = vec![Self { bar_length_ms, bars: candles.iter().map(bar).collect() }];
+        while let Some(last) = levels.last().filter(|last| last.bars.len() > MAX_TOP_LEVEL_BARS) {
             let next = last.join_bars();
             levels.push(next);
         }
@@ -131,17 +131,17 @@ impl Level {
     fn join_bars(&self) -> Self {
         let mut bars: Vec<Bar> = Vec::with_capacity(self.bars.len() / 3);
         for bar in &self.bars {
-            let place = bar.place.div_euclid(BARS_PER_STEP);
-            match bars.last_mut().filter(|last| last.place == place) {
+            let index = bar.index.div_euclid(ZOOM_FACTOR);
+            match bars.last_mut().filter(|last| last.index == index) {
                 Some(last) => {
                     last.high = last.high.max(bar.high);
                     last.low = last.low.min(bar.low);
                     last.close = bar.close;
                 }
-                None => bars.push(Bar { place, ..*bar }),
+                None => bars.push(Bar { index, ..*bar }),
             }
         }
-        Self { length_ms: self.length_ms * BARS_PER_STEP, bars }
+        Self { bar_length_ms: self.bar_length_ms * ZOOM_FACTOR, bars }
     }
 }
 
@@ -155,14 +155,14 @@ impl PackedRun {
         let mut elements = Vec::new();
         let mut series = Vec::new();
         for (number, one) in page.candles.iter().enumerate() {
-            let levels = Level::build_all(one.candles(), one.interval());
+            let levels = ZoomLevel::build_all(one.candles(), one.interval());
             let decimals = price_decimals(&levels[0]);
-            let packed = levels.par_iter().map(|level| pack_numbers(level, decimals).to_base64());
+            let packed = levels.par_iter().map(|level| pack_level(level, decimals).to_base64());
             let packed = packed.collect::<io::Result<Vec<String>>>()?;
             let names: Vec<_> = (0..levels.len()).map(|level| format!("candles-{number}-{level}")).collect();
             let levels_of = levels.iter().zip(&names);
             let levels_of = levels_of.map(
-                |(level, name)| json!({ "id": name, "length": level.length_ms, "count": level.bars.len() }),
+                |(level, name)| json!({ "id": name, "length": level.bar_length_ms, "count": level.bars.len() }),
             );
             series.push(json!({
                 "name": one.series().to_string(),
@@ -187,7 +187,7 @@ impl PackedRun {
     }
 }
 
-/// Packs trades by column. Decision times are relative to the previous trade, other times to the trade's decision.
+/// Packs trades by column. Times: decision since the previous decision, open since the decision, close since the open.
 pub(super) fn pack_columns(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column = |read: &dyn Fn(&IntentRow) -> Value| rows.iter().map(|row| read(row)).collect::<Vec<_>>();
@@ -224,11 +224,11 @@ mod tests {
     use candlewick_sdk::{Millis, Ohlcv};
     use proptest::prelude::*;
 
-    fn bar(place: i64, [open, high, low, close]: [f64; 4]) -> Bar {
-        Bar { place, open, high, low, close }
+    fn bar(index: i64, [open, high, low, close]: [f64; 4]) -> Bar {
+        Bar { index, open, high, low, close }
     }
 
-    fn walk(count: i64) -> Level {
+    fn walk(count: i64) -> ZoomLevel {
         let mut dice = 88_172_645_463_325_252_u64;
         let mut throw = |sides: u64| {
             dice ^= dice << 13;
@@ -244,13 +244,13 @@ mod tests {
             let low = open.min(price) - throw(900);
             bar(place + 27_000_000, [open, high, low, price].map(|ticks| ticks as f64 / 100.0))
         });
-        Level { length_ms: 60_000, bars: bars.collect() }
+        ZoomLevel { bar_length_ms: 60_000, bars: bars.collect() }
     }
 
     #[test]
     fn candles_take_less_than_eight_bytes_each() {
         let level = walk(50_000);
-        let letters = pack_numbers(&level, price_decimals(&level)).to_base64().unwrap();
+        let letters = pack_level(&level, price_decimals(&level)).to_base64().unwrap();
         assert!(letters.len() < 50_000 * 8, "{}", letters.len());
     }
 
@@ -263,7 +263,7 @@ mod tests {
             (1.0 / 3.0, MAX_DECIMALS),
             (123_456_789.5, 1),
         ] {
-            let level = Level { length_ms: 1, bars: vec![bar(0, [price; 4])] };
+            let level = ZoomLevel { bar_length_ms: 1, bars: vec![bar(0, [price; 4])] };
             assert_eq!(price_decimals(&level), expected, "{price}");
         }
     }
@@ -288,13 +288,13 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn every_bar_joins_its_candles(candles in candles()) {
-            let levels = Level::build_all(&candles, Interval::MINUTE);
-            prop_assert!(levels[levels.len() - 1].bars.len() <= MAX_TOP_BARS);
+            let levels = ZoomLevel::build_all(&candles, Interval::MINUTE);
+            prop_assert!(levels[levels.len() - 1].bars.len() <= MAX_TOP_LEVEL_BARS);
             for level in &levels {
                 let mut rest = &candles[..];
                 for bar in &level.bars {
-                    let from = bar.place * level.length_ms;
-                    let own = rest.partition_point(|candle| candle.time().get() < from + level.length_ms);
+                    let from = bar.index * level.bar_length_ms;
+                    let own = rest.partition_point(|candle| candle.time().get() < from + level.bar_length_ms);
                     let (inside, later) = rest.split_at(own);
                     prop_assert!(inside.iter().all(|candle| candle.time().get() >= from));
                     let high = inside.iter().map(Candle::high).fold(f64::MIN, f64::max);

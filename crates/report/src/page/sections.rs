@@ -15,7 +15,7 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
         let _ = write!(
             text,
             "<p class=\"none\">{}</p>",
-            without_findings(page.edge.verdict, !page.edge.withheld.is_empty())
+            no_findings_text(page.edge.verdict, !page.edge.withheld.is_empty())
         );
     } else {
         text.push_str("<ul class=\"findings\">");
@@ -36,10 +36,10 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
     text
 }
 
-fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
+fn no_findings_text(verdict: &str, is_withheld: bool) -> &'static str {
     match verdict {
         "edge_shown" => {
-            "Nothing was found that speaks against these figures. Only later trades show whether the edge lasts."
+            "Nothing was found that casts doubt on these figures. Only later trades show whether the edge lasts."
         }
         "edge_no_longer_held" => {
             "Nothing was found that makes these figures doubtful. They show an edge that later trades no longer \
@@ -49,10 +49,10 @@ fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
             "Nothing was found that makes these figures doubtful: they rule out an edge, as the verdict says."
         }
         _ if is_withheld => {
-            "Nothing was found that speaks against these figures, except the reasons for withholding the verdict."
+            "Nothing was found that casts doubt on these figures, except the reasons for withholding the verdict."
         }
         _ => {
-            "Nothing was found that speaks against these figures, but they do not yet decide whether there is an edge."
+            "Nothing was found that casts doubt on these figures, but they do not yet show whether there is an edge."
         }
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
         text,
         "<h2 id=\"tables\">Breakdowns</h2><p>Cells with fewer than {SMALL_CELL_TRADES} won or lost trades are dimmed \
          and marked †, because chance can explain their results. <i>Shrunk</i> is the expectancy pulled towards the \
-         mean of all trades; equal values mean noise.</p><div class=\"tables\">"
+         mean of all trades; if all shrunk values are equal, the differences are noise.</p><div class=\"tables\">"
     );
     for breakdown in page.analysis.breakdowns.iter().filter(|breakdown| !breakdown.cells.is_empty()) {
         text.push_str(&breakdown_table(breakdown, page.trades.scale));
@@ -133,13 +133,13 @@ fn breakdown_table(breakdown: &Breakdown, scale: MoneyScale) -> String {
          <th scope=\"col\">break-even</th></tr></thead><tbody>"
     );
     for cell in &breakdown.cells {
-        text.push_str(&cell_row(cell, largest, scale));
+        text.push_str(&breakdown_row(cell, largest, scale));
     }
     text.push_str("</tbody></table></div></figure>");
     text
 }
 
-fn cell_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
+fn breakdown_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
     let (class, mark) = if cell.is_small { (" class=\"small\"", " †") } else { ("", "") };
     let number = |name: &str, text: String| format!("<td class=\"number\" data-name=\"{name}\">{text}</td>");
     let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escaped(&cell.label));
@@ -158,8 +158,8 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
     let head = "<section id=\"baselines\"><h2>Baselines</h2>";
     let Some(found) = &page.analysis.baselines else {
         return format!(
-            "{head}<p class=\"none\">Nothing to compare: no trade was won or lost, or stress moved the prices against \
-             each trade.</p></section>"
+            "{head}<p class=\"none\">Nothing to compare: no trade was won or lost, or simulated stress moved the \
+             prices against every trade.</p></section>"
         );
     };
     let means = [
@@ -177,7 +177,7 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
     }
     let luck = match found.p_value {
         Some(p) => format!(
-            "Of {} runs with randomly shifted directions, {:.1} % did at least as well.",
+            "Of {} runs with randomly shifted directions, {:.1} % did at least as well as this run.",
             found.runs,
             p * 100.0
         ),
@@ -302,14 +302,14 @@ mod tests {
     #[test]
     fn missing_findings_do_not_praise_rejected_edge() {
         for (name, is_withheld, expected) in [
-            ("edge_shown", false, "speaks against these figures. Only later trades show"),
+            ("edge_shown", false, "casts doubt on these figures. Only later trades show"),
             ("edge_rejected", false, "makes these figures doubtful: they rule out an edge"),
             ("not_enough_trades", true, "except the reasons for withholding the verdict."),
-            ("not_enough_trades", false, "but they do not yet decide"),
+            ("not_enough_trades", false, "but they do not yet show"),
         ] {
-            let text = without_findings(name, is_withheld);
+            let text = no_findings_text(name, is_withheld);
             assert!(text.starts_with("Nothing was found") && text.contains(expected), "{name}: {text}");
-            assert_eq!(name == "edge_rejected", !text.contains("speaks against these figures"), "{name}");
+            assert_eq!(name == "edge_rejected", !text.contains("casts doubt on these figures"), "{name}");
         }
     }
 

@@ -29,11 +29,11 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
         "<p class=\"kicker\">Verdict</p><h2>{headline}</h2><p class=\"words\">{}.</p>",
         escaped(&capitalised(&strip_headline(&edge.describe(), headline)))
     );
-    for sentence in sentences(page) {
+    for sentence in evidence_sentences(page) {
         let _ = write!(text, "<p>{}</p>", escaped(&sentence));
     }
     if !edge.withheld.is_empty() {
-        text.push_str("<p>Reasons for withholding the edge:</p><ul>");
+        text.push_str("<p>Reasons for withholding the verdict:</p><ul>");
         for reason in &edge.withheld {
             let _ = write!(text, "<li>{}</li>", escaped(reason));
         }
@@ -50,7 +50,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     text
 }
 
-fn sentences(page: &RunPage<'_>) -> Vec<String> {
+fn evidence_sentences(page: &RunPage<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     let EdgeLine { judged_trades, account_for, account_against, .. } = page.edge;
     match &page.analysis.metrics.win_rate {
@@ -62,7 +62,7 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
                 let points = (above * 100.0).abs();
                 let _ = write!(
                     sentence,
-                    " Break-even at the payouts of these trades is {}, so the win rate is {points:.2} points {side}.",
+                    " Break-even at the payouts of these trades is {}, and the win rate is {points:.2} points {side} it.",
                     percent(needed)
                 );
                 let by_money = or_dash(rates.break_even_by_money, percent);
@@ -75,7 +75,7 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
     }
     if let Some(edge) = page.edge.intervals.edge_text() {
         sentences.push(format!(
-            "Edge in percent of the stake: {edge} (95 % interval, valid at any time and with overlap)."
+            "Edge in percent of the stake: {edge} (95 % interval, valid at any time and for overlapping trades)."
         ));
     }
     if let Some(payout) = page.break_even_payout_percent {
@@ -87,11 +87,11 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
         sentences.push(format!("Break-even payout if the run is repeated with other payouts: {words}."));
     }
     sentences.push(format!(
-        "Evidence for an edge from {judged_trades} trades: {} ({} needed). Evidence against an edge: {} ({} needed). The \
-         verdict is valid after every trade and for overlapping trades.",
-        format_factor(*account_for),
+        "Evidence after {judged_trades} trades: {} for an edge ({} needed), {} against an edge ({} needed). The verdict \
+         is valid after every trade and for overlapping trades.",
+        format_evidence(*account_for),
         threshold_text(page.edge.threshold_for),
-        format_factor(*account_against),
+        format_evidence(*account_against),
         threshold_text(Some(page.edge.threshold_against))
     ));
     sentences
@@ -163,7 +163,7 @@ fn tiles(page: &RunPage<'_>) -> String {
     text
 }
 
-fn format_factor(number: f64) -> String {
+fn format_evidence(number: f64) -> String {
     match number {
         large if large >= 1e6 => format!("{large:.1e}"),
         middle if middle >= 100.0 || middle == middle.round() => format!("{middle:.0}"),

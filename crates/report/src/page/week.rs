@@ -6,7 +6,7 @@ use crate::figure::{or_dash, percent, signed_percent};
 use crate::markup::escaped;
 use std::fmt::Write as _;
 
-/// Minimum decided trades of a colored cell. With fewer trades, a single trade could change the color.
+/// Minimum number of decided trades in a colored cell. With fewer trades, a single trade could change the color.
 const MIN_DECIDED: u64 = 5;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
@@ -18,8 +18,8 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     }
     let _ = write!(
         text,
-        "<p>Return in percent of the stake by hour and weekday of the decision (UTC), with the number of trades below. \
-         Colours show the distance from break-even in standard errors. By chance, about {:.0} of {known} cells exceed 2.</p>\
+        "<p>Return in percent of the stake by hour and weekday of the decision (UTC). Small numbers count the trades. \
+         Colours show the distance from break-even in standard errors. By chance, it exceeds 2 in about {:.0} of {known} cells.</p>\
          <ul class=\"key\" aria-label=\"Colours\">",
         known as f64 * 0.05
     );
@@ -76,7 +76,7 @@ fn cell_markup(cell: &Cell) -> String {
     format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&hint), cell.trades)
 }
 
-/// Returns the distance from break-even in standard errors, from -3 to 3. At break-even, the variance is the payout.
+/// Returns the distance from break-even in standard errors, from -3 to 3. The variance at break-even is the payout.
 fn colour_level(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };

@@ -1,4 +1,4 @@
-//! Caveats of a run: reasons to withhold an edge, assumptions, and the number of variants tried.
+//! Caveats of a run: reasons for withholding the verdict, assumptions, and the number of variants tried.
 
 use crate::analysis::Metrics;
 use crate::figure::high_payout;
@@ -14,7 +14,7 @@ use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
 use std::io;
 
-/// If data gaps cancelled a larger share of the trades, an edge is withheld.
+/// Maximum share of trades that data gaps may cancel before the verdict is withheld.
 const MAX_CANCELLED_SHARE: f64 = 0.01;
 
 // Stored documents and pages contain these labels, so the labels must not change. [`caveat_text`] rewords them.
@@ -48,7 +48,7 @@ impl Caveats {
         if basis.may_be_coarse {
             withholding.push("expiries may be shorter than the candles".to_owned());
         }
-        withholding.extend(optimistic_terms(simulation, bots));
+        withholding.extend(optimistic_settings(simulation, bots));
         withholding.extend(basis.has_simulated_latency.then(|| low_recorded_latency(simulation)).flatten());
         let mut labels = vec![ASSUMED_PAYOUT];
         if !basis.has_venue_prices {
@@ -62,7 +62,7 @@ impl Caveats {
         self.withholding.extend(unknown.map(|why| format!("variants unknown: {why}")));
     }
 
-    /// Withholds an edge if data gaps cancelled or rejected more than 1 % of a replay's trades.
+    /// Withholds the verdict if data gaps cancelled or rejected more than 1 % of a replay's trades.
     pub fn count_gaps(&mut self, book: &TradeBook) {
         let no_price = book.refusal_counts().get("NoPrice").copied().unwrap_or_default();
         let ended = book.rows().iter().filter_map(|row| row.outcome);
@@ -91,7 +91,7 @@ impl Caveats {
         book: &TradeBook,
     ) -> Self {
         let of_simulated =
-            |labels| Self { withholding: optimistic_terms(simulation, bots), labels, ..Self::default() };
+            |labels| Self { withholding: optimistic_settings(simulation, bots), labels, ..Self::default() };
         let mut caveats = match trading {
             None | Some(TradingMode::Demo | TradingMode::Real) => Self::default(),
             Some(TradingMode::Paper) => of_simulated(vec![ASSUMED_PAYOUT]),
@@ -108,7 +108,7 @@ impl Caveats {
     }
 }
 
-fn optimistic_terms(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
+fn optimistic_settings(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
     let payouts = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
     low_latency(simulation).into_iter().chain(high_payout(payouts, "assumed")).collect()
 }
@@ -130,7 +130,7 @@ fn low_recorded_latency(simulation: &SimulationSettings) -> Option<String> {
 pub(crate) fn caveat_text(label: &str) -> &str {
     match label {
         ASSUMED_PAYOUT => "the payout is assumed",
-        HYPOTHESIS => "the candles are not your venue's",
+        HYPOTHESIS => "the candles are not from your venue",
         UNCOUNTED => "variants are not counted",
         OPERATOR_SETTLED => "manually settled trades are excluded",
         other => other,
@@ -138,7 +138,7 @@ pub(crate) fn caveat_text(label: &str) -> &str {
 }
 
 impl Caveats {
-    /// Restores caveats from a file. An unknown label counts as a reason to withhold an edge.
+    /// Restores caveats from a file. An unknown label becomes a reason for withholding the verdict.
     pub(crate) fn restore(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
         let mut labels = Vec::new();
         for name in named {
@@ -150,7 +150,7 @@ impl Caveats {
         Self { withholding, labels, variants }
     }
 
-    /// Returns all reasons to withhold an edge. `judge_again` judges the same trades with a different test.
+    /// Returns all reasons for withholding the verdict. `judge_again` judges the same trades with a different test.
     pub(crate) fn reasons_to_withhold(
         &self,
         test: &EdgeTest,
@@ -164,7 +164,7 @@ impl Caveats {
     }
 }
 
-/// Returns a reason to withhold an edge that does not survive the Bonferroni correction for this many variants.
+/// Returns a reason for withholding the verdict if the edge does not survive a Bonferroni correction for `variants`.
 fn best_of_many(test: &EdgeTest, variants: u64, judge: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
     if variants < 2 {
         return None;
@@ -211,7 +211,7 @@ impl VariantCounter {
         Ok(VariantCount::new(&noted, &notes, &self.look))
     }
 
-    /// Records variants whose code has changed: their trades differ from an earlier run on the same candles.
+    /// Records variants with changed code, whose trades differ from an earlier run on the same candles.
     fn note_rewritten(
         &self,
         noted: &LedgerSummary,
@@ -236,7 +236,7 @@ impl VariantCounter {
     pub(super) fn failure(&self, error: &io::Error) -> String {
         let place = self.ledger.path().display();
         format!(
-            "this variant is not counted: {place}: {error}. Set [variants] ledger to another file, or to \"\" to disable it"
+            "this variant is not counted: {place}: {error}. Set [variants] ledger to another file, or to \"\" to count no variants"
         )
     }
 }

@@ -19,8 +19,8 @@ use std::ops::Range;
 
 const BOT_HEADER: [&str; 10] =
     ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "evidence", "verdict"];
-const AFTER_WIN_RATE: usize = 3;
-const DELAYS: [&str; 4] =
+const INDEX_AFTER_WIN_RATE: usize = 3;
+const DELAY_COLUMNS: [&str; 4] =
     ["candle close to receipt", "decision to venue", "decision to open", "request to response"];
 
 impl fmt::Display for RunReport {
@@ -42,7 +42,7 @@ impl fmt::Display for RunReport {
             writeln!(f, "\n{words}.")?;
         }
         if !self.delays.is_empty() {
-            writeln!(f, "\n{}", delays(&self.delays))?;
+            writeln!(f, "\n{}", delay_table(&self.delays))?;
         }
         write!(
             f,
@@ -83,12 +83,12 @@ impl RunReport {
             ("max drawdown, % of peak", format!("{:.2} %", self.max_drawdown_percent)),
             ("longest losing streak", self.longest_losing_streak.to_string()),
         ];
-        if let Some(by_money) = self.other_break_even() {
-            figures.insert(AFTER_WIN_RATE, ("break-even, weighted by stake", by_money));
+        if let Some(by_money) = self.stake_weighted_break_even() {
+            figures.insert(INDEX_AFTER_WIN_RATE, ("break-even, weighted by stake", by_money));
         }
         figures.extend(sparkline(&self.analysis.equity).map(|line| ("equity curve", line)));
-        figures.extend(self.luck());
-        figures.extend(self.sensitivity());
+        figures.extend(self.luck_figures());
+        figures.extend(self.sensitivity_figures());
         if let Some(overlap) = self.edge.overlap() {
             figures.push(("overlap", overlap));
         }
@@ -126,7 +126,7 @@ impl RunReport {
         figures
     }
 
-    fn other_break_even(&self) -> Option<String> {
+    fn stake_weighted_break_even(&self) -> Option<String> {
         let (by_trades, by_money) = (percent(self.break_even), percent(self.break_even_by_money));
         (by_trades != by_money).then(|| format!("{by_money} (the win rate is not weighted)"))
     }
@@ -138,7 +138,7 @@ impl RunReport {
         if by_unit == by_money { by_unit } else { format!("{by_unit} ({by_money} weighted by stake)") }
     }
 
-    fn luck(&self) -> Vec<(&'static str, String)> {
+    fn luck_figures(&self) -> Vec<(&'static str, String)> {
         let mut figures = Vec::new();
         if let Some(variants) = self.analysis.variants.as_ref().filter(|variants| variants.count > 1) {
             let corrected = variants.p_value_bonferroni.map(|p| format!(", corrected p-value {p:.4}"));
@@ -154,7 +154,7 @@ impl RunReport {
         figures
     }
 
-    fn sensitivity(&self) -> Vec<(&'static str, String)> {
+    fn sensitivity_figures(&self) -> Vec<(&'static str, String)> {
         let curves = self.analysis.sensitivity.iter().flat_map(|sensitivity| &sensitivity.curves);
         let text = |curve: &SensitivityCurve| {
             let point = |point: &SensitivityPoint| {
@@ -178,8 +178,8 @@ impl RunReport {
     }
 }
 
-fn delays(lines: &[DelayLine]) -> String {
-    table_text(["median / p99 delay, ms"].into_iter().chain(DELAYS), lines.iter().map(delay_row))
+fn delay_table(lines: &[DelayLine]) -> String {
+    table_text(["median / p99 delay, ms"].into_iter().chain(DELAY_COLUMNS), lines.iter().map(delay_row))
 }
 
 fn delay_row(line: &DelayLine) -> Vec<String> {
@@ -229,7 +229,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
         figures: report.figures(),
         notices: report.notices.clone(),
         tables: vec![
-            ("Delays: median / p99, ms", DataTable::new(["symbol"].into_iter().chain(DELAYS), delays)),
+            ("Delays: median / p99, ms", DataTable::new(["symbol"].into_iter().chain(DELAY_COLUMNS), delays)),
             ("How often each condition was true", ConditionLine::table(&report.conditions)),
         ],
         trades: Trades { book, bots, scale, balance, span, prices },

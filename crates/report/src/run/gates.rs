@@ -9,7 +9,7 @@ use serde::Serialize;
 const MAX_DRAWS: usize = 2_000;
 /// Minimum number of random gates and of shuffles. This many are enough for a p-value of 0.01.
 const MIN_DRAWS: usize = 99;
-/// Maximum number of signals multiplied by draws. More draws would take longer than the run itself.
+/// Maximum product of signals and draws. More draws would take longer than the run itself.
 const DRAW_BUDGET: usize = 20_000_000;
 const SEED: u64 = 1;
 
@@ -58,7 +58,7 @@ impl GateLine {
         let random = random_95.map(|[low, high]| format!("{} to {}", percent(low), percent(high)));
         vec![
             gate,
-            format!("{} per trade, {} without the gate", percent(mean), percent(*mean_of_all)),
+            format!("mean return {} per trade, {} without the gate", percent(mean), percent(*mean_of_all)),
             format!(
                 "random gates {} (95 %), p-value in shuffled order {}",
                 random.unwrap_or_else(|| "-".to_owned()),
@@ -66,7 +66,7 @@ impl GateLine {
             ),
             self.worth.describe().to_owned(),
             format!("passed {real} of {trades} signals, at a payout of {:.0} %,", self.payout_percent),
-            "including signals of the warm-up and those rejected by a limit".to_owned(),
+            "including signals from the warm-up and signals that a limit rejected".to_owned(),
         ]
     }
 }

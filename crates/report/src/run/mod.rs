@@ -64,7 +64,7 @@ pub struct Run<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsettled {
-    /// Stakes were returned, because the simulated venue ended with its candles. The final balance includes the stakes.
+    /// The simulated venue ended with the run and returned the stakes. The final balance includes them.
     Returned,
     AtVenue,
 }
@@ -88,7 +88,7 @@ pub struct RunReport {
     final_balance: f64,
     unsettled_stakes: f64,
     win_rate: Option<f64>,
-    /// Break-even win rate of the decided trades at equal stakes. Can be compared with `win_rate`.
+    /// Break-even win rate of the decided trades at equal stakes, comparable with `win_rate`.
     break_even: Option<f64>,
     break_even_by_money: Option<f64>,
     break_even_payout_percent: Option<f64>,
@@ -265,7 +265,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     analysis
 }
 
-/// Tests the trades of all bots together with their share of alpha; 0 if the journal lacks earlier trades.
+/// Tests the trades of all bots together. Their share of alpha is 0 if the journal lacks earlier trades.
 fn overall_test(run: &Run<'_>) -> EdgeTest {
     if let [only] = &*run.verdicts {
         return only.edge_test().clone();

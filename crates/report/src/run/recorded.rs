@@ -7,8 +7,8 @@ use candlewick_sdk::{CandleSeries, Millis};
 use std::ops::Range;
 use std::time::Duration;
 
-const WITHOUT_SENSITIVITY: &str = "A live run cannot be repeated. Run `candlewick backtest --sensitivity` with the same bots \
-                                   and candles to see the effect of latency, payout, price path and stress.";
+const NO_SENSITIVITY_REASON: &str = "A live run cannot be repeated. Run `candlewick backtest --sensitivity` with the same \
+                                     bots and candles to see the effect of latency, payout, price path and stress.";
 
 pub struct RecordedReport {
     pub report: RunReport,
@@ -33,7 +33,7 @@ impl RecordedReport {
             span: &self.part.span,
             prices: Prices::Fair,
             candles: self.candles.clone(),
-            without_sensitivity: WITHOUT_SENSITIVITY,
+            without_sensitivity: NO_SENSITIVITY_REASON,
         }
     }
 }

@@ -105,7 +105,7 @@ pub struct RunFacts {
     pub labels: Vec<String>,
     /// SHA-256 hash of the CSV lines as hexadecimal digits. The order of the lines does not affect the hash.
     pub lines: String,
-    /// Sequence numbers of decision, answer, end without opening, and settlement; ordered by line hash, 0 if missing.
+    /// Sequence numbers of decision, answer, end without opening, and settlement; 0 if missing. Sorted by line hash.
     pub order: Vec<[u32; 4]>,
     pub not_opened: Vec<NotOpened>,
 }
@@ -156,7 +156,7 @@ impl RunFacts {
         PathBuf::from(name)
     }
 
-    /// Returns the sequence numbers of these lines, in any order; `None` if the lines are from a different run.
+    /// Returns the sequence numbers of `lines`, which may be in any order; `None` if they are from a different run.
     pub(crate) fn recorded_order<'a>(
         &self,
         lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,

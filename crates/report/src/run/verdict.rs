@@ -1,4 +1,4 @@
-//! Verdict of a report, with evidence and reasons to withhold an edge.
+//! Verdict of a report, with its evidence and the reasons for withholding it.
 
 use super::caveats::{Caveats, caveat_text};
 use crate::analysis::Finding;
@@ -20,7 +20,7 @@ pub struct EdgeLine {
     pub verdict: &'static str,
     pub(crate) judged_trades: u64,
     about_more_trades: Option<u64>,
-    /// Tested edge: the mean return per unit of stake.
+    /// Tested edge, as the mean return per unit of stake.
     delta: f64,
     #[serde(skip)]
     alpha: f64,
@@ -89,7 +89,7 @@ impl EdgeLine {
         .ended(since)
     }
 
-    /// Sets the time from which later trades no longer support the edge; `None` if later trades support the edge.
+    /// Sets the time since which trades no longer support the edge; `None` if they still do.
     #[must_use]
     pub fn ended(self, since: Option<Millis>) -> Self {
         let verdict = match (since, self.verdict) {
@@ -152,7 +152,7 @@ impl EdgeLine {
                 let (bots, needed) = (thresholds.len(), threshold_text(Some(*first)));
                 format!("; {bots} bots share this error rate, so each bot needs {needed}")
             }
-            [_, _, ..] => "; several bots share this error rate, so each bot needs more".to_owned(),
+            [_, _, ..] => "; several bots share this error rate, so each bot needs more evidence".to_owned(),
             _ => String::new(),
         };
         format!(

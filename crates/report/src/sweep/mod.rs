@@ -64,7 +64,7 @@ impl<'a> RejectedSets<'a> {
         let hint = suggest_condition(why, parameters).map_or_else(String::new, |condition| {
             format!("; add --where \"{condition}\" to exclude such sets and try others instead")
         });
-        Some(format!("the strategy rejected {} of {of}, the first because: {why}{hint}", self.count))
+        Some(format!("the strategy rejected {} of {of}; first reason: {why}{hint}", self.count))
     }
 }
 
@@ -111,7 +111,7 @@ struct BestLine {
     score: f64,
     parameters: Map<String, Value>,
     p_value_corrected: Option<f64>,
-    /// Probability that the best of all sets does at least as well although no set has an edge.
+    /// Probability that the best of all sets would do at least this well if no set had an edge.
     p_value_of_many: Option<f64>,
     figures: Figures,
 }
@@ -201,7 +201,7 @@ fn count_stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
 pub(crate) fn under_way_text(sets: u64) -> Option<String> {
     (sets > 0).then(|| {
         let sets = counted(sets, "set", "sets");
-        format!("the variants include {sets} planned by running or interrupted searches; resume these to count only tried sets")
+        format!("the variants include {sets} planned by unfinished searches; finish these searches to count only tried sets")
     })
 }
 
@@ -294,7 +294,7 @@ impl SweepReport {
         )
     }
 
-    /// Returns all notices except the number of variants, because later steps increase that number.
+    /// Returns all notices except the one on the number of variants, because later steps increase that number.
     pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
         self.notices.iter().filter(|notice| self.of_variants.as_ref() != Some(notice))
     }

@@ -1,4 +1,4 @@
-//! Conclusions of a guided search. Each conclusion has a meaning and next steps.
+//! Conclusions of a guided search, with their descriptions and next steps.
 
 use super::{TuneHints, TunedGate};
 use crate::analysis::FindingKind;
@@ -67,33 +67,33 @@ impl Conclusion {
         let verdict = report.edge.describe();
         match self {
             Self::EdgeHeld => {
-                "The edge is shown on the walk-forward tests, and again on the unseen hold-out.".to_owned()
+                "The walk-forward tests show an edge, and so does the unseen hold-out.".to_owned()
             }
             Self::EdgeShown if !looks.is_empty() => format!(
-                "The edge is shown on the walk-forward tests. The hold-out is still locked, but its candles were used before: {}.",
+                "The walk-forward tests show an edge. The hold-out is still locked, but its candles were used before: {}.",
                 looks.join("; ")
             ),
             Self::EdgeShown => {
-                "The edge is shown on the walk-forward tests. The hold-out is unseen and still locked.".to_owned()
+                "The walk-forward tests show an edge. The hold-out is unseen and still locked.".to_owned()
             }
             Self::EdgeUnconfirmed => {
-                "The edge is shown on the walk-forward tests. The hold-out neither confirms the edge nor rules it out; the table below shows why."
+                "The walk-forward tests show an edge. The hold-out neither confirms the edge nor rules it out; the table below shows why."
                     .to_owned()
             }
             Self::EdgeNotHeld => {
-                "The edge is shown on the walk-forward tests, but the unseen hold-out rules the edge out: the edge was luck, or it is over."
+                "The walk-forward tests show an edge, but the unseen hold-out rules it out: the edge was luck, or it is over."
                     .to_owned()
             }
             Self::EdgeNoLongerHeld | Self::EdgeWithheld => {
-                format!("On the walk-forward tests: {verdict}.")
+                format!("Verdict on the walk-forward tests: {verdict}.")
             }
-            Self::NoEdge => format!("On the walk-forward tests: {verdict}. Do not trade this rule."),
+            Self::NoEdge => format!("Verdict on the walk-forward tests: {verdict}. Do not trade this rule."),
             Self::NotEnoughTrades => {
                 let cause = gate.filter(|gate| gate.is_cause()).map_or_else(String::new, |gate| {
                     let TunedGate { signals, traded, .. } = gate;
                     format!(" The gate is the cause: it passed {traded} of {signals} signals before the hold-out.")
                 });
-                format!("{} On the walk-forward tests: {verdict}.{cause}", describe_tendency(report.tested()))
+                format!("{} Verdict on the walk-forward tests: {verdict}.{cause}", describe_tendency(report.tested()))
             }
         }
     }
@@ -102,11 +102,11 @@ impl Conclusion {
         self,
         report: &WalkForwardReport,
         (looks, conditions, gate): (&[String], &[ConditionLine], Option<&TunedGate>),
-        places: &TuneHints,
+        hints: &TuneHints,
     ) -> Vec<String> {
         let is_spent = report.hold_out.as_ref().is_some_and(|hold_out| hold_out.openings > 0);
-        let more = places.more.clone();
-        let runs = places.best.as_ref().map(|_| &places.arguments);
+        let more = hints.more.clone();
+        let runs = hints.best.as_ref().map(|_| &hints.arguments);
         let watch = runs.map(|arguments| {
             format!("watch the bot trade on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end \
                  --journal run.db`. This replays all candles, including the hold-out, and counts as one use of these candles")
@@ -128,14 +128,14 @@ impl Conclusion {
             ],
             Self::EdgeShown if !looks.is_empty() => vec![
                 Some(
-                    "the candles of the hold-out were used before, so its result counts for less. The report mentions \
-                     this when you open the hold-out (once, with `--open-hold-out`)"
+                    "the candles of the hold-out were used before, so its result is weaker evidence. If you open the \
+                     hold-out (once, with `--open-hold-out`), the report mentions this"
                         .to_owned(),
                 ),
-                Some(format!("only unseen candles count in full: {more}")),
+                Some(format!("for full evidence, use unseen candles: {more}")),
             ],
             Self::EdgeShown => vec![Some(
-                "open the hold-out, once: the same command with `--open-hold-out`. Trade only if the edge holds there, too"
+                "open the hold-out once: repeat the command with `--open-hold-out`. Trade only if the edge also holds there"
                     .to_owned(),
             )],
             Self::EdgeNotHeld => vec![
@@ -144,13 +144,13 @@ impl Conclusion {
             ],
             Self::EdgeNoLongerHeld | Self::NoEdge => vec![Some(idea), watch],
             Self::EdgeWithheld => vec![
-                Some("fix the reasons for withholding, then run the same command again".to_owned()),
+                Some("resolve the reasons for withholding the verdict, then run the same command again".to_owned()),
                 watch,
             ],
             // No edge is confirmed, so the next steps do not suggest a wallet.
             Self::EdgeUnconfirmed => vec![Some(more), watch],
-            Self::NotEnoughTrades => hints_without_signals(conditions)
-                .or_else(|| gate.filter(|gate| gate.is_cause()).map(|_| hints_behind_gate(watch.clone())))
+            Self::NotEnoughTrades => hints_for_never_true(conditions)
+                .or_else(|| gate.filter(|gate| gate.is_cause()).map(|_| hints_for_strict_gate(watch.clone())))
                 .unwrap_or_else(|| vec![Some(more), watch]),
         };
         let spent = (is_spent && self == Self::EdgeShown).then(|| {
@@ -160,7 +160,7 @@ impl Conclusion {
     }
 }
 
-fn hints_without_signals(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
+fn hints_for_never_true(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
     let never = ConditionLine::describe_never_true(conditions);
     let wholes = conditions.iter().filter(|line| line.is_expected_true()).count();
     (!never.is_empty()).then(|| {
@@ -172,8 +172,8 @@ fn hints_without_signals(conditions: &[ConditionLine]) -> Option<Vec<Option<Stri
     })
 }
 
-/// Returns hints if a gate passes too few trades. More candles would not help in this case.
-fn hints_behind_gate(watch: Option<String>) -> Vec<Option<String>> {
+/// Returns hints for a gate that passes too few signals. More candles would not help.
+fn hints_for_strict_gate(watch: Option<String>) -> Vec<Option<String>> {
     vec![
         Some(
             "tune the rule without its gate first, so that every signal counts: remove `gate` from the bot's params \

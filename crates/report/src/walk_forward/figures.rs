@@ -11,9 +11,9 @@ use serde_json::Value;
 use std::fmt;
 use std::io::{self, Write};
 
-const EFFICIENCY: &str = "Efficiency is the test expectancy divided by the in-sample expectancy: at 1 the test kept \
-                          all of the profit, at 0 nothing, below 0 the test lost. The total weights windows by their \
-                          test trades; - means no in-sample profit or no test trades.";
+const EFFICIENCY: &str = "Efficiency is the test expectancy divided by the in-sample expectancy: at 1, the test kept \
+                          the whole profit; at 0, it kept nothing; below 0, it lost money. The total weights windows \
+                          by their test trades; - means no in-sample profit or no test trades.";
 
 impl fmt::Display for WalkForwardSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,8 +73,8 @@ fn window_row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
     row.extend(chosen.values(&report.parameters));
     let score = |score: f64| report.by.format_score(score);
     row.extend([score(chosen.score), chosen.out_of_sample_score.map_or("-".to_owned(), score)]);
-    row.extend(chosen.result());
-    row.extend([part(chosen.efficiency), chosen.robustness.describe()]);
+    row.extend(chosen.result_cells());
+    row.extend([format_ratio(chosen.efficiency), chosen.robustness.describe()]);
     row
 }
 
@@ -84,7 +84,7 @@ impl ChosenLine {
     }
 
     /// Returns the in-sample win rate, followed by the out-of-sample win rate, break-even, trades and profit.
-    fn result(&self) -> [String; 5] {
+    fn result_cells(&self) -> [String; 5] {
         let tested = &self.out_of_sample;
         let [before, rate, needed] =
             [self.in_sample.win_rate, tested.win_rate, tested.break_even].map(percent);
@@ -121,14 +121,14 @@ impl WalkForwardReport {
             figures.push(("trades", "none: no set had enough trades in any window".to_owned()));
         }
         figures.extend(self.edge.overlap().map(|overlap| ("overlap", overlap)));
-        figures.push(("efficiency", part(self.efficiency)));
+        figures.push(("efficiency", format_ratio(self.efficiency)));
         let robustness = &self.robustness;
         if let Some(share) = robustness.share {
             let falls = [robustness.counts.mean_fall, robustness.counts.worst_fall];
             let drop = |fall: f64| self.by.format_score(fall).trim_start_matches('+').to_owned();
             let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), drop));
             let text = format!(
-                "{} beat break-even in sample ({}); mean drop of {} {mean}, worst {worst}",
+                "{} beat break-even in sample ({}); mean drop in {}: {mean}, worst {worst}",
                 robustness.describe(),
                 percent(share),
                 self.objective
@@ -140,8 +140,8 @@ impl WalkForwardReport {
     }
 }
 
-fn part(part: Option<f64>) -> String {
-    part.map_or("-".to_owned(), |part| format!("{part:.2}"))
+fn format_ratio(ratio: Option<f64>) -> String {
+    ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
 impl WalkForwardReport {
@@ -180,7 +180,7 @@ impl WalkForwardReport {
             let mut row = vec![minute(line.test.from), minute(line.test.to)];
             match &line.chosen {
                 None => row.extend((0..self.parameters.len() + 5).map(|_| "-".to_owned())),
-                Some(chosen) => row.extend(chosen.values(&self.parameters).chain(chosen.result())),
+                Some(chosen) => row.extend(chosen.values(&self.parameters).chain(chosen.result_cells())),
             }
             row
         };

@@ -18,7 +18,7 @@ pub struct HoldOut {
     /// Number of times that the hold-out was opened for this hypothesis, including this run.
     pub(crate) openings: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    opened: Option<OpenedLine>,
+    opened: Option<OpenedHoldOut>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,13 +28,13 @@ pub struct HoldOutOpening {
     pub number: usize,
     /// Number of times that these candles were opened for different hypotheses.
     pub others: usize,
-    /// Known earlier uses of these candles. Each use is a reason to withhold an edge.
+    /// Known earlier uses of these candles. Each use is a reason for withholding the verdict.
     pub looks: Vec<String>,
     pub looks_unknown: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct OpenedLine {
+struct OpenedHoldOut {
     opened_at: String,
     opened_for_others: usize,
     looks: Vec<String>,
@@ -51,7 +51,7 @@ impl HoldOut {
         Self { from: range.start, to: range.end, openings, opened: None }
     }
 
-    /// Evaluates the hold-out like the test of a window. An earlier use of these candles withholds an edge.
+    /// Evaluates the hold-out like the test of a window. The verdict is withheld if these candles were used before.
     pub fn opened(
         step: &WindowResult,
         (space, objective): (&Space, Objective),
@@ -74,7 +74,7 @@ impl HoldOut {
             from: step.window.test.start,
             to: step.window.test.end,
             openings: opened.number,
-            opened: Some(OpenedLine {
+            opened: Some(OpenedHoldOut {
                 opened_at: opened.at.clone(),
                 opened_for_others: opened.others,
                 looks: opened.looks.clone(),

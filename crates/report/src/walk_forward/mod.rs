@@ -1,4 +1,4 @@
-//! Report of a walk-forward: one struct that renders as a table or as JSON.
+//! Walk-forward report: one struct that renders as a table or as JSON.
 
 mod figures;
 mod hold_out;
@@ -43,7 +43,7 @@ pub struct WalkForwardResult<'a> {
     pub hold_out: Option<HoldOut>,
 }
 
-/// Result of a walk-forward. It does not depend on interruptions or on the machine.
+/// Walk-forward result, which does not depend on interruptions or on the machine.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardReport {
     scheme: &'static str,
@@ -289,7 +289,7 @@ fn describe_untested(
     let place = if has_hold_out { " before the hold-out" } else { "" };
     let (unused, missing) = (span(left), span(windows.test - left));
     (left.get() > windows.test.get() / 10).then(|| {
-        format!("the last {unused}{place} are untested, because another test window needs {missing} more")
+        format!("the last {unused}{place} are untested: another test window would need {missing} more")
     })
 }
 

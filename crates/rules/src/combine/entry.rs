@@ -16,7 +16,7 @@ pub const NAME: &str = "combine";
 pub const VERSION: &str = "1.0.0";
 /// Version for combinations whose signal reasons mention votes or an inverted direction.
 const REWORDED_VERSION: &str = "1.1.0";
-const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
+const ABOUT: &str = "Combines strategies: the first that signals, a vote, filters, or inverted signals.";
 
 pub(super) const MAX_WITHIN_CANDLES: usize = 10_000;
 const MAX_PARTS: usize = 32;
@@ -52,7 +52,7 @@ pub(super) fn specify_entry(
         return Err(invalid(format!("combinations are nested too deeply: use at most {MAX_DEPTH} levels")));
     }
     let plan = CombinationPlan::parse(params, registry, depth)?;
-    let language = if plan.is_reworded(params) { REWORDED_VERSION } else { VERSION };
+    let language = if plan.has_reworded_reasons(params) { REWORDED_VERSION } else { VERSION };
     let version = format!("{language}+{}", plan.hash());
     let weights: Vec<f64> = plan.parts.iter().map(|part| part.weight).collect();
     let of_parts = plan.parts.iter().chain(&plan.filters).flat_map(PlannedPart::parameters).cloned();
@@ -187,7 +187,7 @@ impl CombinationPlan {
         Ok(Self { parts, filters, needs, is_vote, gate })
     }
 
-    fn is_reworded(&self, params: &Value) -> bool {
+    fn has_reworded_reasons(&self, params: &Value) -> bool {
         let is_inverted = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
         let is_vote = self.is_vote && self.parts.len() > 1;
         is_vote || is_inverted || self.parts.iter().any(|part| part.invert)

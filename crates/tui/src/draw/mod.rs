@@ -134,7 +134,7 @@ const HELP_LINES: [(&str, &str); 9] = [
     ("tab, ← →, 1-5", "switch panes"),
     ("↑ ↓", "scroll"),
     ("h", "halt: no new trades; open trades continue"),
-    ("r", "resume: open trades again"),
+    ("r", "resume: open new trades again"),
     ("q", "quit: no new trades, wait for open trades"),
     ("q again", "quit immediately"),
     ("Ctrl-C", "like q, with exit code 130"),
@@ -154,7 +154,7 @@ fn draw_help(frame: &mut Frame<'_>, area: Rect) {
         })
         .collect();
     lines.push(Line::raw(""));
-    lines.push(Line::styled(" h and r have the effect of `candlewick halt` and `resume`.", Palette::DIM));
+    lines.push(Line::styled(" h and r work like `candlewick halt` and `candlewick resume`.", Palette::DIM));
     frame.render_widget(Clear, place);
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" Keys ")), place);
 }

@@ -32,7 +32,7 @@ impl Ruler {
         {
             return Self { name, places: Positions::Listed(list.to_vec()) };
         }
-        let (low, high) = ends(occurring.filter_map(Setting::to_number)).unwrap_or((0.0, 1.0));
+        let (low, high) = min_max(occurring.filter_map(Setting::to_number)).unwrap_or((0.0, 1.0));
         Self { name, places: Positions::Between(low, high) }
     }
 
@@ -74,7 +74,7 @@ impl Ruler {
 
 impl Shade {
     pub(super) fn new(scores: impl Iterator<Item = f64>) -> Option<Self> {
-        ends(scores).map(|(low, high)| Self { low, high })
+        min_max(scores).map(|(low, high)| Self { low, high })
     }
 
     pub(super) const fn ends(&self) -> (f64, f64) {
@@ -131,9 +131,9 @@ fn label(setting: &Setting) -> String {
     }
 }
 
-fn ends(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    numbers.fold(None, |ends, number| {
-        let (low, high) = ends.unwrap_or((number, number));
+fn min_max(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    numbers.fold(None, |found, number| {
+        let (low, high) = found.unwrap_or((number, number));
         Some((number.min(low), number.max(high)))
     })
 }
