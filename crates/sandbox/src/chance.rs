@@ -1,4 +1,4 @@
-//! Seeded random numbers and identifiers. Each value depends only on its keys, not on the order of calls.
+//! Seeded random numbers and identifiers. A value depends only on the seed and its keys, not on the order of calls.
 
 use candlewick_sdk::{Millis, Symbol};
 use chacha20::ChaCha8Rng;
@@ -38,7 +38,7 @@ impl Chance {
         (self.random_word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns an approximately normal random number with mean 0 and variance 1. The number is equal on all machines.
+    /// Returns an approximately normal random number with mean 0 and variance 1, identical on all machines.
     pub(crate) fn random_normal(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> f64 {
         let word = self.random_word(subject, keys, index);
         let sum: u64 = (0..4).map(|part| (word >> (part * 16)) & 0xffff).sum();
@@ -64,10 +64,10 @@ pub(crate) enum IdKind {
     Record = 5,
 }
 
-/// Generates an id in the format of the venue: 26 characters that sort by time (`observed: values`).
-pub(crate) fn generate_id(chance: Chance, named: IdKind, time: Millis, keys: [u64; 2]) -> String {
+/// Generates an id in the ULID format of the venue: 26 characters that sort by time (`observed: values`).
+pub(crate) fn generate_id(chance: Chance, kind: IdKind, time: Millis, keys: [u64; 2]) -> String {
     let bits = |half: u64| {
-        let mixed = keys[0].rotate_left(32) ^ named as u64;
+        let mixed = keys[0].rotate_left(32) ^ kind as u64;
         u128::from(chance.random_word(DrawSubject::Identifier, [mixed, keys[1]], half))
     };
     let moment = u128::from(time.get().max(0).cast_unsigned() & 0xffff_ffff_ffff);

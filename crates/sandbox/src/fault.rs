@@ -18,7 +18,7 @@ pub enum Fault {
     /// The response to an order has status 500 or 503, although the venue opened the trade.
     ErrorsAfter,
     DropBefore,
-    /// The connection is reset after the venue accepted an order, so the trade was opened.
+    /// The connection is reset without a response to an order, although the venue opened the trade.
     DropAfter,
     /// The server handles the request but does not respond. The connection is reset later.
     Hang,
@@ -75,12 +75,12 @@ impl Fault {
     }
 
     /// Returns the default duration: in real time for latency, hang and stream faults, otherwise in venue time.
-    const fn default_span(self) -> Millis {
+    const fn default_duration(self) -> Millis {
         Millis::new(FAULT_ROWS[self as usize].3)
     }
 
-    fn has_span(self) -> bool {
-        self.default_span() > Millis::ZERO
+    fn has_duration(self) -> bool {
+        self.default_duration() > Millis::ZERO
     }
 }
 
@@ -114,7 +114,7 @@ impl fmt::Display for Fault {
 
 /// Faults to inject, as a comma-separated list such as `errors:0.2,latency:300ms,list-lag:0.5:10s`.
 ///
-/// A name can be followed by a probability from 0 to 1 and, for a fault that lasts, a duration in `ms`, `s` or `m`.
+/// A name can be followed by a probability from 0 to 1 and, if the fault lasts, a duration in `ms`, `s` or `m`.
 /// `none` disables all faults, `mixed` enables all at low rates, `all` at default rates. Later entries take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
@@ -125,18 +125,18 @@ pub struct FaultProfile {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FaultRate {
-    /// Probability that the fault occurs on one occasion, from 0 to 1.
+    /// Probability that the fault occurs at each opportunity, from 0 to 1.
     pub probability: f64,
     /// Duration of the fault. Zero if the fault is instantaneous.
-    pub span: Millis,
+    pub duration: Millis,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
     #[error("\"{name}\" is not a fault: use none, mixed, all, or any of {known}")]
     UnknownName { name: String, known: String },
-    #[error("\"{part}\" after {fault}: use a probability from 0 to 1{span}")]
-    BadPart { part: String, fault: Fault, span: &'static str },
+    #[error("\"{part}\" after {fault}: use a probability from 0 to 1{hint}")]
+    BadPart { part: String, fault: Fault, hint: &'static str },
 }
 
 impl FaultProfile {
@@ -175,37 +175,37 @@ impl FaultProfile {
             None => Ok(()),
             Some(part) => Err(FaultError::UnknownName {
                 name: format!("{name}:{part}"),
-                known: "the single faults, such as errors:0.5".to_owned(),
+                known: "the individual faults, such as errors:0.5".to_owned(),
             }),
         }
     }
 
     fn add_all(&mut self, probability: impl Fn(Fault) -> f64) {
         for fault in Fault::ALL {
-            let rate = FaultRate { probability: probability(fault), span: fault.default_span() };
+            let rate = FaultRate { probability: probability(fault), duration: fault.default_duration() };
             self.rates.insert(fault, rate);
         }
     }
 }
 
 fn parse_rate<'a>(fault: Fault, parts: impl Iterator<Item = &'a str>) -> Result<FaultRate, FaultError> {
-    let mut rate = FaultRate { probability: fault.default_probability(), span: fault.default_span() };
+    let mut rate = FaultRate { probability: fault.default_probability(), duration: fault.default_duration() };
     for part in parts {
         let probability = part.parse::<f64>().ok().filter(|value| (0.0..=1.0).contains(value));
-        let span = parse_span(part).filter(|_| fault.has_span());
-        match (probability, span) {
+        let duration = parse_duration(part).filter(|_| fault.has_duration());
+        match (probability, duration) {
             (Some(probability), _) => rate.probability = probability,
-            (None, Some(span)) => rate.span = span,
+            (None, Some(duration)) => rate.duration = duration,
             (None, None) => {
-                let span = if fault.has_span() { " or a span such as 300ms, 10s or 2m" } else { "" };
-                return Err(FaultError::BadPart { part: part.chars().take(32).collect(), fault, span });
+                let hint = if fault.has_duration() { " or a duration such as 300ms or 2m" } else { "" };
+                return Err(FaultError::BadPart { part: part.chars().take(32).collect(), fault, hint });
             }
         }
     }
     Ok(rate)
 }
 
-fn parse_span(text: &str) -> Option<Millis> {
+fn parse_duration(text: &str) -> Option<Millis> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let count: i64 = text[..digits].parse().ok()?;
     let unit = match &text[digits..] {
@@ -214,7 +214,7 @@ fn parse_span(text: &str) -> Option<Millis> {
         "m" => 60_000,
         _ => return None,
     };
-    Some(Millis::new(count.checked_mul(unit)?)).filter(|span| *span <= Millis::DAY)
+    Some(Millis::new(count.checked_mul(unit)?)).filter(|duration| *duration <= Millis::DAY)
 }
 
 impl FromStr for FaultProfile {
@@ -237,8 +237,8 @@ impl fmt::Display for FaultProfile {
         for (index, (fault, rate)) in self.rates.iter().enumerate() {
             let comma = if index > 0 { "," } else { "" };
             write!(f, "{comma}{fault}:{}", rate.probability)?;
-            if fault.has_span() {
-                write!(f, ":{}ms", rate.span)?;
+            if fault.has_duration() {
+                write!(f, ":{}ms", rate.duration)?;
             }
         }
         Ok(())
@@ -304,7 +304,7 @@ impl FaultSwitchboard {
         self.state().counts.clone()
     }
 
-    /// Draws whether the fault occurs this time. Returns the duration of the fault, or `None` if it does not occur.
+    /// Decides at random whether the fault occurs. Returns its duration, or `None` if it does not occur.
     pub(crate) fn draw_fault(&self, fault: Fault) -> Option<Millis> {
         let mut state = self.state();
         let rate = state.profile.rate(fault)?;
@@ -315,7 +315,7 @@ impl FaultSwitchboard {
             return None;
         }
         *state.counts.strikes.entry(fault).or_default() += 1;
-        Some(rate.span)
+        Some(rate.duration)
     }
 
     fn state(&self) -> MutexGuard<'_, FaultState> {
@@ -326,7 +326,7 @@ impl FaultSwitchboard {
 pub(crate) fn add_unknown_values(body: &mut Value) {
     match body {
         Value::Array(items) => {
-            items.extend(unknown_wallet(items));
+            items.extend(build_unknown_wallet(items));
             items.iter_mut().for_each(add_unknown_values);
         }
         Value::Object(fields) => {
@@ -344,7 +344,7 @@ pub(crate) fn add_unknown_values(body: &mut Value) {
     }
 }
 
-fn unknown_wallet(items: &[Value]) -> Option<Value> {
+fn build_unknown_wallet(items: &[Value]) -> Option<Value> {
     let mut wallet = items.first()?.clone();
     let is_wallet = ["id", "userId", "type", "balance"].iter().all(|field| wallet.get(field).is_some());
     if !is_wallet {
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn names_rates_and_spans_combine() {
+    fn names_rates_and_durations_combine() {
         check("none", Ok("none"));
         check("", Ok("none"));
         check("errors", Ok("errors:0.2"));
@@ -397,8 +397,8 @@ mod tests {
         assert!(unknown.starts_with(start) && unknown.ends_with("stream-garbage"), "{unknown}");
         check("errors:2", Err("\"2\" after errors: use a probability from 0 to 1"));
         check("errors:10s", Err("\"10s\" after errors: use a probability from 0 to 1"));
-        let span = "\"soon\" after hang: use a probability from 0 to 1 or a span such as 300ms, 10s or 2m";
-        check("hang:soon", Err(span));
+        let hint = "\"soon\" after hang: use a probability from 0 to 1 or a duration such as 300ms or 2m";
+        check("hang:soon", Err(hint));
         check("errors:NaN", Err("\"NaN\" after errors: use a probability from 0 to 1"));
         assert!("mixed:0.5".parse::<FaultProfile>().is_err());
     }

@@ -1,10 +1,10 @@
-//! Local venue that implements the two HTTP APIs of the contract. It uses the simulator and stored candles.
+//! Local venue that implements the two HTTP APIs of the contract with the simulator and stored candles.
 //!
 //! A [`Sandbox`] serves the trading token API and the symbol price API at one address. It can inject faults.
 //! Venue time can run faster than real time, or in lock-step with a bot in the same process. In lock-step,
 //! the sandbox answers orders immediately. `GET /openapi.json` describes every endpoint.
 //!
-//! The sandbox has the following behaviour where the contract defines none:
+//! The contract leaves some behaviour undefined. In these cases, the sandbox behaves as follows:
 //!
 //! | Not defined by the contract | Behaviour of the sandbox |
 //! |---|---|
@@ -26,7 +26,7 @@
 //! | interval that is neither stored nor a multiple of a stored interval | 400 |
 //! | expiry shorter than the candles | 400 (`allow_coarse`) |
 //! | price stream (feature `stream`) | `/socket.io/`, WebSocket only, with the `api-key`; one `message` per pair and second with the record in `data` |
-//! | one-second prices | seeded walk through the candle; records include the prices of trades, which follow a straight line through the candle |
+//! | one-second prices | seeded random walk within the candle; records include the prices of trades, which lie on a straight line through the candle |
 //! | price of an open trade in lists and by id | 0 before `openTime`; the response to an order has the price |
 //! | rejections on arrival | `Outdated price` (`error`: `NO_PRICE`), `Insufficient balance` (`INSUFFICIENT_BALANCE`); `timestamp` is the arrival time |
 //! | order whose open time is after the last candle | the trade opens with `openPrice` 0 and never settles |

@@ -86,7 +86,7 @@ impl Sandbox {
         Ok(Self { state, stop })
     }
 
-    /// Returns the routes for in-process callers. Instead of resetting a connection, a fault makes the body fail.
+    /// Returns the routes for in-process callers. Faults that reset the connection make the response body fail.
     pub fn router(&self) -> Router {
         router(Arc::clone(&self.state))
     }

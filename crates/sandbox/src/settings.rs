@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Settings of the sandbox. Defaults follow the contract, then observations, then the strict choice.
+/// Settings of the sandbox. Defaults follow the contract, or else observations, or else the stricter option.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxSettings {
@@ -19,7 +19,7 @@ pub struct SandboxSettings {
     pub listen: SocketAddr,
     /// Clock speed as a multiple of real time, or `max` for lock-step with an embedded bot.
     pub speed: SandboxSpeed,
-    /// Venue time at the start, in ms since 1970 or ISO 8601. The default leaves candles for warm-up.
+    /// Venue time at the start, in ms since 1970 or ISO 8601. The default leaves time for warm-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartTime>,
     /// Candle files, in the same form as the option `--data`.
@@ -42,10 +42,10 @@ pub struct SandboxSettings {
     pub missing_timestamp: MissingTimestamp,
     /// Whether candle responses include the forming (incomplete) candle.
     pub include_forming: bool,
-    /// Duration of trades opened with a short order body (shape B), which does not contain a duration.
+    /// Duration of trades opened with a short order body (shape B), which has no field for it.
     #[schemars(with = "String")]
     pub short_close_type: CloseType,
-    /// Trade durations to offer. If empty, the sandbox offers all durations that the candles can price.
+    /// Trade durations to offer. If empty, the sandbox offers all durations that the candle intervals allow.
     #[schemars(with = "Vec<String>")]
     pub close_types: Vec<CloseType>,
     /// Whether to accept trades shorter than a candle. Their prices are interpolated within the candle.
@@ -110,14 +110,14 @@ pub enum TradedWallet {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Replies {
-    /// Respond immediately, even if `requestTime` is in the future. For callers that hold the venue clock.
+    /// Respond immediately, even if `requestTime` is in the future. For callers that stop the venue clock meanwhile.
     AtOnce,
     /// Respond when the order arrives, in venue time.
     #[default]
     WhenArrived,
 }
 
-/// Handling of wallet and list requests that lack the `x-timestamp` header (contract 7: not shown).
+/// Handling of wallet and list requests that lack the `x-timestamp` header (undefined in contract 7).
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingTimestamp {

@@ -3,8 +3,8 @@
 use candlewick_sdk::Millis;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// Range of accepted Unix times (1990 to 2099) in milliseconds. The ranges in other units do not overlap with it.
-const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
+/// Accepted Unix times (1990 to 2099) in milliseconds. In other units, the same times are outside of this range.
+const PLAUSIBLE_UNIX_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseMomentError {
@@ -49,10 +49,10 @@ pub fn parse_unix_time(text: &str) -> Option<Millis> {
     ];
     let plausible = in_ms.into_iter().filter(|(_, has_decimals)| *has_decimals || !has_fraction);
     let mut moments = plausible.filter_map(|(ms, _)| i64::try_from(ms).ok());
-    moments.find(|ms| PLAUSIBLE_MS.contains(ms)).map(Millis::new)
+    moments.find(|ms| PLAUSIBLE_UNIX_MS.contains(ms)).map(Millis::new)
 }
 
-/// Parses an ISO 8601 date or date-time with `T` or a space. A text without a time zone is in UTC.
+/// Parses an ISO 8601 date or date-time with `T` or a space. Without a time zone, the time is in UTC.
 pub fn parse_time(text: &str) -> Option<Millis> {
     let (local, offset) = split_zone(text)?;
     let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];

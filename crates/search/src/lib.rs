@@ -3,7 +3,7 @@
 //! - [`sweep`]: backtests over a parameter space.
 //! - [`walk_forward`]: parameters selected on past candles and tested on later candles.
 //! - [`monte_carlo`]: runs over resampled candles or trades.
-//! - [`sensitivity`]: runs with other venue settings.
+//! - [`sensitivity`]: the same backtest with other venue settings.
 //! - [`variants`]: the number of parameter and strategy variants that were tried.
 //!
 //! A trial is one backtest. Trials may share work, but each trial produces the same trades as a separate

@@ -19,12 +19,12 @@ const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
 const PAYOUTS_PERCENT: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
 const DEFAULT_STRESS: f64 = 0.5;
 
-/// Results of one backtest, repeated with other venue settings. Usually, a run changes a single setting. The
-/// worst plausible case combines the default stress with the longest latency, and counts draws as losses.
+/// Results of one backtest, repeated with other venue settings. Each run changes one setting, except the worst
+/// plausible case: it combines the default stress with the longest latency, and counts draws as losses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub curves: Vec<SensitivityCurve>,
-    /// Payout at which the mean return becomes positive; `None` if the sign is the same for all tested payouts.
+    /// Payout at which the mean return becomes positive; `None` if its sign is the same for all tested payouts.
     pub break_even_payout_percent: Option<f64>,
 }
 
@@ -60,7 +60,7 @@ pub struct SensitivityRow {
     /// 0-based run number. Journals store the number as `trial`.
     #[serde(rename = "trial")]
     pub run: u64,
-    /// Always 0. The field exists because sweep rows store their halving rung in a field with this name.
+    /// Always 0. The row format is shared with sweeps, which store their halving rung in this field.
     pub rung: u32,
     pub setting: VenueSetting,
     pub point: SensitivityPoint,

@@ -1,4 +1,4 @@
-//! Market data of the offered pairs at a point in venue time. Candles are available at any interval.
+//! Market data of the offered pairs at a given venue time. Intervals that are not stored are resampled.
 
 use crate::chance::{Chance, hash_symbol};
 use crate::{SandboxError, SandboxSettings};
@@ -23,7 +23,7 @@ pub(crate) fn build_price_paths(
     markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
 }
 
-/// Builds one simulator market per symbol. The finest series of a symbol adds detail to the next longer series.
+/// Builds one simulator market per symbol. The finest series adds detail to the one with the next longer interval.
 pub fn build_markets(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {
@@ -137,16 +137,16 @@ impl PriceBoard {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));
         }
-        let source = self.find_source(interval).ok_or(IntervalNotOffered)?;
+        let source = self.finer_series(interval).ok_or(IntervalNotOffered)?;
         let mut resampled = self.resampled.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(resampled.entry(interval).or_insert_with(|| resample(source, interval).ok()).clone())
     }
 
     fn has_interval(&self, interval: Interval) -> bool {
-        self.stored.iter().any(|one| one.interval() == interval) || self.find_source(interval).is_some()
+        self.stored.iter().any(|one| one.interval() == interval) || self.finer_series(interval).is_some()
     }
 
-    fn find_source(&self, interval: Interval) -> Option<&CandleSeries> {
+    fn finer_series(&self, interval: Interval) -> Option<&CandleSeries> {
         let usual = COMMON_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
         let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
         self.stored.iter().rev().find(divides).filter(|_| usual)
@@ -160,7 +160,7 @@ impl PriceBoard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IntervalNotOffered;
 
-const MAX_FORMING_SAMPLES: i64 = 120;
+const MAX_FORMING_CANDLE_SAMPLES: i64 = 120;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CandleWindow {
@@ -193,17 +193,17 @@ impl PriceBoard {
         let finest = self.stored.first()?;
         for candle in closed_candles_between(finest, open_time, now, now) {
             let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
-            merge_part(&mut parts, Ohlcv { open, high, low, close, volume: candle.volume() });
+            merge_ohlcv(&mut parts, Ohlcv { open, high, low, close, volume: candle.volume() });
         }
         let mut time = now.floor_to(self.finest_interval()).max(open_time);
-        let step = Millis::from_seconds(((now - time).get() / 1_000 / MAX_FORMING_SAMPLES).max(1));
+        let step = Millis::from_seconds(((now - time).get() / 1_000 / MAX_FORMING_CANDLE_SAMPLES).max(1));
         while time + step <= now {
             let last = time + step - Millis::SECOND;
             if let (Some(first), Some(last)) = (self.second_at(time), self.second_at(last)) {
                 let SecondPrices { open, high, low, .. } = first;
                 let volume = first.volume * (step.get() / 1_000) as f64;
                 let (high, low) = (high.max(last.high), low.min(last.low));
-                merge_part(&mut parts, Ohlcv { open, high, low, close: last.close, volume });
+                merge_ohlcv(&mut parts, Ohlcv { open, high, low, close: last.close, volume });
             }
             time += step;
         }
@@ -218,7 +218,7 @@ fn closed_candles_between(series: &CandleSeries, start: Millis, end: Millis, now
     candles.get(from..to).unwrap_or_default()
 }
 
-fn merge_part(parts: &mut Option<Ohlcv>, part: Ohlcv) {
+fn merge_ohlcv(parts: &mut Option<Ohlcv>, part: Ohlcv) {
     *parts = Some(parts.map_or(part, |before| Ohlcv {
         open: before.open,
         high: before.high.max(part.high),

@@ -97,7 +97,7 @@ impl PriceBridge<'_> {
         }
     }
 
-    /// Draws a price on a Brownian bridge; noise variance `left x right / (left + right)` for distances to the ends.
+    /// Draws the price at `middle` on a Brownian bridge between the points `from` and `to`, rounded to a tick.
     fn price_between(&self, from: (u64, f64), to: (u64, f64), middle: u64) -> f64 {
         let (left, right) = ((middle - from.0) as f64, (to.0 - middle) as f64);
         let both = left + right;
@@ -110,7 +110,7 @@ impl PriceBridge<'_> {
         self.round_to_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 
-    /// Rounds a price to the nearest tick. Prices with ticks such as 0.01 are exact, because they are divided by 100.
+    /// Rounds a price to the nearest tick. For a tick such as 0.01, dividing by 100 gives an exact result.
     fn round_to_tick(&self, price: f64) -> f64 {
         match self.tick {
             None => price,

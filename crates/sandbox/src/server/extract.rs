@@ -1,4 +1,4 @@
-//! Extractors for credentials, paths and bodies of requests, and error responses (contract 5 and 7).
+//! Request extractors for credentials, paths and bodies. Error responses (contract 5 and 7).
 
 use super::ServerState;
 use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, format_iso8601};
@@ -53,7 +53,7 @@ impl FromRequestParts<Arc<ServerState>> for KeyCheck {
 fn check_token(state: &ServerState, headers: &HeaderMap, uri: &Uri, is_timed: bool) -> Result<(), Response> {
     let at = state.now();
     let reject = |status, message| Err(failure(status, message, at, uri));
-    let message = |message| if has_envelope(uri) { message } else { "Unauthorized" };
+    let message = |message| if uses_error_envelope(uri) { message } else { "Unauthorized" };
     match headers.get("api-token") {
         None => return reject(StatusCode::UNAUTHORIZED, message("ApiKey not provided")),
         Some(token) if token.as_bytes() != state.settings.token.as_bytes() => {
@@ -75,7 +75,7 @@ fn check_token(state: &ServerState, headers: &HeaderMap, uri: &Uri, is_timed: bo
 }
 
 const MAX_BODY_BYTES: usize = 64 << 10;
-/// Maximum size of a body that is read and discarded, so that a client that is still sending receives the error.
+/// Maximum number of bytes to read from an oversized body, so that the client finishes sending and sees the error.
 const MAX_DRAINED_BYTES: usize = 8 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -99,7 +99,7 @@ impl FromRequest<Arc<ServerState>> for Payload {
 
     async fn from_request(request: Request, state: &Arc<ServerState>) -> Result<Self, Response> {
         let (parts, body) = request.into_parts();
-        let read = tokio::time::timeout(BODY_DEADLINE, read_whole(body)).await;
+        let read = tokio::time::timeout(BODY_DEADLINE, read_whole_body(body)).await;
         let (status, message) = match read {
             Ok(Ok(bytes)) => return Ok(Self(bytes)),
             Ok(Err(BodyReadError::Truncated)) => {
@@ -122,7 +122,7 @@ enum BodyReadError {
     TooLarge,
 }
 
-async fn read_whole(mut body: Body) -> Result<Bytes, BodyReadError> {
+async fn read_whole_body(mut body: Body) -> Result<Bytes, BodyReadError> {
     let (mut kept, mut length) = (Vec::new(), 0_usize);
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let frame = frame.map_err(|_| BodyReadError::Truncated)?;
@@ -156,11 +156,11 @@ fn parse_parameter<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
 }
 
 /// Returns whether the endpoint sends its errors as an [`ErrorEnvelope`] (contract 5).
-fn has_envelope(uri: &Uri) -> bool {
+fn uses_error_envelope(uri: &Uri) -> bool {
     uri.path().starts_with("/token/trades") || uri.path().starts_with("/token/users")
 }
 
-/// Builds an error response. `message` must not contain the value of a header, which may be secret.
+/// Builds an error response. `message` must not contain header values, which may be secret.
 pub(crate) fn failure(status: StatusCode, message: &str, at: Millis, uri: &Uri) -> Response {
     failure_with_code(status, message, None, at, uri)
 }
@@ -169,7 +169,7 @@ pub(crate) fn internal_failure(at: Millis, uri: &Uri) -> Response {
     failure(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", at, uri)
 }
 
-/// Builds an error response. `code` is the value of the field `error`; its default is the name of the status.
+/// Builds an error response. `code` is the value of the field `error`, by default the name of the HTTP status.
 pub(crate) fn failure_with_code(
     status: StatusCode,
     message: &str,
@@ -178,7 +178,7 @@ pub(crate) fn failure_with_code(
     uri: &Uri,
 ) -> Response {
     let (status_code, message) = (status.as_u16(), message.to_owned());
-    if !has_envelope(uri) {
+    if !uses_error_envelope(uri) {
         return (status, Json(PlainError { status_code, message })).into_response();
     }
     let error = code.or(status.canonical_reason()).unwrap_or("Error");

@@ -1,4 +1,4 @@
-//! Middleware that injects faults into requests and responses. The switchboard draws the faults.
+//! Middleware that injects faults into requests and responses, as drawn by the switchboard.
 
 use super::ServerState;
 use super::extract::{failure, internal_failure};
@@ -29,8 +29,8 @@ pub(crate) async fn apply_faults(
     let connection = request.extensions().get::<ConnectInfo<Connection>>().map(|info| info.0.clone());
     let uri = request.uri().clone();
     let opens = request.method() == Method::POST && uri.path().starts_with("/token/trades/open");
-    if let Some(span) = state.switchboard.draw_fault(Fault::Latency) {
-        wait_for_span(&state, span).await;
+    if let Some(duration) = state.switchboard.draw_fault(Fault::Latency) {
+        sleep_for(&state, duration).await;
     }
     if state.switchboard.draw_fault(Fault::DropBefore).is_some() {
         return sever_connection(connection.as_ref());
@@ -47,8 +47,8 @@ pub(crate) async fn apply_faults(
             return build_server_error(&state, Fault::ErrorsAfter, &uri);
         }
     }
-    if let Some(span) = state.switchboard.draw_fault(Fault::Hang) {
-        wait_for_span(&state, span).await;
+    if let Some(duration) = state.switchboard.draw_fault(Fault::Hang) {
+        sleep_for(&state, duration).await;
         return sever_connection(connection.as_ref());
     }
     if state.switchboard.draw_fault(Fault::Garbage).is_some() {
@@ -63,15 +63,15 @@ pub(crate) async fn apply_faults(
     response
 }
 
-async fn wait_for_span(state: &ServerState, span: Millis) {
-    let span = Duration::from_millis(u64::try_from(span.get()).unwrap_or(0));
+async fn sleep_for(state: &ServerState, duration: Millis) {
+    let duration = Duration::from_millis(u64::try_from(duration.get()).unwrap_or(0));
     tokio::select! {
-        () = tokio::time::sleep(span) => {}
+        () = tokio::time::sleep(duration) => {}
         () = state.until_stopping() => {}
     }
 }
 
-/// Resets the connection without a response. For in-process callers, the body of the response fails instead.
+/// Resets the connection without a response. In-process callers get a response whose body fails.
 fn sever_connection(connection: Option<&Connection>) -> Response {
     if let Some(connection) = connection {
         connection.sever();

@@ -17,7 +17,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
-/// Maximum time to receive a request head. Counts from the start of the connection or from the first byte of the head.
+/// Maximum time to receive a request head, from the start of the connection or from the first byte of a later head.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) struct ConnectionListener {
@@ -86,23 +86,23 @@ impl SeverableStream {
         !self.unflushed && self.slot.connection.idle_since().is_some()
     }
 
-    fn has_head_begun(&self) -> bool {
+    fn has_request_head_begun(&self) -> bool {
         self.slot.connection.request_count() < self.head_of
     }
 
-    fn start_head_deadline(&mut self, span: Duration) {
+    fn start_head_deadline(&mut self, timeout: Duration) {
         self.head_of = self.slot.connection.request_count() + 1;
-        self.head_deadline.as_mut().reset(Instant::now() + span);
+        self.head_deadline.as_mut().reset(Instant::now() + timeout);
     }
 
     fn has_missed_deadline(&mut self, context: &mut Context<'_>) -> bool {
         if !self.is_evicted && Pin::new(&mut self.slot.wanted).poll(context).is_ready() {
             self.is_evicted = true;
             self.start_head_deadline(EVICTION_GRACE);
-        } else if self.is_evicted && !self.has_head_begun() {
+        } else if self.is_evicted && !self.has_request_head_begun() {
             self.start_head_deadline(EVICTION_GRACE);
         }
-        self.has_head_begun() && self.head_deadline.as_mut().poll(context).is_ready()
+        self.has_request_head_begun() && self.head_deadline.as_mut().poll(context).is_ready()
     }
 }
 
@@ -125,7 +125,7 @@ impl AsyncRead for SeverableStream {
         }
         match read {
             Poll::Ready(read) => {
-                if !this.has_head_begun() {
+                if !this.has_request_head_begun() {
                     this.start_head_deadline(HEAD_DEADLINE);
                 }
                 Poll::Ready(read)
@@ -220,10 +220,10 @@ pub(crate) async fn mark_in_flight(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Real time between the eviction of a connection and its close. A request that was already sent can still arrive.
+/// Real time between evicting and closing a connection, so that a request already sent can still arrive.
 const EVICTION_GRACE: Duration = Duration::from_millis(20);
 
-/// Limited number of connection slots. If all are in use, the connection that has been idle longest is evicted.
+/// Limited number of connection slots. If all are in use, the connection idle for the longest time is evicted.
 #[derive(Clone)]
 struct ConnectionSlots {
     free: Arc<Semaphore>,

@@ -122,7 +122,7 @@ fn close_type_pattern(shortest: Millis) -> String {
     format!("^({within_one}({whole_minutes}):[0-5][0-9]|{hours})$")
 }
 
-/// Sets the `Date` header to the venue time, so that clients can measure how far their clock differs.
+/// Sets the `Date` header to the venue time, so that clients can measure their clock offset.
 async fn set_date_header(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if let Ok(value) = HeaderValue::from_str(&http_date(state.now())) {

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
-/// Opens a trade. A full order body returns a full trade, a short order body an acknowledgement.
+/// Opens a trade. The response to a full order body is the full trade, to a short one an acknowledgement.
 #[utoipa::path(
     post, path = "/token/trades/open", tag = "trading token API",
     security(("token" = [])),
@@ -23,7 +23,7 @@ use std::sync::Arc;
     request_body(content = OpenBody, content_type = "application/json"),
     responses(
         (status = 200, description = "The full trade, or an acknowledgement of a short order body", body = OpenAnswer),
-        (status = 400, description = "The order is invalid; `message` has the reason", body = ErrorEnvelope),
+        (status = 400, description = "The order is invalid; `message` gives the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 408, description = "The body did not arrive within 10 s", body = ErrorEnvelope),
         (status = 413, description = "The body is larger than 64 KiB", body = ErrorEnvelope),
@@ -77,7 +77,7 @@ pub(crate) async fn open(
         (status = 200, description = "The order was accepted; the trade list has details", body = AsyncTrade, links(
             ("trade" = (operation_id = "trade", parameters(("id" = "$response.body#/id")))),
         )),
-        (status = 400, description = "The order is invalid; `message` has the reason", body = ErrorEnvelope),
+        (status = 400, description = "The order is invalid; `message` gives the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 408, description = "The body did not arrive within 10 s", body = ErrorEnvelope),
         (status = 413, description = "The body is larger than 64 KiB", body = ErrorEnvelope),

@@ -15,7 +15,7 @@ use candlewick_sdk::{Interval, Millis};
 use std::sync::Arc;
 
 pub(super) const DEFAULT_SLOT: &str = "default";
-/// Maximum number of candles per response. A larger `limit` is reduced to this number (contract 8: not shown).
+/// Maximum number of candles per response. A larger `limit` is capped (undefined in contract 8).
 const MAX_CANDLES: usize = 1_000;
 
 pub(super) enum PriceError {
@@ -23,14 +23,14 @@ pub(super) enum PriceError {
     NotFound,
 }
 
-/// Returns the newest price record of a pair, optionally the newest at or before `limitTime`.
+/// Returns the newest price record of a pair or, if `limitTime` is set, the newest one at or before this time.
 #[utoipa::path(
     get, path = "/symbol-price/last", tag = "symbol price API",
     security(("key" = [])),
     params(
         ("pair" = Pair, Query, description = "The trading pair"),
         ("slot" = Option<PriceSlot>, Query, description = "Price slot. Only `default` is available"),
-        ("limitTime" = Option<i64>, Query, description = "Latest time of the record, in milliseconds since 1970"),
+        ("limitTime" = Option<i64>, Query, description = "Upper limit for the record's time, in ms since 1970"),
     ),
     responses(
         (status = 200, description = "The price record, or the text `OK` if `limitTime` is in the future", content(
@@ -106,7 +106,7 @@ pub(crate) async fn default_price(
     ),
     responses(
         (status = 200, description = "The candles", body = [AggregatedCandle]),
-        (status = 400, description = "A parameter is missing, invalid or not offered", body = PlainError),
+        (status = 400, description = "Parameter missing or invalid, or interval not offered", body = PlainError),
         (status = 401, description = "Credential missing or invalid", body = PlainError),
         (status = 404, description = "The pair does not exist or has another asset type", body = PlainError),
         (status = 500, description = "Unexpected server error", body = PlainError),

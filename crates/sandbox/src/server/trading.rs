@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum number of trades per page. A larger `pageSize` is reduced to this number (contract 8: not shown).
+/// Maximum number of trades per page. A larger `pageSize` is capped (undefined in contract 8).
 const MAX_PAGE_SIZE: u64 = 1_000;
 
 /// Returns all wallets of the authenticated user.
@@ -40,7 +40,7 @@ pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, _: TokenAndTi
         ("x-timestamp" = String, Header, description = "Unix time in milliseconds", min_length = 1),
         ("page" = Option<i64>, Query, description = "Page number. Default 1", minimum = 1),
         ("pageSize" = Option<i64>, Query, description = "Trades per page. Default 10, maximum 1000", minimum = 1),
-        ("userId" = Option<String>, Query, description = "User whose trades to return, as full trades"),
+        ("userId" = Option<String>, Query, description = "Return only trades of this user, as full trades"),
     ),
     responses(
         (status = 200, description = "The page", body = TradePage),
@@ -81,7 +81,7 @@ fn parse_page_request(parameters: &Parameters) -> Result<PageRequest, String> {
     Ok(PageRequest { page, page_size: page_size.min(MAX_PAGE_SIZE), user_id })
 }
 
-/// Returns the short projection of one trade.
+/// Returns one trade in short form.
 #[utoipa::path(
     get, path = "/token/trades/{id}", tag = "trading token API",
     security(("token" = [])),

@@ -24,12 +24,12 @@ use table::{Trade, TradeEnd, TradeTable};
 
 const MAX_OPEN_TRADES: usize = 1_000_000;
 
-/// The venue that the API shows. Reading trades or wallets first advances the venue to the time `now`.
+/// Venue behind the API. Reading trades or wallets first advances the venue to the time `now`.
 pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// Price paths for the entry prices of `NEXT_CANDLE` trades, which the simulator reports only on settlement.
+    /// Price paths that give the entry prices of `NEXT_CANDLE` trades before the simulator reports them on settlement.
     paths: PricePaths,
     trades: TradeTable,
     orders: u64,

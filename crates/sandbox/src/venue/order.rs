@@ -74,7 +74,7 @@ fn read_close_type(body: &Map<String, Value>, settings: &SandboxSettings) -> Res
     if settings.close_types.is_empty() || settings.close_types.contains(&close_type) {
         Ok(close_type)
     } else {
-        Err("closeType is not on offer")
+        Err("closeType is not offered")
     }
 }
 
@@ -106,7 +106,7 @@ fn read_stake(
     if settings.max_amount > Decimal::ZERO && amount > settings.max_amount {
         return Err("is above the maximum");
     }
-    scale.exact(amount).map_err(|_| "has more decimals than the wallet")
+    scale.exact(amount).map_err(|_| "has more decimals than the wallet allows")
 }
 
 #[cfg(test)]

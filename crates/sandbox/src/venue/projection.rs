@@ -11,7 +11,7 @@ use crate::chance::{Chance, DrawSubject, IdKind, generate_id};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
 impl Venue {
-    /// Returns the short projection of a trade. Adds result and prices if `is_rich` (`observed: results`).
+    /// Returns a trade in short form, with its result and prices if `is_rich` (`observed: results`).
     pub(crate) fn short_trade(&mut self, id: &str, is_rich: bool, now: Millis) -> Option<ShortTrade> {
         self.advance_to(now);
         let trade = self.trades.find(id)?;
@@ -34,7 +34,7 @@ impl Venue {
         })
     }
 
-    /// Returns the full projection for the response to an order. Omits fields that only lists have (contract 2.3).
+    /// Returns the full trade as the response to an order, without the fields that only lists have (contract 2.3).
     pub(crate) fn opened_trade(&mut self, number: u64, now: Millis) -> Option<FullTrade> {
         self.advance_to(now);
         let trade = self.trades.get(number)?;
@@ -190,7 +190,7 @@ impl Account {
         }
     }
 
-    /// Returns both wallets. The wallet that does not trade is empty, so that clients must choose the right wallet.
+    /// Returns both wallets. The one that is not used for trades is empty, so that clients must choose the right one.
     pub(super) fn wallets(&self, balance: Money) -> Vec<Wallet> {
         let wallet = |id: &String, wallet_type, balance| Wallet {
             id: id.clone(),
@@ -251,7 +251,7 @@ pub(crate) struct PageRequest {
     pub(crate) user_id: Option<String>,
 }
 
-/// Order of the trades in a list (contract 4.1: not shown).
+/// Order of the trades in a list (undefined in contract 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
     NewestFirst,

@@ -4,7 +4,7 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_simulator::{Order, SettledTrade};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Store of trades. Retains all trades that appear open, and the last `max_ended` trades that visibly ended.
+/// Store of trades. Retains all trades that the API shows as open, and the last `max_ended` that it shows as ended.
 pub(super) struct TradeTable {
     trades: BTreeMap<u64, Trade>,
     by_id: HashMap<String, u64>,

@@ -7,7 +7,7 @@ use candlewick_simulator::Market;
 pub enum ResampleInputError {
     #[error("{one} and {other} have different intervals: use one candle interval for all bots and prices")]
     Intervals { one: String, other: String },
-    /// Two series have different candle times. A block covers the same times in all series, to keep their correlation.
+    /// Two series have different candle times, but a block must cover the same times in all series.
     #[error(
         "{one} and {other} have different candle times: resample them separately, or cut them with --from and --to"
     )]
@@ -52,7 +52,7 @@ impl<'a> ResampledCandles<'a> {
         series.candles().windows(2).map(|pair| (pair[1].close() / pair[0].close()).ln().abs()).collect()
     }
 
-    /// Builds one resampled path from the first candle and the price moves at these 0-based indices.
+    /// Builds one resampled path from the first candle and the price moves at `indices` (0-based).
     pub fn build_path(&self, indices: &[usize]) -> (Vec<CandleSeries>, Vec<Market>) {
         let candles = self.candles.iter().map(|series| resample_series(series, indices)).collect();
         let market = |market: &Market| Market {

@@ -18,7 +18,7 @@ use std::ops::Range;
 pub struct PathRow {
     #[serde(rename = "trial")]
     pub path: u64,
-    /// Always 0. The field exists because sweep rows store their halving rung in a field with this name.
+    /// Always 0. The row format is shared with sweeps, which store their halving rung in this field.
     pub rung: u32,
     pub trades: u64,
     pub final_balance: f64,

@@ -1,11 +1,11 @@
-//! Search axes: the possible values of one parameter.
+//! Search axis: the possible values of one parameter.
 
 use serde_json::{Value, json};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A value that a search assigns to a parameter. Two real numbers are equal if their bit patterns are equal.
+/// A value that a search assigns to a parameter. Real numbers are compared by bit pattern.
 #[derive(Clone, Debug)]
 pub enum Setting {
     Flag(bool),
@@ -99,8 +99,8 @@ pub(crate) enum AxisScale {
 
 /// Distance from a value to its neighbours in a continuous range, as a fraction of the range.
 const NEIGHBOUR_DISTANCE: f64 = 0.05;
-/// Number of digits after the leading digit that remain when a number of a continuous range is rounded.
-const SIGNIFICANT_DIGITS: f64 = 3.0;
+/// Number of digits kept after the leading digit when a value of a continuous range is rounded.
+const DIGITS_AFTER_LEADING: f64 = 3.0;
 
 impl Axis {
     pub(crate) const fn new(name: String, target: AxisTarget, values: AxisValues, scale: AxisScale) -> Self {
@@ -151,7 +151,7 @@ impl Axis {
         }
     }
 
-    /// Returns the adjacent values of a list, or the values 5 % of a range away. Empty for unordered lists.
+    /// Returns the neighbours of a value: adjacent in a list, 5 % away in a range. Empty for unordered lists.
     pub(crate) fn neighbours(&self, setting: &Setting) -> Vec<Setting> {
         let AxisValues::Listed(list) = &self.values else {
             let fraction = self.to_fraction(setting);
@@ -183,9 +183,9 @@ impl Axis {
     }
 }
 
-/// Rounds a number to a thousandth of `size` or finer. In a range from 10 to 45, two decimals remain, as in 37.41.
+/// Rounds a number to a thousandth of `size` or finer: two decimals in a range from 10 to 45, as in 37.41.
 fn round_to_precision(number: f64, size: f64) -> f64 {
-    let digits = SIGNIFICANT_DIGITS - size.abs().log10().floor();
+    let digits = DIGITS_AFTER_LEADING - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
     let rounded =
         if digits < 0.0 { (number / factor).round() * factor } else { (number * factor).round() / factor };

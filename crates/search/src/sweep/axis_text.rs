@@ -34,9 +34,9 @@ impl Axis {
             return Ok(Self::new(name.to_owned(), AxisTarget::Parameter, values, scale));
         }
         let (target, values) = match name {
-            "close_type" => (AxisTarget::CloseType, as_codes::<CloseType>(values).map_err(wrong)?),
+            "close_type" => (AxisTarget::CloseType, parse_codes::<CloseType>(values).map_err(wrong)?),
             "expiration_type" => {
-                (AxisTarget::ExpirationType, as_codes::<ExpirationType>(values).map_err(wrong)?)
+                (AxisTarget::ExpirationType, parse_codes::<ExpirationType>(values).map_err(wrong)?)
             }
             _ => {
                 let own = entry.parameters.iter().map(|parameter| parameter.name.clone());
@@ -53,16 +53,16 @@ fn parse_values(text: &str, parameter: &Parameter) -> Result<(AxisValues, AxisSc
     match parameter.kind.as_str() {
         "integer" => parse_numbers(text, parameter, NumberKind::Whole),
         "number" => parse_numbers(text, parameter, NumberKind::Real),
-        "boolean" if text.is_empty() => Ok(as_list(vec![Setting::Flag(false), Setting::Flag(true)])),
+        "boolean" if text.is_empty() => Ok(linear_list(vec![Setting::Flag(false), Setting::Flag(true)])),
         "boolean" => {
             let flag = |item: &str| item.parse().map(Setting::Flag).map_err(|_| "use true,false".to_owned());
             let flags = split_items(text)?.into_iter().map(flag).collect::<Result<_, _>>()?;
-            check_unique(as_list(flags))
+            check_unique(linear_list(flags))
         }
         "string" if text.is_empty() => Err("list its values: NAME=one,two".to_owned()),
         "string" => {
             let texts = split_items(text)?.into_iter().map(|item| Setting::Text(Arc::from(item)));
-            check_unique(as_list(texts.collect()))
+            check_unique(linear_list(texts.collect()))
         }
         other => Err(format!("a parameter of type \"{other}\" cannot be searched")),
     }
@@ -72,7 +72,7 @@ fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(Axi
     let Some((low, rest)) = split_range(text) else {
         let items = split_items(text)?.into_iter();
         let settings = items.map(|item| checked_setting(parse_decimal(item)?, param, kind));
-        return check_unique(as_list(settings.collect::<Result<_, _>>()?));
+        return check_unique(linear_list(settings.collect::<Result<_, _>>()?));
     };
     let (high, spread) = rest.split_once(':').map_or((rest, ""), |(high, spread)| (high, spread.trim()));
     let low = parse_bound(low, param.minimum, "low", kind)?;
@@ -86,14 +86,14 @@ fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(Axi
     let is_log = spread == "log" || spread.starts_with("log/");
     match spread {
         "" if kind == NumberKind::Real => between(AxisScale::Linear),
-        "" => Ok(as_list(step_list(low, high, Decimal::ONE, kind)?)),
+        "" => Ok(linear_list(step_list(low, high, Decimal::ONE, kind)?)),
         _ if is_log && low <= Decimal::ZERO => Err(format!("a log range must start above 0, not at {low}")),
         "log" if kind == NumberKind::Real => between(AxisScale::Log),
         "log" => Ok((AxisValues::Listed(step_list(low, high, Decimal::ONE, kind)?), AxisScale::Log)),
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
-            let count = count.ok_or_else(|| format!("{counted} is invalid: write log/N with at least 2"))?;
-            Ok(as_list(log_spaced(to_f64(low), to_f64(high), count, kind)))
+            let count = count.ok_or_else(|| format!("{counted} is invalid: use log/N, N at least 2"))?;
+            Ok(linear_list(log_spaced_values(to_f64(low), to_f64(high), count, kind)))
         }
         step => {
             let step = parse_decimal(step).ok().filter(|step| *step > Decimal::ZERO);
@@ -103,7 +103,7 @@ fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(Axi
             if kind == NumberKind::Whole && !step.fract().is_zero() {
                 return Err(format!("the step of an integer parameter must be a whole number, not {step}"));
             }
-            Ok(as_list(step_list(low, high, step, kind)?))
+            Ok(linear_list(step_list(low, high, step, kind)?))
         }
     }
 }
@@ -124,10 +124,10 @@ fn parse_bound(text: &str, declared: Option<f64>, which: &str, kind: NumberKind)
         return if is_of_kind { Ok(value) } else { Err(format!("{value} is not a whole number")) };
     }
     let bound = declared.and_then(|bound| Decimal::try_from(bound).ok());
-    bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write both as LOW..HIGH"))
+    bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write LOW..HIGH"))
 }
 
-/// Returns the values from `low` to `high`. Decimal arithmetic is exact, so steps of 0.1 give exactly 0.3.
+/// Returns the values from `low` to `high`, in decimal arithmetic, so that three steps of 0.1 give exactly 0.3.
 fn step_list(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
@@ -136,7 +136,7 @@ fn step_list(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Re
 }
 
 /// Returns `count` geometrically spaced numbers. Integers that are equal after rounding appear only once.
-fn log_spaced(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Setting> {
+fn log_spaced_values(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Setting> {
     let at = |index: usize| match index {
         0 => low,
         last if last + 1 == count => high,
@@ -188,7 +188,7 @@ fn split_items(text: &str) -> Result<Vec<&str>, String> {
     Ok(items)
 }
 
-fn as_codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
+fn parse_codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
     text: &str,
 ) -> Result<AxisValues, String> {
     if text.is_empty() {
@@ -196,10 +196,10 @@ fn as_codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
     }
     let code = |item: &str| item.parse::<T>().map(|code| Setting::Text(code.to_string().into()));
     let codes = split_items(text)?.into_iter().map(code).collect::<Result<_, _>>();
-    check_unique(as_list(codes.map_err(|error| error.to_string())?)).map(|(values, _)| values)
+    check_unique(linear_list(codes.map_err(|error| error.to_string())?)).map(|(values, _)| values)
 }
 
-const fn as_list(settings: Vec<Setting>) -> (AxisValues, AxisScale) {
+const fn linear_list(settings: Vec<Setting>) -> (AxisValues, AxisScale) {
     (AxisValues::Listed(settings), AxisScale::Linear)
 }
 

@@ -21,12 +21,12 @@ pub struct Figures {
     pub cancelled: u64,
     pub unsettled: u64,
     pub refused: u64,
-    /// Fraction of won and lost trades that won: `won / (won + lost)`.
+    /// Fraction of decided trades that were won: `won / (won + lost)`.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
     /// Lower bound of the edge per unit of stake: (lower 95 % Wilson bound of the win rate) / `break_even` - 1.
     pub edge_lower: Option<f64>,
-    /// Probability of at least this many wins without an edge, assuming independent trades.
+    /// Probability of winning at least as many trades without an edge, assuming independent trades.
     pub p_value: Option<f64>,
     pub pnl: f64,
     /// Expectancy: net profit as a share of the total stake.
@@ -36,7 +36,7 @@ pub struct Figures {
     pub max_drawdown: f64,
     pub max_drawdown_percent: f64,
     pub longest_losing_streak: u64,
-    /// Rule that blocked the bot at the end of the trial, until an operator intervenes or the balance suffices.
+    /// Rule that blocked the bot at the end of the trial, if only an operator or a deposit can lift the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<Rule>,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -9,27 +9,27 @@ use serde::Serialize;
 
 /// Maximum number of cross-validation blocks. There are 924 ways to choose half of 12 blocks.
 const MAX_BLOCKS: usize = 12;
-/// Minimum number of cross-validation blocks. With fewer blocks, there are too few ways to choose half of the blocks.
+/// Minimum number of cross-validation blocks. With fewer, half of the blocks can be chosen in too few ways.
 const MIN_BLOCKS: usize = 6;
-/// Minimum length of a bootstrap block, about the cube root of the number of timeline parts.
+/// Minimum length of a bootstrap block in timeline parts: about the cube root of [`TIMELINE_PARTS`].
 const MIN_BLOCK_PERIODS: usize = 5;
 const MIN_BOOTSTRAP_BLOCKS: usize = 10;
 /// Number of bootstrap runs, enough for two significant digits of a p-value around 0.05.
 const BOOTSTRAP_RUNS: u32 = 1_000;
 
-/// Statistics that show whether the best set of a sweep was only lucky, from the returns of all tried sets.
+/// Statistics on whether the best set of a sweep was only lucky, computed from the returns of all tried sets.
 /// A statistic is `None` if there are too few candles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SelectionBias {
     pub sets: usize,
     pub parts: usize,
-    /// Duration of the longest trade in timeline parts. Cross-validation purges this number of parts around each half.
+    /// Duration of the longest trade in timeline parts. Cross-validation drops as many parts at each border of a half.
     pub purged_parts: usize,
-    /// Probability that the best set looks this good if no set has an edge. A block bootstrap over time computes
-    /// the probability from the largest statistic of all sets. The statistic is the mean over its standard error.
+    /// Probability that the best set looks this good if no set has an edge. It is estimated by a block bootstrap over
+    /// time, from the highest ratio of mean return to standard error among all sets.
     pub p_value: Option<f64>,
-    /// Probability of backtest overfitting (combinatorially symmetric cross-validation). This is how often the set
-    /// that is best in one half of the time ranks below the median in the other half.
+    /// Probability of backtest overfitting (combinatorially symmetric cross-validation): how often the best set of
+    /// one half of the time ranks below the median in the other half.
     pub overfitting: Option<f64>,
     pub overfitting_loss: Option<f64>,
     /// Deflated Sharpe ratio: probability that the best of all sets has a true Sharpe ratio above 0.
@@ -38,8 +38,8 @@ pub struct SelectionBias {
     pub p_values: Vec<Option<f64>>,
 }
 
-/// Table of the returns of all sets in each timeline part. The returns are computed on demand to save memory.
-struct Returns<'a> {
+/// Returns of all sets in each timeline part, computed on demand to save memory.
+struct ReturnTable<'a> {
     timelines: Vec<&'a Timeline>,
     payout: f64,
 }
@@ -51,8 +51,8 @@ impl SelectionBias {
     /// excludes these sets, because it needs the same time span for all sets.
     pub fn new(rows: &[TrialRow], payout: f64, seed: u64) -> Option<Self> {
         let last = rows.iter().map(|row| row.rung).max()?;
-        let all = Returns::new(rows.iter(), payout);
-        let to_the_end = Returns::new(rows.iter().filter(|row| row.rung == last), payout);
+        let all = ReturnTable::new(rows.iter(), payout);
+        let to_the_end = ReturnTable::new(rows.iter().filter(|row| row.rung == last), payout);
         let longest = all.timelines.iter().map(|timeline| timeline.longest_parts()).max()?.max(1);
         let best = rank_rows(rows).into_iter().find(|row| row.score.is_some());
         // Without trades, all sets have equal returns, so their ranks have no meaning.
@@ -63,7 +63,7 @@ impl SelectionBias {
         let block_periods = longest.max(MIN_BLOCK_PERIODS);
         let many = (TIMELINE_PARTS / block_periods >= MIN_BOOTSTRAP_BLOCKS)
             .then(|| best_of_many(&all, Bootstrap { block_periods, runs: BOOTSTRAP_RUNS, seed }).ok());
-        let p_values = many.flatten().map(|many| align_with_rows(rows, many)).unwrap_or_default();
+        let p_values = many.flatten().map(|many| align_p_values_with_rows(rows, many)).unwrap_or_default();
         let of_best = best.and_then(|best| rows.iter().position(|row| row.trial == best.trial));
         Some(Self {
             sets: all.timelines.len(),
@@ -79,13 +79,13 @@ impl SelectionBias {
 
     pub fn interpretation(&self) -> &'static str {
         match (self.p_value, self.overfitting) {
-            (None, _) => "too little data to tell the best set from luck",
+            (None, _) => "too little data to tell whether the best set was only lucky",
             (Some(p_value), _) if p_value > 0.05 => {
-                "as many worthless sets would often do as well: the best set may well be luck"
+                "the best of this many worthless sets would often do as well: the best set may well be luck"
             }
             (_, Some(overfitting)) if overfitting > 0.2 => {
-                "the best set is better than luck explains, but sets chosen on one part of the time do badly in \
-                 another"
+                "the best set is better than luck explains, but sets chosen on one part of the data do badly on the \
+                 rest"
             }
             _ => "the best set is better than luck explains; test it on candles that no sweep has used",
         }
@@ -93,23 +93,23 @@ impl SelectionBias {
 
     pub fn named_figures(&self) -> [(&'static str, Option<f64>); 4] {
         [
-            ("chance of a best set as good without any edge (block bootstrap)", self.p_value),
+            ("chance that the best set looks this good without any edge (block bootstrap)", self.p_value),
             (
-                "overfitting: chance that the in-sample best falls below the median out of sample",
+                "overfitting: chance that the best in-sample set ranks below the median out of sample",
                 self.overfitting,
             ),
-            ("chance that the in-sample best loses out of sample", self.overfitting_loss),
+            ("chance that the best in-sample set loses money out of sample", self.overfitting_loss),
             ("chance that the best set's true Sharpe ratio is above 0 (deflated)", self.deflated_sharpe),
         ]
     }
 }
 
-impl<'a> Returns<'a> {
+impl<'a> ReturnTable<'a> {
     fn new(rows: impl Iterator<Item = &'a TrialRow>, payout: f64) -> Self {
         Self { timelines: rows.filter_map(|row| Some(&row.figures()?.timeline)).collect(), payout }
     }
 
-    fn fill(&self, timeline: &Timeline, returns: &mut [f64]) {
+    fn write_returns(&self, timeline: &Timeline, returns: &mut [f64]) {
         for (value, (won, lost)) in returns.iter_mut().zip(timeline.parts()) {
             *value = f64::from(won) * self.payout - f64::from(lost);
         }
@@ -118,7 +118,7 @@ impl<'a> Returns<'a> {
     fn deflated_sharpe(&self, best: &Timeline) -> Option<f64> {
         let mut returns = vec![0.0; TIMELINE_PARTS];
         let mut sample = |timeline: &Timeline| {
-            self.fill(timeline, &mut returns);
+            self.write_returns(timeline, &mut returns);
             SharpeSample::from_returns(&returns).ok().flatten()
         };
         let ratios: Vec<f64> = self.timelines.iter().filter_map(|one| Some(sample(one)?.sharpe)).collect();
@@ -129,7 +129,7 @@ impl<'a> Returns<'a> {
     }
 }
 
-impl VariantSource for Returns<'_> {
+impl VariantSource for ReturnTable<'_> {
     fn variants(&self) -> usize {
         self.timelines.len()
     }
@@ -139,7 +139,7 @@ impl VariantSource for Returns<'_> {
     }
 
     fn put(&self, variant: usize, returns: &mut [f64]) {
-        self.fill(self.timelines[variant], returns);
+        self.write_returns(self.timelines[variant], returns);
     }
 }
 
@@ -148,7 +148,7 @@ fn count_blocks(purged: usize) -> Option<usize> {
     (most >= MIN_BLOCKS).then_some(most)
 }
 
-fn align_with_rows(rows: &[TrialRow], many: BestOfMany) -> Vec<Option<f64>> {
+fn align_p_values_with_rows(rows: &[TrialRow], many: BestOfMany) -> Vec<Option<f64>> {
     let mut p_values = many.p_values.into_iter();
     rows.iter().map(|row| row.figures().and_then(|_| p_values.next().flatten())).collect()
 }

@@ -36,7 +36,7 @@ pub fn write_trials_csv(
     let mut csv = csv::Writer::from_writer(writer);
     csv.write_record(columns.iter().map(|column| to_csv_cell(&column.name).into_owned()))?;
     for row in 0..rows.len() {
-        csv.write_record(columns.iter().map(|column| to_csv_cell(&column.cells.to_text(row)).into_owned()))?;
+        csv.write_record(columns.iter().map(|column| to_csv_cell(&column.cells.text_at(row)).into_owned()))?;
     }
     csv.flush()
 }
@@ -77,7 +77,7 @@ fn write_parquet(columns: &[Column], writer: impl Write + Send) -> Result<(), Pa
 }
 
 impl ColumnData {
-    fn to_text(&self, row: usize) -> String {
+    fn text_at(&self, row: usize) -> String {
         match self {
             Self::Whole(cells) => cells[row].map(|number| number.to_string()),
             Self::Real(cells) => cells[row].map(|number| number.to_string()),

@@ -8,11 +8,11 @@ use candlewick_sdk::Millis;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Successive halving. Each rung runs the best sets of the last rung on more candles. The final rung uses all candles.
+/// Successive halving. Each rung runs the best sets of the previous rung on more candles, the final rung on all.
 /// Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
-    /// Factor by which each rung has fewer sets and more candles than the previous rung.
+    /// Factor between rungs: the next rung has this many times fewer sets and more candles.
     keep_one_in: u32,
     rungs: u32,
 }
@@ -26,7 +26,7 @@ impl Halving {
             return Ok(Self { keep_one_in, rungs });
         }
         Err(SearchError::invalid_search(format!(
-            "cannot keep one in {keep_one_in} sets on {rungs} rungs: keep one in 2 to 10, on 2 to 8 rungs"
+            "cannot keep one in {keep_one_in} sets on {rungs} rungs: keep one in 2 to 10 sets, on 2 to 8 rungs"
         )))
     }
 
@@ -67,7 +67,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Creates the shard with the 1-based number `number` out of `count` shards.
+    /// Creates shard `number` (1-based) of `count` shards.
     pub fn new(number: u64, count: u64) -> Result<Self, SearchError> {
         if (1..=count).contains(&number) {
             return Ok(Self { number, count });

@@ -47,10 +47,10 @@ struct JobResults {
     is_complete: bool,
 }
 
-type RunJobs<'a> = dyn FnMut(Vec<TrialJob>) -> Result<JobResults, SearchError> + 'a;
+type JobRunner<'a> = dyn FnMut(Vec<TrialJob>) -> Result<JobResults, SearchError> + 'a;
 
 type SweepProcedure<'a> =
-    dyn Fn(&mut RunJobs<'_>, &Mutex<ProgressTracker<'_, '_>>) -> Result<SweepEnd, SearchError> + 'a;
+    dyn Fn(&mut JobRunner<'_>, &Mutex<ProgressTracker<'_, '_>>) -> Result<SweepEnd, SearchError> + 'a;
 
 impl Sweep<'_> {
     pub fn run(
@@ -60,12 +60,12 @@ impl Sweep<'_> {
         watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let learns = self.settings.search.search.is_adaptive();
-        let way: &SweepProcedure<'_> = if learns {
+        let procedure: &SweepProcedure<'_> = if learns {
             &|run, tracker| self.run_adaptive(run, tracker)
         } else {
             &|run, tracker| self.run_rungs(run, tracker)
         };
-        self.run_procedure(way, (journal, known), watcher)
+        self.run_procedure(procedure, (journal, known), watcher)
     }
 
     /// Runs one shard and returns the rows of all its trials. Trials in `known` are not run again.
@@ -105,13 +105,13 @@ impl Sweep<'_> {
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
-        let way = |run: &mut RunJobs<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
+        let procedure = |run: &mut JobRunner<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
             let jobs = jobs()?;
             lock(tracker).total = jobs.len() as u64 * self.trial_work(0);
             let JobResults { rows, is_complete } = run(jobs)?;
             Ok(if is_complete { SweepEnd::Done(rows) } else { SweepEnd::Stopped(rows) })
         };
-        self.run_procedure(&way, (journal, known), watcher)
+        self.run_procedure(&procedure, (journal, known), watcher)
     }
 
     pub fn measure_until(&self, sets: &[&Candidate], until: Millis) -> Result<Vec<Outcome>, SearchError> {
@@ -138,7 +138,7 @@ impl Sweep<'_> {
 
     fn run_procedure(
         &self,
-        way: &SweepProcedure<'_>,
+        procedure: &SweepProcedure<'_>,
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
@@ -147,14 +147,14 @@ impl Sweep<'_> {
             known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
         let tracker = Mutex::new(ProgressTracker::new(journal, watcher));
         let mut run = |jobs: Vec<TrialJob>| self.run_jobs(&jobs, &mut known, &tracker, &pool);
-        let end = way(&mut run, &tracker)?;
+        let end = procedure(&mut run, &tracker)?;
         lock(&tracker).journal.sync()?;
         Ok(end)
     }
 
     fn run_rungs(
         &self,
-        run: &mut RunJobs<'_>,
+        run: &mut JobRunner<'_>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
     ) -> Result<SweepEnd, SearchError> {
         let halving = self.settings.halving;
@@ -194,7 +194,7 @@ impl Sweep<'_> {
 
     fn run_adaptive(
         &self,
-        run: &mut RunJobs<'_>,
+        run: &mut JobRunner<'_>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
     ) -> Result<SweepEnd, SearchError> {
         let mut rounds = Rounds::new(self)?;

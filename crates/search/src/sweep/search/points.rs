@@ -49,19 +49,19 @@ pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) ->
 }
 
 pub(super) const MAX_SOBOL_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
-const SEQUENCE_POINTS: u32 = 1 << 16;
-/// Number of points per round: a power of two, so that the points of each round are evenly spread.
-const ROUND_POINTS: u32 = 1 << 12;
+const POINTS_PER_SEQUENCE: u32 = 1 << 16;
+/// A power of two, so that the points of each round are evenly spread.
+const POINTS_PER_ROUND: u32 = 1 << 12;
 
 /// Returns the points of one round of an Owen-scrambled Sobol sequence.
 pub(super) fn sobol(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
-    let rounds = u64::from(SEQUENCE_POINTS / ROUND_POINTS);
+    let rounds = u64::from(POINTS_PER_SEQUENCE / POINTS_PER_ROUND);
     // Each sequence has its own scramble, derived from the seed.
     let scramble = (SeededRandom::new(seed, round / rounds).next_fraction() * f64::from(u32::MAX)) as u32;
-    let first = (round % rounds) as u32 * ROUND_POINTS;
+    let first = (round % rounds) as u32 * POINTS_PER_ROUND;
     let coordinate = |index, axis| f64::from(sobol_burley::sample(index, axis, scramble));
     let point = |index| (0..axes as u32).map(|axis| coordinate(index, axis)).collect();
-    (first..first + ROUND_POINTS).map(point).collect()
+    (first..first + POINTS_PER_ROUND).map(point).collect()
 }
 
 #[cfg(test)]

@@ -22,16 +22,16 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use trial::PlannedEntry;
 
-/// Runs the trials of a sweep without journals or trade books, and computes shared work only once.
+/// Runs the trials of a sweep without journals or trade books. Work that trials share is done only once.
 ///
 /// With a [`Declaration`], each indicator series is computed once for all trials, and a session processes only
-/// candles that may signal. Otherwise, the session processes every candle. In both cases, the session's rules
+/// candles that may have a signal. Otherwise, the session processes every candle. In both cases, the session's rules
 /// check each signal that may be approved, and the trades equal those of a [`Replay`].
 pub struct SharedRunner<'a> {
     replay: Replay<'a>,
     cache: SeriesCache,
     outcomes: Mutex<Vec<(Millis, Arc<OutcomeTable>)>>,
-    black_box: DeclarationUse,
+    declaration_use: DeclarationUse,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub enum DeclarationUse {
 }
 
 impl<'a> SharedRunner<'a> {
-    pub fn new(replay: Replay<'a>, black_box: DeclarationUse) -> Self {
-        Self { replay, cache: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
+    pub fn new(replay: Replay<'a>, declaration_use: DeclarationUse) -> Self {
+        Self { replay, cache: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), declaration_use }
     }
 
     pub fn trades(&self, set: &Candidate, until: Millis) -> Result<Option<Vec<TrialTrade>>, SearchError> {
@@ -131,7 +131,7 @@ impl<'a> SharedRunner<'a> {
     }
 
     fn usable_declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
-        match self.black_box {
+        match self.declaration_use {
             DeclarationUse::Trusted => declared,
             DeclarationUse::Ignored => None,
         }

@@ -1,4 +1,4 @@
-//! A declared indicator series in one or two bytes per candle, for comparisons with known levels.
+//! Declared indicator series, stored in one or two bytes per candle for comparisons with known levels.
 
 use super::bitset::BitSet;
 use crate::sweep::trial_row::lock;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 /// A series, stored as the position of each value among the sorted levels of all trials.
 ///
 /// A value between levels has the code `2 x (number of levels below)`. A value equal to a level has the odd
-/// code between the even codes on both sides. Each comparison with a level is therefore a range of codes.
+/// code between the two neighbouring even codes. A comparison with a level therefore selects a range of codes.
 pub(crate) struct QuantizedSeries {
     levels: Vec<f64>,
     codes: Codes,
@@ -56,7 +56,7 @@ impl QuantizedSeries {
     }
 
     pub(crate) fn bitset(&self, comparison: &Comparison) -> Option<Arc<BitSet>> {
-        let range = self.range(comparison)?;
+        let range = self.code_range(comparison)?;
         let mut recent = lock(&self.recent);
         let known = if let Some(place) = recent.iter().position(|(of, _)| *of == range) {
             recent.remove(place)
@@ -75,7 +75,7 @@ impl QuantizedSeries {
         Some(bitset)
     }
 
-    fn range(&self, comparison: &Comparison) -> Option<RangeInclusive<u16>> {
+    fn code_range(&self, comparison: &Comparison) -> Option<RangeInclusive<u16>> {
         let place = self.levels.iter().position(|level| *level == comparison.level)?;
         let (place, count) = (u16::try_from(place).ok()?, u16::try_from(self.levels.len()).ok()?);
         Some(match comparison.side {
@@ -135,7 +135,7 @@ mod tests {
             .flat_map(|side| levels.iter().map(move |l| (side, *l)))
         {
             let comparison = Comparison { series: 0, side, level };
-            let range = series.range(&comparison).unwrap();
+            let range = series.code_range(&comparison).unwrap();
             for (value, code) in values.iter().zip(&codes) {
                 assert_eq!(range.contains(code), comparison.is_met_by(*value), "{value} {comparison:?}");
             }
@@ -155,6 +155,6 @@ mod tests {
     #[test]
     fn unknown_level_has_no_range() {
         let series = QuantizedSeries::new(vec![10.0], 0, Vec::new());
-        assert_eq!(series.range(&Comparison { series: 0, side: LevelSide::Below, level: 11.0 }), None);
+        assert_eq!(series.code_range(&Comparison { series: 0, side: LevelSide::Below, level: 11.0 }), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Cache of declared indicator series. A series is cached from the first trial that needs the series to the last.
+//! Cache of declared indicator series. A series stays cached from the first trial that needs it to the last.
 
 use super::quantized_series::QuantizedSeries;
 use crate::SearchError;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// Group index by a trial's first series, if any. The trials of a group run together, to keep few series in memory.
+    /// Group index by the first series of a trial. Trials of a group run together, so that few series are in memory.
     groups: HashMap<Option<SeriesKey>, usize>,
     members: Vec<Vec<usize>>,
     series_by_key: HashMap<SeriesKey, (HashSet<u64>, usize)>,
@@ -36,7 +36,7 @@ struct SeriesContent {
 
 /// Number of values per computed chunk; see docs/performance.md.
 const CHUNK_VALUES: usize = 1_024;
-/// Number of values that every trial computes, to verify that a key always means the same series.
+/// Number of values that each trial recomputes, to verify that its key stands for the cached series.
 const VALUES_TO_VERIFY: usize = 256;
 
 impl CachePlan {

@@ -53,7 +53,7 @@ impl<'a> Trial<'a> {
         let mut opened = 0;
         while let Some(index) = candidates.next(cursor) {
             cursor = index + 1;
-            let close = self.closes.time_of(index);
+            let close = self.closes.close_time_at(index);
             self.handle_due_events(close);
             let entry = entries.iter().find(|entry| entry.bits.iter().all(|set| set.contains(index)));
             let Some(entry) = entry else { continue };
@@ -62,7 +62,7 @@ impl<'a> Trial<'a> {
             let answer = self.session.handle_signal(close, &entry.signal, outcome);
             opened += u64::from(answer.is_ok());
             cursor = match answer {
-                Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.first_closing(cursor, settled_at),
+                Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.find_close(cursor, settled_at),
                 Ok(BookedTrade::Pending(terms)) => self.open_trade(&terms, index),
                 Err(_) => self.skip_refused(cursor, close),
             };
@@ -76,9 +76,9 @@ impl<'a> Trial<'a> {
         let candles = self.closes.candles();
         let (mut cursor, mut after) = (0, None);
         while cursor < candles.len() {
-            self.handle_due_events(self.closes.time_of(cursor));
+            self.handle_due_events(self.closes.close_time_at(cursor));
             let end = match self.context.venue.next_due() {
-                Some(due) => self.closes.first_closing(cursor, due).max(cursor + 1),
+                Some(due) => self.closes.find_close(cursor, due).max(cursor + 1),
                 None => candles.len(),
             };
             let context = &mut self.context;
@@ -92,23 +92,23 @@ impl<'a> Trial<'a> {
             match shown.answer {
                 None => {}
                 Some(Ok(BookedTrade::Settled { settlement, settled_at })) => {
-                    after = Some((self.closes.first_closing(cursor, settled_at) - cursor, settlement));
+                    after = Some((self.closes.find_close(cursor, settled_at) - cursor, settlement));
                 }
                 Some(Ok(BookedTrade::Pending(terms))) => {
                     let end = self.open_trade(&terms, cursor - 1);
-                    self.show_suppressed(&mut cursor, end);
+                    self.feed_suppressed_candles(&mut cursor, end);
                 }
                 Some(Err(_)) => {
                     self.context.tally.refused += 1;
-                    let end = self.skip_refused(cursor, self.closes.time_of(cursor - 1));
-                    self.show_suppressed(&mut cursor, end);
+                    let end = self.skip_refused(cursor, self.closes.close_time_at(cursor - 1));
+                    self.feed_suppressed_candles(&mut cursor, end);
                 }
             }
         }
         self.finish()
     }
 
-    fn show_suppressed(&mut self, cursor: &mut usize, until: usize) {
+    fn feed_suppressed_candles(&mut self, cursor: &mut usize, until: usize) {
         if let Some(candles) = self.closes.candles().get(*cursor..until).filter(|candles| !candles.is_empty())
         {
             self.context.tally.refused += self.session.show_suppressed(candles);
@@ -123,7 +123,7 @@ impl<'a> Trial<'a> {
         if until <= now {
             return cursor;
         }
-        self.closes.first_closing(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
+        self.closes.find_close(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
     }
 
     fn finish(mut self) -> Figures {
@@ -162,14 +162,14 @@ struct CloseTimes<'a> {
     candles: &'a [Candle],
     interval: Millis,
     /// Close time of the first candle; `None` if the series has gaps.
-    unbroken_from: Option<Millis>,
-    /// Last duration in milliseconds, with its number of candles. Cached, because trades of one expiry repeat both.
+    gapless_from: Option<Millis>,
+    /// Last duration in milliseconds and its number of candles, cached because trades with the same expiry repeat it.
     last: (i64, usize),
 }
 
 impl<'a> CloseTimes<'a> {
     fn new(candles: &'a [Candle], interval: Millis) -> Self {
-        let unbroken_from = match (candles.first(), candles.last()) {
+        let gapless_from = match (candles.first(), candles.last()) {
             (Some(first), Some(last))
                 if last.time() - first.time() == interval * (candles.len() as i64 - 1) =>
             {
@@ -177,7 +177,7 @@ impl<'a> CloseTimes<'a> {
             }
             _ => None,
         };
-        Self { candles, interval, unbroken_from, last: (0, 0) }
+        Self { candles, interval, gapless_from, last: (0, 0) }
     }
 
     const fn candles(&self) -> &'a [Candle] {
@@ -185,16 +185,16 @@ impl<'a> CloseTimes<'a> {
     }
 
     #[inline]
-    fn time_of(&self, index: usize) -> Millis {
-        match self.unbroken_from {
+    fn close_time_at(&self, index: usize) -> Millis {
+        match self.gapless_from {
             Some(first) => first + self.interval * index as i64,
             None => self.candles[index].time() + self.interval,
         }
     }
 
     #[inline]
-    fn first_closing(&mut self, index: usize, until: Millis) -> usize {
-        if let Some(first) = self.unbroken_from
+    fn find_close(&mut self, index: usize, until: Millis) -> usize {
+        if let Some(first) = self.gapless_from
             && index < self.candles.len()
         {
             let left = (until - (first + self.interval * index as i64)).get();
@@ -203,11 +203,11 @@ impl<'a> CloseTimes<'a> {
             }
             return index.saturating_add(self.last.1).min(self.candles.len());
         }
-        self.search_first_closing(index, until)
+        self.search_for_close(index, until)
     }
 
     #[inline(never)]
-    fn search_first_closing(&self, index: usize, until: Millis) -> usize {
+    fn search_for_close(&self, index: usize, until: Millis) -> usize {
         let rest = self.candles.get(index..).unwrap_or_default();
         index + count_closing_before(rest, self.interval, until)
     }
@@ -235,14 +235,14 @@ mod tests {
         for candles in [&whole[..], &broken[..], &whole[..1], &[]] {
             let mut closes = CloseTimes::new(candles, Millis::MINUTE);
             for (index, candle) in candles.iter().enumerate() {
-                assert_eq!(closes.time_of(index), candle.time() + Millis::MINUTE);
+                assert_eq!(closes.close_time_at(index), candle.time() + Millis::MINUTE);
             }
             let moments = (0..45_i64).flat_map(|minute| [-1, 0, 1].map(|offset| minute * 60_000 + offset));
             for until in moments.chain([i64::MIN, i64::MAX]).map(Millis::new) {
                 for index in 0..=candles.len() {
                     let counted =
                         candles[index..].iter().take_while(|c| c.time() + Millis::MINUTE < until).count();
-                    assert_eq!(closes.first_closing(index, until), index + counted, "{index} until {until}");
+                    assert_eq!(closes.find_close(index, until), index + counted, "{index} until {until}");
                 }
             }
         }
