@@ -1,4 +1,4 @@
-//! Candles that set the prices of a symbol's trades, and checks whether they are fine enough for an expiry.
+//! Candles that set the prices of a symbol's trades. Also checks whether they are fine enough for an expiry.
 
 use crate::SimulatorError;
 use crate::track::CandleLookup;
@@ -38,7 +38,7 @@ impl Market {
 
 /// Checks that at least part of the market has candles that are fine enough for this expiry.
 /// [`coarse_periods`] returns the periods without such candles. The caller may allow a shorter
-/// expiry (`--allow-coarse`). Its trades then open and close inside a single candle.
+/// expiry (`--allow-coarse`), whose trades open and close inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();
     if expiry.close_type.duration() < interval.length() {

@@ -75,7 +75,7 @@ fn exit_price_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment 
 }
 
 /// Returns the whole second whose price applies at `time`, for a venue that has one price per second.
-/// The price of a second's last millisecond is the price at the end of that second.
+/// At the last millisecond of a second, the price of the next whole second already applies.
 fn pricing_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }

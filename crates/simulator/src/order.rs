@@ -31,8 +31,8 @@ pub enum AnswerKind {
 pub struct Opening {
     pub open_time: Millis,
     /// Entry price, `None` if the price is not known yet.
-    /// A `NEXT_CANDLE` order is accepted before the candle opens that sets its price. An entry at or after the end of
-    /// the data has no price either.
+    /// A `NEXT_CANDLE` order is accepted before the candle that sets its price has opened. An entry at or after the end
+    /// of the data has no price either.
     pub open_price: Option<f64>,
     pub close_time: Millis,
     pub payout: Payout,

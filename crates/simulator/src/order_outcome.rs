@@ -39,7 +39,7 @@ pub(crate) enum OrderOutcome {
 }
 
 /// Order that the wallet covers, with its entry and exit prices.
-/// A separate method computes the settlement, which avoids copying the outcome (docs/performance.md).
+/// A separate method computes the settlement, so that the outcome is not copied (docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,

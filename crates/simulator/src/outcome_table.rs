@@ -11,9 +11,9 @@ use candlewick_sdk::{
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Table of outcomes of BUY and SELL orders with one expiry that are decided at the closes of a candle series. One byte
-/// per candle stores the outcomes, computed on first use. Threads can share a table, because every thread computes the
-/// same outcomes. Pass tables to [`Simulator::with_outcome_tables`](crate::Simulator::with_outcome_tables).
+/// Outcomes of BUY and SELL orders with one expiry, if decided when a candle of a series closes. One byte per candle
+/// stores the outcomes, computed on first use. Threads can share a table, because every thread computes the same
+/// outcomes. Pass tables to [`Simulator::with_outcome_tables`](crate::Simulator::with_outcome_tables).
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
@@ -35,7 +35,7 @@ pub(crate) struct TableTrade {
 /// Outcome of an order, stored in three bits of a table byte. All three bits are 0 until the outcome is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum TableKind {
+enum OutcomeKind {
     Won = 1,
     Lost = 2,
     Draw = 3,
@@ -48,8 +48,8 @@ const KIND_BITS: u32 = 3;
 const KIND_MASK: u8 = 0b111;
 
 /// Outcome for each value of three bits, `None` if unused. A lookup avoids branches (docs/performance.md).
-const KIND_BY_BITS: [Option<TableKind>; 8] = {
-    use TableKind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
+const KIND_BY_BITS: [Option<OutcomeKind>; 8] = {
+    use OutcomeKind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
     [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), Some(StaysOpen), Some(NoPrice), None]
 };
 
@@ -60,7 +60,7 @@ const OUTCOME_BY_KIND: [Option<Outcome>; 8] = {
 
 impl OutcomeTable {
     /// Creates a table for orders that are decided on `candles` and priced by `market`.
-    /// Returns `None` if latencies are recorded, because an order's outcome then depends on its number.
+    /// Returns `None` if `settings` contain recorded latencies, because an order's outcome then depends on its number.
     pub fn new(
         settings: &SimulationSettings,
         market: Market,
@@ -97,7 +97,7 @@ impl OutcomeTable {
         let opening = Opening { open_time, open_price: None, close_time, payout };
         let Some(outcome) = kind.outcome() else {
             return Some(match kind {
-                TableKind::NoPrice => OrderOutcome::Refused(Refusal::NoPrice),
+                OutcomeKind::NoPrice => OrderOutcome::Refused(Refusal::NoPrice),
                 _ => OrderOutcome::StaysOpen(opening),
             });
         };
@@ -125,14 +125,14 @@ impl OutcomeTable {
     }
 
     #[inline]
-    fn outcome_kind(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableKind> {
+    fn outcome_kind(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<OutcomeKind> {
         let outcomes = self.outcomes.get(candle)?;
         let shift = match direction {
             Direction::Buy => 0,
             Direction::Sell => KIND_BITS,
         };
         let bits = outcomes.load(Ordering::Relaxed) >> shift & KIND_MASK;
-        Some(TableKind::from_bits(bits).unwrap_or_else(|| self.compute(outcomes, direction, close, shift)))
+        Some(OutcomeKind::from_bits(bits).unwrap_or_else(|| self.compute(outcomes, direction, close, shift)))
     }
 
     #[inline]
@@ -150,7 +150,7 @@ impl OutcomeTable {
     }
 
     #[cold]
-    fn compute(&self, outcomes: &AtomicU8, direction: Direction, close: Millis, shift: u32) -> TableKind {
+    fn compute(&self, outcomes: &AtomicU8, direction: Direction, close: Millis, shift: u32) -> OutcomeKind {
         let order = Order {
             number: 0,
             symbol: self.path.symbol(),
@@ -162,13 +162,13 @@ impl OutcomeTable {
         let arrival = close + self.settings.latency_ms;
         let quoted = QuotedOrder::new(&order, arrival, &self.path, &self.settings);
         let kind = match quoted.outcome_without_settlement().unwrap_or_else(|| quoted.settled_outcome()) {
-            OrderOutcome::Refused(_) => TableKind::NoPrice,
-            OrderOutcome::StaysOpen(_) => TableKind::StaysOpen,
+            OrderOutcome::Refused(_) => OutcomeKind::NoPrice,
+            OrderOutcome::StaysOpen(_) => OutcomeKind::StaysOpen,
             OrderOutcome::Settles(_, trade) => match trade.outcome {
-                Outcome::Won => TableKind::Won,
-                Outcome::Lost => TableKind::Lost,
-                Outcome::Draw => TableKind::Draw,
-                Outcome::Cancelled => TableKind::Cancelled,
+                Outcome::Won => OutcomeKind::Won,
+                Outcome::Lost => OutcomeKind::Lost,
+                Outcome::Draw => OutcomeKind::Draw,
+                Outcome::Cancelled => OutcomeKind::Cancelled,
             },
         };
         outcomes.fetch_or((kind as u8) << shift, Ordering::Relaxed);
@@ -187,7 +187,7 @@ impl fmt::Debug for OutcomeTable {
     }
 }
 
-impl TableKind {
+impl OutcomeKind {
     #[inline]
     fn from_bits(bits: u8) -> Option<Self> {
         KIND_BY_BITS[usize::from(bits & KIND_MASK)]
@@ -357,10 +357,10 @@ mod tests {
         assert_eq!(ask(), [Some(Outcome::Lost), Some(Outcome::Won)]);
         assert_eq!(
             table.outcomes[0].load(Ordering::Relaxed),
-            TableKind::Lost as u8 | (TableKind::Won as u8) << KIND_BITS
+            OutcomeKind::Lost as u8 | (OutcomeKind::Won as u8) << KIND_BITS
         );
         table.outcomes[0]
-            .store(TableKind::Won as u8 | (TableKind::Draw as u8) << KIND_BITS, Ordering::Relaxed);
+            .store(OutcomeKind::Won as u8 | (OutcomeKind::Draw as u8) << KIND_BITS, Ordering::Relaxed);
         assert_eq!(ask(), [Some(Outcome::Won), Some(Outcome::Draw)]);
     }
 

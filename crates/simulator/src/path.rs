@@ -18,7 +18,7 @@ pub enum PriceMoment {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathPrice {
     Price(f64),
-    /// No candle covers the time, and no earlier close may fill the gap.
+    /// No candle covers the time: the data starts later, or the gap is too long to be filled with the last close.
     Gap,
     /// The time is outside the data: an entry at or after the end of the data, or an exit after the end.
     Beyond,
@@ -165,7 +165,7 @@ impl SeriesLayer {
 }
 
 /// Stress shift of the prices of a series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`. `k` is the stress factor
-/// and `L` the order latency. `high` and `low` are those of the candle that sets the price.
+/// and `L` the order latency. `high` and `low` belong to the candle that sets the price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct StressShift {
     k: f64,

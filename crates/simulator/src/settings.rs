@@ -94,7 +94,7 @@ impl SimulationSettings {
             if let Some(span) = span
                 && !(Millis::ZERO..=Millis::DAY).contains(&span)
             {
-                return Err(invalid(key.to_owned(), span.to_string(), "0 to 86400000"));
+                return Err(bad_setting(key.to_owned(), span.to_string(), "0 to 86400000"));
             }
         }
         let percent = self.payout_percent.to_percent();
@@ -104,18 +104,18 @@ impl SimulationSettings {
         for (symbol, payout) in &self.payout_percent_by_symbol {
             if Payout::percent_from_fraction(payout.to_percent()).is_some() {
                 let key = format!("payout_percent_by_symbol.{symbol}");
-                return Err(invalid(key, payout.to_string(), "a payout in percent, such as 85"));
+                return Err(bad_setting(key, payout.to_string(), "a payout in percent, such as 85"));
             }
         }
         if let Some(recorded) = &self.recorded_latency {
             recorded.check()?;
         }
         if !(self.stress.is_finite() && self.stress >= 0.0) {
-            return Err(invalid("stress".to_owned(), self.stress.to_string(), "0 or more"));
+            return Err(bad_setting("stress".to_owned(), self.stress.to_string(), "0 or more"));
         }
         for (symbol, size) in &self.ticks {
             if Tick::new(*size).is_none() {
-                return Err(invalid(format!("ticks.{symbol}"), size.to_string(), "a price step above 0"));
+                return Err(bad_setting(format!("ticks.{symbol}"), size.to_string(), "a price step above 0"));
             }
         }
         Ok(())
@@ -161,7 +161,7 @@ impl Default for SimulationSettings {
     }
 }
 
-fn invalid(key: String, value: String, allowed: &'static str) -> SimulatorError {
+fn bad_setting(key: String, value: String, allowed: &'static str) -> SimulatorError {
     SimulatorError::ChangeSetting { key, value, allowed }
 }
 

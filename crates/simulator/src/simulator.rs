@@ -15,15 +15,15 @@ use std::sync::Arc;
 /// The simulator has all candles from the start, so it computes the whole outcome of an order on submission. It returns
 /// each part as an event when that part becomes known: the answer at the order's arrival, and the settlement after the
 /// settle delay. A stake leaves the wallet with the answer and returns with the settlement. The caller controls the
-/// time. It must submit orders in chronological order. Before it submits an order of time `t`, it must pop every event
-/// due before `t`.
+/// time. Orders must be submitted in chronological order. Before an order of time `t`, every event due before `t` must
+/// be popped.
 #[derive(Clone, Debug)]
 pub struct Simulator {
     settings: SimulationSettings,
     paths: Vec<PricePath>,
     tables: Vec<Arc<OutcomeTable>>,
     state: VenueState,
-    /// Cached stake of the last immediately settled trade, and its profit by outcome. The next stake is usually equal.
+    /// Cached stake of the last immediately settled trade, and its profit by outcome. The stake usually stays the same.
     last_profits: (Money, [Money; 4]),
 }
 
@@ -100,8 +100,8 @@ impl Simulator {
 
     /// Uses precomputed outcomes from these tables.
     /// All tables must belong to one symbol and use this venue's settings and candles. Orders that no table contains
-    /// (another symbol, expiry or decision time) are still priced by the markets. Tables store no prices, so answers
-    /// and settlements from a table have none.
+    /// (another symbol, expiry or decision time) are still priced by the markets. Answers and settlements from a table
+    /// have no prices.
     #[must_use]
     pub fn with_outcome_tables(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
         debug_assert!(tables.windows(2).all(|pair| pair[0].symbol() == pair[1].symbol()));
@@ -134,7 +134,7 @@ impl Simulator {
     }
 
     /// Submits an order whose outcome is in a table. Does nothing and returns `None` for other orders.
-    /// Other orders use another function, which writes each outcome directly into its queue.
+    /// Never inlined, so that [`submit`](Self::submit) writes outcomes of other orders directly into their queue.
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
@@ -174,8 +174,7 @@ impl Simulator {
     }
 
     /// Returns the next event that is due at or before `now`.
-    /// Events are sorted by time. At the same time, settlements come before answers. Settlements are then sorted by
-    /// close time and order number, and answers by order number.
+    /// Events are sorted by time. If times are equal, settlements come first, then lower order numbers.
     #[inline]
     pub fn pop_due(&mut self, now: Millis) -> Option<VenueEvent> {
         let state = &mut self.state;

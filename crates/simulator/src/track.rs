@@ -78,7 +78,7 @@ impl CandleLookup {
     }
 }
 
-/// Finds all gaps by bisection. A range that is as long as its number of candles has no gap.
+/// Finds all gaps by bisection. A range has no gap if it spans exactly as many intervals as it has candles.
 fn split_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<GaplessRun>) {
     let [head, .., tail] = candles else { return };
     let steps = candles.len() - 1;
@@ -100,9 +100,9 @@ mod tests {
     use candlewick_sdk::{Ohlcv, Series, Symbol};
     use proptest::prelude::*;
 
-    /// Builds a series of one-minute candles in these slots. Slot 0 is well after time zero.
     const FIRST: i64 = 1_000;
 
+    /// Builds a series of one-minute candles in these slots. Slot 0 is well after time zero.
     fn track(slots: &[i64]) -> CandleLookup {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = |n: &i64| Candle::new(Millis::MINUTE * (FIRST + n), Interval::MINUTE, numbers).unwrap();

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 /// Allocation of one error rate (alpha) to the bots of a journal.
 ///
-/// A bot's edge is shown when its account reaches `1 / (alpha x weight)`
+/// A bot's edge is shown when the account of its edge test reaches `1 / (alpha x weight)`
 /// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The *worth* of an account is its minimum so far, capped at
 /// 1 ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)).
 /// - The first run splits 1 evenly among the bots. With several bots, the pool of all trades gets an equal share.
 /// - A bot that continues, or that returns unchanged, keeps its weight.
 /// - The weight of a bot that restarts is multiplied by its account's worth.
-/// - A new bot replaces the absent bot with the most value, as if that bot had restarted. If no bot is absent and `k`
-///   new bots join `n` bots, each of the `n` bots keeps `n / (n + k)` of its weight. The weight given up, multiplied by
-///   the worth of its account, is split evenly among the new bots.
+/// - A new bot replaces the absent bot with the largest `weight x worth`, as if that bot had restarted. If no bot is
+///   absent and `k` new bots join `n` bots, each of the `n` bots keeps `n / (n + k)` of its weight. The weight given
+///   up, multiplied by the worth of its account, is split evenly among the new bots.
 /// - The pool of all trades is judged as long as no bot is new or restarts.
 ///
 /// # Proof that at most a fraction alpha of all journals ever shows a false edge

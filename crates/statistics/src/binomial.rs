@@ -6,8 +6,8 @@ use std::f64::consts::TAU;
 
 /// Returns the binomial probability `P(X = k)` of `k` wins in `n` trades, for `0 <= k <= n` and `0 < p < 1`.
 ///
-/// The relative error is below 1e-11 for up to 10^9 trades and for results down to 1e-300. Log-factorials would lose
-/// ten digits at ten million trades. Therefore, the logarithm is computed as a sum of Stirling errors and deviances.
+/// The relative error is below 1e-11 for up to 10^9 trades and for results down to 1e-300. The logarithm is
+/// a sum of Stirling errors and deviances, because log-factorials would lose ten digits at ten million trades.
 ///
 /// Source: C. Loader, *Fast and Accurate Computation of Binomial Probabilities* (2000).
 pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {

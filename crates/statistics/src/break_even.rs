@@ -1,4 +1,4 @@
-//! Break-even win rates of payouts.
+//! Break-even win rates and the Kelly fraction.
 
 use crate::StatisticsError;
 use crate::statistics_error::{check_payout, check_probability};

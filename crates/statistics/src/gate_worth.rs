@@ -8,7 +8,7 @@ use crate::{GateDecision, GateRule, StatisticsError, TradeGate, TradeOutcome};
 pub struct GatedTrade {
     /// Time of the decision to trade, in any unit.
     pub decided_at: i64,
-    /// Time at which the result became known, in the same unit. Decisions at or after this time may use the result.
+    /// Time at which the result became known, in the unit of `decided_at`. Decisions from this time on may use it.
     pub known_at: i64,
     /// Day of the decision, as a number that differs between days. Used by gates that reset daily.
     pub day: i64,

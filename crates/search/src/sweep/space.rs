@@ -16,7 +16,7 @@ const MAX_GRID_SETS: u64 = 1_000_000;
 pub struct Space {
     axes: Vec<Axis>,
     conditions: Vec<Condition>,
-    /// Values of the parameters that are not searched. In conditions, their indices follow the indices of the axes.
+    /// Values of the parameters that are not searched. Condition indices count the axes first, then these values.
     fixed: Vec<f64>,
     bot: BotSettings,
 }
@@ -116,7 +116,7 @@ impl Space {
         if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {
             let name = axis.name();
             return Err(wrong(format!(
-                "{name} has infinitely many values for a grid: write a step (LOW..HIGH:STEP) or a count (LOW..HIGH:log/N)"
+                "a grid needs a limited number of values for {name}: write a step (LOW..HIGH:STEP) or a count (LOW..HIGH:log/N)"
             )));
         }
         let count = self.count().filter(|count| *count <= MAX_GRID_SETS).ok_or_else(|| {

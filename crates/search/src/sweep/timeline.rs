@@ -8,14 +8,14 @@ use std::ops::Range;
 pub const TIMELINE_PARTS: usize = 120;
 
 /// Numbers of won and lost trades in each of [`TIMELINE_PARTS`] equal parts of a trial, by settlement time.
-/// The counts are packed, because 10,000 sets are in memory at once.
+/// The counts are packed, because 10,000 timelines are in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "TimelineJson")]
 pub struct Timeline {
     longest_parts: u32,
-    /// Header and counts. The header has the number of counts, the number of bits per count, and a 4-byte minimum.
+    /// Header and counts. The header has the number of counts, the bits per count, and the smallest count in 4 bytes.
     ///
-    /// Won and lost counts alternate, reduced by the minimum. The lowest bits are first. Trailing zeros are omitted.
+    /// Won and lost counts alternate, minus the smallest count, lowest bits first. Trailing zeros are omitted.
     packed: Box<[u8]>,
 }
 
@@ -153,7 +153,7 @@ impl TimelineBuilder {
         Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
-    /// Returns the start of a part. The last part has no end, because trades may settle after the last candle.
+    /// Returns the start of a part. The last part never ends, so trades that settle after the last candle count too.
     fn part_start(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;

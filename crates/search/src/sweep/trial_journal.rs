@@ -43,7 +43,7 @@ pub struct TrialJournal {
     path: PathBuf,
     length: u64,
     /// Whether the file may end in a partial line from a failed write.
-    may_end_partially: bool,
+    may_have_partial_line: bool,
 }
 
 const READ_CHUNK_BYTES: u64 = 64 * 1_024;
@@ -65,7 +65,7 @@ impl TrialJournal {
         let file = opened.map_err(|source| unusable_file(path, "open", source))?;
         check_lock(path, file.try_lock())?;
         let (records, sound) = read_matching(path, &file, identity)?;
-        let mut journal = Self { file, path: path.to_owned(), length: sound, may_end_partially: false };
+        let mut journal = Self { file, path: path.to_owned(), length: sound, may_have_partial_line: false };
         journal.truncate(sound)?;
         if sound == 0 {
             journal.append(format!("{}\n", header_line(identity)).as_bytes())?;
@@ -94,7 +94,7 @@ impl TrialJournal {
         self.length
     }
 
-    /// Passes each record after the byte offset `from` to `take`. A run need not keep its records in memory.
+    /// Passes each record after the byte offset `from` to `take`, so that a run need not keep records in memory.
     pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), SearchError> {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
@@ -119,14 +119,14 @@ impl TrialJournal {
 
     /// Appends a complete line in one write.
     ///
-    /// After a kill or on a full disk, a partial line may remain. This line is removed before the next append. If
-    /// the removal fails, nothing is appended, because reading stops at the first invalid line and loses later records.
+    /// A killed process or a full disk may leave a partial line, which the next append removes first. If the removal
+    /// fails, nothing is appended: readers stop at the first invalid line and would miss all later records.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
-        if self.may_end_partially {
+        if self.may_have_partial_line {
             self.truncate_partial_line()?;
         }
         if let Err(source) = self.file.write_all(line) {
-            self.may_end_partially = true;
+            self.may_have_partial_line = true;
             // If this fails, the next append tries again. The write error is reported.
             let _ = self.truncate_partial_line();
             return Err(unusable_file(&self.path, "write", source));
@@ -137,7 +137,7 @@ impl TrialJournal {
 
     fn truncate_partial_line(&mut self) -> Result<(), SearchError> {
         self.truncate(self.length)?;
-        self.may_end_partially = false;
+        self.may_have_partial_line = false;
         Ok(())
     }
 
@@ -190,8 +190,8 @@ fn read_matching(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Reco
     })
 }
 
-/// Returns the records up to the first invalid line, and the length in bytes of all valid lines. The
-/// inner error is the file's first line, if different from `first`.
+/// Returns the records up to the first invalid line, and the length in bytes of all valid lines.
+/// The inner error is the file's first line if it differs from `first`.
 #[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
 fn read_all(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
@@ -227,7 +227,7 @@ fn describe_difference(line: &[u8], identity: &Value) -> String {
         return "this file is not a sweep journal".to_owned();
     };
     let keys = ours.iter().filter(|(key, own)| theirs.get(*key) != Some(own)).map(|(key, _)| key.as_str());
-    format!("the journal belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
+    format!("the journal belongs to another sweep; differences: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
 fn parse_identity(line: &[u8]) -> Option<Map<String, Value>> {

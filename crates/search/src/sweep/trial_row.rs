@@ -13,7 +13,7 @@ pub struct TrialRow {
     pub trial: u64,
     pub candidate: Candidate,
     pub rung: u32,
-    /// Fraction of the candles on which this rung ran.
+    /// Fraction of the candles that this rung uses.
     pub share: f64,
     pub outcome: Outcome,
     pub score: Option<f64>,
@@ -28,7 +28,7 @@ impl TrialRow {
     }
 }
 
-/// Returns the rows from best to worst: rows with a score first, then the later rung, higher score and earlier trial.
+/// Ranks rows from best to worst: rows with a score first, then by later rung, higher score and earlier trial.
 pub fn rank_rows(rows: &[TrialRow]) -> Vec<&TrialRow> {
     let mut ranked: Vec<&TrialRow> = rows.iter().collect();
     ranked.sort_by(|one, two| compare_rows(one, two));
@@ -52,7 +52,7 @@ pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
 
 #[derive(Clone, Copy, Debug)]
 pub struct SweepProgress<'a> {
-    /// Completed work, in thousandths of a trial over all candles.
+    /// Completed work. A trial over all candles counts as 1,000.
     pub done: u64,
     pub total: u64,
     pub best: Option<&'a TrialRow>,

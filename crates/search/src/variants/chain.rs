@@ -113,7 +113,7 @@ impl Receipt {
         Ok(())
     }
 
-    /// Returns the other ledgers with receipts in this folder, and the paths of receipts without a ledger.
+    /// Returns the other ledgers with receipts in this folder, and the paths of receipts that name no ledger.
     pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<OtherLedger, PathBuf>>> {
         let entries = match read_dir(self.folder()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

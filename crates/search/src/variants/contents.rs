@@ -25,8 +25,8 @@ struct LineHead<'a> {
 pub(super) struct LedgerContents<'a> {
     tried: Vec<(Cow<'a, str>, &'a str)>,
     pub(super) runs: BTreeMap<(String, String), RunLine>,
-    /// Ids of the runs with at least one record; `None` stands for runs that are not repeatable.
-    noted: BTreeSet<Option<Cow<'a, str>>>,
+    /// Ids of the recorded runs; `None` stands for runs without an id, which are not repeatable.
+    recorded_runs: BTreeSet<Option<Cow<'a, str>>>,
     is_loss_recorded: bool,
     pub(super) candles: KnownCandles,
     pub(super) chain: Chain,
@@ -63,7 +63,7 @@ impl<'a> LedgerContents<'a> {
     pub(super) fn new(text: &'a str, seen: ReceiptState) -> Self {
         let (mut tried, mut candles, mut chain) = (Vec::new(), KnownCandles::default(), Chain::start());
         let (mut lost, mut is_loss_recorded, mut hashes) = (None, false, Vec::new());
-        let (mut runs, mut noted) = (BTreeMap::new(), BTreeSet::new());
+        let (mut runs, mut recorded_runs) = (BTreeMap::new(), BTreeSet::new());
         let seen = match seen {
             ReceiptState::Nothing => Chain::start(),
             ReceiptState::Lines(seen) => seen,
@@ -85,11 +85,11 @@ impl<'a> LedgerContents<'a> {
             match (head.strategy, head.trying) {
                 (Some(strategy), _) => {
                     tried.push((strategy, line));
-                    noted.insert(head.run);
+                    recorded_runs.insert(head.run);
                 }
                 (None, Some(_)) => {
                     if let Ok(line) = serde_json::from_str::<RunLine>(line) {
-                        noted.insert(head.run);
+                        recorded_runs.insert(head.run);
                         runs.insert((line.strategy.clone(), line.run.clone()), line);
                     }
                 }
@@ -104,10 +104,10 @@ impl<'a> LedgerContents<'a> {
             lost.get_or_insert(if found == 0 {
                 format!("the file is missing or empty, but once had {} lines", seen.lines)
             } else {
-                format!("the file has {found} lines and is not the earlier file with {} lines", seen.lines)
+                format!("the file ({found} lines) does not continue the earlier one ({} lines)", seen.lines)
             });
         }
-        Self { tried, runs, noted, is_loss_recorded, candles, chain, lost, hashes }
+        Self { tried, runs, recorded_runs, is_loss_recorded, candles, chain, lost, hashes }
     }
 
     pub(super) fn tried_lines(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = TriedLine> {
@@ -128,7 +128,7 @@ impl<'a> LedgerContents<'a> {
         self.runs.values().filter(move |line| line.strategy == strategy)
     }
 
-    /// Returns whether the ledger had exactly the lines of this chain at some time, as after a rename of the file.
+    /// Returns whether this ledger once had exactly the lines of `chain`, for example under an earlier file name.
     pub(super) fn had_chain(&self, chain: &Chain) -> bool {
         let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)
@@ -136,7 +136,7 @@ impl<'a> LedgerContents<'a> {
 
     pub(super) fn is_first_run(&self, own: Option<&str>) -> bool {
         let is_own = |run: &Option<Cow<'_, str>>| run.is_some() && run.as_deref() == own;
-        self.lost.is_none() && self.noted.iter().all(is_own)
+        self.lost.is_none() && self.recorded_runs.iter().all(is_own)
     }
 }
 

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VariantCount {
-    /// Number of variants tried: 1, plus each further variant in the strategy families of the run's bots.
+    /// Number of variants tried: this run, plus all other variants in the strategy families of its bots.
     pub count: u64,
     #[serde(skip)]
     pub walks: u64,
-    /// Number of variants that running or stopped searches had planned, but that are not recorded.
+    /// Number of variants that running or stopped searches have planned but not recorded.
     pub under_way: u64,
     /// Known gaps in the ledger, which may make the count too low.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,12 +79,12 @@ impl VariantCount {
     }
 }
 
-type KnownByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a KnownVariant>>;
+type VariantsByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a KnownVariant>>;
 
 /// Returns the latest entry of each variant.
 ///
-/// Names with the same trades on the same time range of the same candles count as one variant. A name with
-/// different trades on one time range counts several times, because its code or a file that no parameter names changed.
+/// Names with the same trades on the same time range of the same candles count as one variant. A name with different
+/// trades on one time range counts several times: its code has changed, or a file that is not a parameter.
 fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     let mut names = VariantNames::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
@@ -96,7 +96,7 @@ fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
             names.join(first, *place);
         }
     }
-    let mut by_class: BTreeMap<usize, KnownByRange<'_>> = BTreeMap::new();
+    let mut by_class: BTreeMap<usize, VariantsByRange<'_>> = BTreeMap::new();
     for (one, place) in known.iter().zip(places) {
         let stretch = by_class.entry(names.find_root(place)).or_default();
         let stretch = stretch.entry((one.span.start.get(), one.span.end.get())).or_default();
@@ -105,8 +105,8 @@ fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     by_class.into_values().flat_map(largest_variant_set).collect()
 }
 
-/// Returns the variants of the time range with the most variants. Unknown trades count only if no trades are known.
-fn largest_variant_set(mut stretches: KnownByRange<'_>) -> Vec<&KnownVariant> {
+/// Returns the variants of the time range that has the most. Variants without a trades hash count only if all lack it.
+fn largest_variant_set(mut stretches: VariantsByRange<'_>) -> Vec<&KnownVariant> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
     }
@@ -114,7 +114,7 @@ fn largest_variant_set(mut stretches: KnownByRange<'_>) -> Vec<&KnownVariant> {
     most.map(|trades| trades.into_values().collect()).unwrap_or_default()
 }
 
-/// Union-find structure that joins the variant names that count as one variant.
+/// Union-find structure over variant names. Joined names count as one variant.
 #[derive(Default)]
 struct VariantNames<'a> {
     places: BTreeMap<(&'a str, &'a str), usize>,

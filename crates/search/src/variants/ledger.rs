@@ -3,7 +3,7 @@
 //! Each line is written in one call under a file lock. If a process is killed, at most a partial last line remains,
 //! which is skipped. Each line contains a hash of the previous lines. A receipt in another folder has the line count.
 //! Removed or changed lines are therefore detected, unless the receipt is removed too. The receipts in that folder
-//! also name the project's other ledgers. The variants and losses of these ledgers count too.
+//! also name the project's other ledgers, whose variants and missing lines count too.
 
 use super::chain::{Receipt, ReceiptState};
 use super::contents::{LedgerContents, NewLines, read_text};
@@ -103,7 +103,7 @@ impl VariantLedger {
                 tried.flat_map(|line| line.into_known(&candles)).collect::<Vec<KnownVariant>>()
             };
             let here = of_family(&contents);
-            let new = unrecorded(&own, &here, &root, &look.span);
+            let new = filter_unrecorded(&own, &here, &root, &look.span);
             let mut known: Vec<KnownVariant> =
                 others.ledgers.iter().flat_map(|other| of_family(&other.contents)).chain(here).collect();
             if !new.is_empty() {
@@ -138,10 +138,10 @@ impl VariantLedger {
             added.push(&run.with_progress(look.end, noted, added.chain.hash.clone()))?;
         }
         self.append(&mut file, &text, &added)?;
-        Ok(Self::to_noted((&contents, &others), families, root, look))
+        Ok(Self::to_summary((&contents, &others), families, root, look))
     }
 
-    fn to_noted(
+    fn to_summary(
         (contents, others): (&LedgerContents<'_>, &OtherLedgers<'_>),
         families: Vec<(Family, Vec<KnownVariant>)>,
         root: String,
@@ -184,8 +184,8 @@ impl VariantLedger {
 
     /// Records the planned sets of a run before any of them starts.
     ///
-    /// Planned sets count as tried until the results are recorded, however the run ends. A finished run has no planned
-    /// sets. The planned sets of a killed process count until all sets of the run are recorded.
+    /// Planned sets count as tried until the run records its results. If its process is killed, they count until a
+    /// later process has recorded the sets of the run.
     pub fn record_planned_sets(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
@@ -221,7 +221,7 @@ impl VariantLedger {
     }
 }
 
-fn unrecorded<'a>(
+fn filter_unrecorded<'a>(
     notes: &[&'a VariantNote],
     known: &[KnownVariant],
     root: &str,

@@ -1,4 +1,4 @@
-//! Line formats of a variant ledger. The fields that identify a format come first, so that few lines are fully parsed.
+//! Line formats of a variant ledger. The first fields identify the format, so that few lines are parsed in full.
 
 use super::ledger::{KnownVariant, VariantNote};
 use super::sample::SeriesSample;
@@ -16,7 +16,7 @@ pub(super) struct CandlesLine {
     pub(super) candles: String,
     /// Id of these candles before later candles were added; equal to `candles` if none were added.
     pub(super) root: String,
-    /// Whether the user chose the end of the candles. Such candles never count as grown.
+    /// Whether the user chose the end of the candles. Such candles are never linked to shorter or longer ones.
     #[serde(default, rename = "is_cut")]
     pub(super) is_truncated: bool,
     pub(super) sample: CandleSample,
@@ -141,7 +141,7 @@ impl KnownCandles {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// Returns the root of the longest known candles that this sample extends. Candles with a chosen end are excluded.
+    /// Returns the root of the longest known candles that this sample extends. Truncated candles are excluded.
     fn root_of_shorter(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();

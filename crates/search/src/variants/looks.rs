@@ -1,4 +1,4 @@
-//! Looks (runs on given candles), and earlier looks at the same candles according to the ledgers.
+//! A look is a run on given candles. The ledgers show earlier looks at the same candles.
 
 use super::contents::LedgerContents;
 use super::line::TriedLine;
@@ -15,7 +15,7 @@ pub struct Look {
     /// Id of a repeatable run. Looks with the same id count as one look.
     pub run: Option<String>,
     pub candles: CandleSample,
-    /// Whether the user chose the end of the candles. If not, the candles may grow.
+    /// Whether the user chose the end of the candles. If not, a later run may have more candles.
     pub is_truncated: bool,
     pub span: Range<Millis>,
     pub end: LookEnd,

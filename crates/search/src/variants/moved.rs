@@ -1,7 +1,7 @@
 //! Detection of candles that were shifted in time. Shifted candles have the same price moves at other times.
 //!
-//! Windows of one series are searched at every position of the other series. At a match, the whole overlap is
-//! compared, over at least 96 steps. A shift that is not a multiple of either step is not detected.
+//! Windows of one series are compared at every position of the other series. If a window matches, the whole overlap is
+//! compared, which must have at least 96 steps. A shift is detected only if it is a multiple of either series' step.
 
 use super::steps::{MIN_CORRELATION, MISSING_MOVE, Steps, correlation};
 use std::iter;
@@ -38,9 +38,9 @@ impl Steps {
         // Number of offsets, in steps of this series, at which a longer step of the other series may start.
         let phases = usize::try_from(other.step / self.step).unwrap_or(1).clamp(1, own.moves);
         own.windows(phases).any(|window| {
-            let mut places = 0..others.start_count(window.moves.len());
+            let mut places = 0..others.count_starts(window.moves.len());
             places.any(|place| {
-                others.is_likely(&window, place) && own.matches_around(window.start, &others, place)
+                others.is_likely_match(&window, place) && own.matches_around(window.start, &others, place)
             })
         })
     }
@@ -66,7 +66,7 @@ impl PrefixSums {
         (start.1 == end.1).then(|| f64::from(end.0 - start.0))
     }
 
-    fn start_count(&self, steps: usize) -> usize {
+    fn count_starts(&self, steps: usize) -> usize {
         self.sums.len().saturating_sub(steps.saturating_mul(self.moves))
     }
 
@@ -75,7 +75,7 @@ impl PrefixSums {
     }
 
     fn windows(&self, phases: usize) -> impl Iterator<Item = Window> {
-        let room = self.start_count(WINDOW_STEPS).saturating_sub(phases - 1);
+        let room = self.count_starts(WINDOW_STEPS).saturating_sub(phases - 1);
         let few = MAX_WINDOWS.min(room);
         let starts = (0..few).flat_map(move |number| {
             let start = if few > 1 { number * (room - 1) / (few - 1) } else { 0 };
@@ -90,7 +90,7 @@ impl PrefixSums {
         })
     }
 
-    fn is_likely(&self, window: &Window, place: usize) -> bool {
+    fn is_likely_match(&self, window: &Window, place: usize) -> bool {
         let (mut sum, mut squared, mut product) = (0.0, 0.0, 0.0);
         for (step, own) in window.moves.iter().enumerate() {
             let Some(found) = self.move_at(place + step * self.moves) else { return false };
@@ -103,7 +103,7 @@ impl PrefixSums {
     fn matches_around(&self, own: usize, others: &Self, place: usize) -> bool {
         let before = (own / self.moves).min(place / others.moves);
         let (own, place) = (own - before * self.moves, place - before * others.moves);
-        let steps = self.start_count(1).saturating_sub(own).div_ceil(self.moves);
+        let steps = self.count_starts(1).saturating_sub(own).div_ceil(self.moves);
         let pairs = (0..steps).filter_map(|step| {
             let pair = self.move_at(own + step * self.moves).zip(others.move_at(place + step * others.moves));
             pair.filter(|pair| *pair != (0.0, 0.0))

@@ -49,11 +49,11 @@ fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
 
 const MAX_SPOT_CHECKS: usize = 8;
 
-/// Runs the sets at these indices on the candles closed by a time. Returns trades hashes, `None` for rejected sets.
+/// Runs the sets at these indices on the candles that close by a time. Returns trades hashes, `None` if rejected.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
-    /// Records the sets of a sweep whose trades on earlier candles differ from the trades of earlier runs.
+    /// Records the sets of a sweep whose trades on the candles of an earlier run differ from the trades of that run.
     ///
     /// A few sets are rerun on the candles of their first and last earlier run. If any set differs, all sets are
     /// rerun. Returns whether anything was recorded.
@@ -105,11 +105,11 @@ fn rerun_sets(
 }
 
 impl LedgerSummary {
-    /// Returns the time ranges of a variant's first and last run before its candles grew.
+    /// Returns the time ranges of a variant's first and last run before later candles were added.
     ///
-    /// The trades closed by the end of a time range ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal
-    /// those of the run on this range, unless something changed that the variant's name does not cover. The first range
-    /// allows a comparison of all versions. The last range detects versions whose trades differ only late.
+    /// A rerun has the same trades up to the end of such a range
+    /// ([`trades_hash_of_closed`](super::trades_hash_of_closed)), unless something has changed that the variant's name
+    /// does not cover. All versions can be compared on the first range. The last range also shows late changes.
     pub fn spans_before_growth(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&KnownVariant| {
             let is_this = (&one.variant, &one.root) == (&note.tried.name, &self.root) && one.trades.is_some();

@@ -175,14 +175,14 @@ impl SeriesSample {
         *hasher.finalize().as_bytes()
     }
 
-    fn points_at(&self, rarity: u32) -> impl Iterator<Item = u64> {
+    fn points_at_rarity(&self, rarity: u32) -> impl Iterator<Item = u64> {
         self.points.as_slice().iter().copied().filter(move |point| point.trailing_zeros() >= rarity)
     }
 
     fn is_grown_from(&self, other: &Self) -> bool {
         let rarity = self.rarity.max(other.rarity);
-        let own: Vec<u64> = self.points_at(rarity).collect();
-        let before: Vec<u64> = other.points_at(rarity).collect();
+        let own: Vec<u64> = self.points_at_rarity(rarity).collect();
+        let before: Vec<u64> = other.points_at_rarity(rarity).collect();
         let is_longer = (self.to, self.candles) >= (other.to, other.candles);
         (&self.interval, self.from) == (&other.interval, other.from) && is_longer && own.starts_with(&before)
     }
@@ -193,7 +193,7 @@ impl SeriesSample {
             return None;
         }
         let rarity = self.rarity.max(other.rarity);
-        let theirs: HashSet<u64> = other.points_at(rarity).collect();
+        let theirs: HashSet<u64> = other.points_at_rarity(rarity).collect();
         let in_both = |time: &Millis| both.start < *time && *time <= both.end;
         let timed = self.points.as_slice().iter().zip(&self.times);
         let own: Vec<u64> = timed

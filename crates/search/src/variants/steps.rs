@@ -1,7 +1,7 @@
-//! Price moves per step of clock time. The steps are short enough to recognize a small part of many candles.
+//! Price moves per step of clock time. The steps are short enough to recognize a small part of a long series.
 //!
-//! A step is the candle interval, or longer for many candles. A million one-minute candles have one move per 15
-//! minutes. Two series with any intervals are compared over a common multiple of their steps. They count as the same
+//! A step is the candle interval, or longer for a long series: 15 minutes for a million one-minute candles.
+//! Two series with any intervals are compared over a common multiple of their steps. They count as the same
 //! candles if the absolute correlation of their moves is at least 0.95 over at least 24 steps.
 
 use candlewick_sdk::{CandleSeries, Millis, count_closing_before};
@@ -21,7 +21,7 @@ const MIN_STEP_CANDLES: i64 = 3;
 const MAX_STEPS: i64 = 4_096;
 const MIN_STEPS: usize = 24;
 pub(super) const MIN_CORRELATION: f64 = 0.95;
-/// Limit at which a move is clipped, in multiples of the median. A single news item can move many markets.
+/// Limit to which moves are clipped, in multiples of the median, because one news item can move many markets.
 const MAX_MOVE_MEDIANS: f64 = 4.0;
 const STORED_MEDIAN: f64 = 5.0;
 const MAX_STORED_MOVE: i8 = 28;
@@ -36,7 +36,7 @@ pub(super) struct Steps {
     /// Candle interval in milliseconds. `step` has the same unit.
     interval: i64,
     pub(super) step: i64,
-    /// End of the first step of the part, in steps since 1970.
+    /// End of the first step, in steps since 1970.
     first: i64,
     all: Arc<[i8]>,
     part: Range<usize>,

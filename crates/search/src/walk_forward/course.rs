@@ -19,11 +19,11 @@ impl WalkForwardData<'_> {
         self.whole.span()
     }
 
-    /// Returns the minimum gap between training and test: the longest possible trade, in whole candles.
+    /// Returns the minimum gap between training and test: the longest possible trade, rounded up to whole candles.
     pub fn purge(&self) -> Millis {
         let bot = self.whole.settings.session.bots.first();
-        let close_types = self.searched_or_own("close_type", bot.map(|bot| bot.close_type));
-        let expiration_types = self.searched_or_own("expiration_type", bot.map(|bot| bot.expiration_type));
+        let close_types = self.searched_or_fixed("close_type", bot.map(|bot| bot.close_type));
+        let expiration_types = self.searched_or_fixed("expiration_type", bot.map(|bot| bot.expiration_type));
         let expiries = close_types.iter().flat_map(|close_type| {
             let with = |expiration_type: &ExpirationType| Expiry {
                 close_type: *close_type,
@@ -89,7 +89,7 @@ impl WalkForwardData<'_> {
         self.whole.markets.iter().map(within).collect()
     }
 
-    fn searched_or_own<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
+    fn searched_or_fixed<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
         let axis = self.whole.space.axes().iter().find(|axis| axis.name() == name);
         match axis.and_then(|axis| axis.listed_values()) {
             Some(listed) => listed.iter().filter_map(|setting| setting.to_string().parse().ok()).collect(),

@@ -48,7 +48,7 @@ impl WindowSettings {
         let count = (length - self.train.get() - self.gap.get()).div_euclid(self.test.get());
         if count < 1 {
             return Err(wrong(format!(
-                "no window fits: training ({}), gap ({}) and test ({}) exceed the candles before the hold-out ({})",
+                "no window fits: training ({}), gap ({}) and test ({}) together are longer than the candles before the hold-out ({})",
                 format_days(self.train),
                 format_days(self.gap),
                 format_days(self.test),

@@ -1,12 +1,12 @@
-//! Detection of the end of an edge. The mean number of trades to a false alarm is guaranteed.
+//! Detection of the end of an edge, with a guaranteed minimum for the mean number of trades to a false alarm.
 
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// Bets as fractions of an account. They are best if the mean return is 4, 8 or 16 % of the stake below the edge.
+/// Bets as fractions of an account, optimal if the mean return falls below the edge by 4, 8 or 16 % of the stake.
 const BET_FRACTIONS: [f64; 3] = [0.04, 0.08, 0.16];
 
-type PerBet = [f64; BET_FRACTIONS.len()];
+type AmountPerBet = [f64; BET_FRACTIONS.len()];
 
 /// Detects the end of an edge of `delta` or more per unit of stake.
 ///
@@ -51,7 +51,7 @@ type PerBet = [f64; BET_FRACTIONS.len()];
 pub struct ChangeDetector {
     delta: f64,
     mean_trades: f64,
-    accounts: PerBet,
+    accounts: AmountPerBet,
     restarts: [RestartedAccount; BET_FRACTIONS.len()],
     /// Value at which a restarted account begins: 0 before the first counted trade, then 1.
     beginning: f64,
@@ -69,8 +69,8 @@ struct RestartedAccount {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use = "a trade that is never settled stays lost"]
 pub struct WatchStake {
-    bets: PerBet,
-    restarted_bets: PerBet,
+    bets: AmountPerBet,
+    restarted_bets: AmountPerBet,
     numbers: [u32; BET_FRACTIONS.len()],
 }
 

@@ -11,7 +11,7 @@ use crate::{ConfidenceInterval, Overlap, StatisticsError, TradeOutcome};
 /// Resolution of the interval ends: number of steps between -1 and 1. The ends are rounded outward.
 const INTERVAL_STEPS: u32 = 1 << 16;
 
-/// Intervals for the edge (mean return per unit of stake) and the win rate that are valid at any time.
+/// Anytime-valid intervals for the edge (mean return per unit of stake) and the win rate.
 ///
 /// Report opens and settlements in the order in which they became known. Intervals are computed on demand.
 ///
@@ -127,14 +127,14 @@ impl ConfidenceSequence {
     /// Returns the interval of the mean return per unit of stake.
     /// The initial interval is -1 to the largest payout. If every mean is refuted, `lower` exceeds `upper`.
     pub fn edge(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
-        let (lower, upper) = self.compute_ends(Measure::Edge, confidence)?;
+        let (lower, upper) = self.find_bounds(Measure::Edge, confidence)?;
         Ok(ConfidenceInterval { lower, upper: upper.unwrap_or(self.largest_payout) })
     }
 
     /// Returns the interval of the probability that a decided trade wins.
     /// The initial interval is 0 to 1. If every win rate is refuted, `lower` exceeds `upper`.
     pub fn win_rate(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
-        let (lower, upper) = self.compute_ends(Measure::WinRate, confidence)?;
+        let (lower, upper) = self.find_bounds(Measure::WinRate, confidence)?;
         let rate = |mean: f64| f64::midpoint(1.0, mean);
         Ok(ConfidenceInterval { lower: rate(lower), upper: rate(upper.unwrap_or(1.0)) })
     }
@@ -146,7 +146,7 @@ impl ConfidenceSequence {
         Ok(is_refuted(BetSide::Above) || is_refuted(BetSide::Below))
     }
 
-    fn compute_ends(&self, measure: Measure, confidence: f64) -> Result<(f64, Option<f64>), StatisticsError> {
+    fn find_bounds(&self, measure: Measure, confidence: f64) -> Result<(f64, Option<f64>), StatisticsError> {
         let goal = 2.0 / (1.0 - check_confidence(confidence)?);
         let candidate = |step: u32| f64::from(step) / f64::from(INTERVAL_STEPS / 2) - 1.0;
         let is_refuted = |side, step| self.refutes(side, measure, candidate(step), goal);
@@ -162,7 +162,7 @@ impl ConfidenceSequence {
             match *event {
                 SequenceEvent::Opened { place, scale } => capital.on_open(place as usize, scale),
                 SequenceEvent::Settled { place, outcome, payout_fraction } => {
-                    match (measure.to_return(outcome, payout_fraction), measure) {
+                    match (measure.trade_return(outcome, payout_fraction), measure) {
                         (None, _) => capital.on_cancelled(place as usize),
                         (Some(r), Measure::Edge) => capital.on_settled(place as usize, r, payout_fraction),
                         (Some(r), Measure::WinRate) => capital.on_settled(place as usize, r, 1.0),
@@ -175,7 +175,7 @@ impl ConfidenceSequence {
 }
 
 impl Measure {
-    const fn to_return(self, outcome: TradeOutcome, payout_fraction: f64) -> Option<f64> {
+    const fn trade_return(self, outcome: TradeOutcome, payout_fraction: f64) -> Option<f64> {
         match (self, outcome) {
             (_, TradeOutcome::Cancelled) | (Self::WinRate, TradeOutcome::Draw) => None,
             (Self::Edge, _) => Some(outcome.unit_return(payout_fraction)),
@@ -184,7 +184,7 @@ impl Measure {
     }
 }
 
-/// Returns the first step at which `holds` is false; `INTERVAL_STEPS + 1` if none. `holds` never becomes true again.
+/// Returns the first step at which `holds` is false, `INTERVAL_STEPS + 1` if none. After it, `holds` must stay false.
 fn first_false_step(holds: impl Fn(u32) -> bool) -> u32 {
     let (mut first, mut end) = (0, INTERVAL_STEPS + 1);
     while first < end {
@@ -198,8 +198,8 @@ fn first_false_step(holds: impl Fn(u32) -> bool) -> u32 {
 /// Twice the largest size is below 1, so a bet cannot lose more than the capital.
 const BET_SIZES: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// Part of a bet that counts as lost while a trade is open, relative to its size: the largest possible loss. The part
-/// is the same for all candidates, so that open stakes do not change the order of their capitals.
+/// Loss assumed for each open trade, as a multiple of the bet: the largest possible loss.
+/// It is the same for all candidates, so that open trades do not change how the candidates rank by capital.
 const BET_RISK: f64 = 2.0;
 
 type CapitalPerBet = [f64; BET_SIZES.len()];

@@ -181,7 +181,7 @@ impl TrialTotals {
         self.rejected += 1;
     }
 
-    /// Counts a settled trade. The decision was made at `decided`, and the settlement became known at `at`.
+    /// Counts a trade that was decided at `decided`, and whose settlement became known at `at`.
     #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
     pub(crate) fn count_settled(
