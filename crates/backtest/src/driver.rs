@@ -135,7 +135,7 @@ impl Backtest {
         })
     }
 
-    /// Hides prices after `end` from strategies. Trades open at `end` still settle, at the prices of the market.
+    /// Hides prices after `end` from strategies. Trades that are still open at `end` settle at market prices as usual.
     #[must_use]
     pub fn with_prices_until(mut self, end: Millis) -> Self {
         let shown = Millis::new(i64::MIN)..end;
@@ -146,7 +146,7 @@ impl Backtest {
     }
 
     /// Adds external signals. Simultaneous signals keep their order.
-    /// As in live trading, a signal is handled after the candles of its instant and before the prices (`domain 4`).
+    /// As in live trading, a signal is handled after simultaneous candles and before simultaneous prices (`domain 4`).
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
@@ -170,7 +170,7 @@ impl Backtest {
                 self.run_in_batches(&candles, &prices, recorder, progress)?
             }
             Interest::Everything | Interest::AllButCandles => {
-                self.run_by_single_events(&candles, &prices, recorder, progress)?
+                self.run_event_by_event(&candles, &prices, recorder, progress)?
             }
         };
         progress(total, total);
@@ -189,7 +189,7 @@ impl Backtest {
         })
     }
 
-    fn run_by_single_events(
+    fn run_event_by_event(
         &mut self,
         candles: &[CandleSeries],
         prices: &[(SymbolId, CandleSeries)],

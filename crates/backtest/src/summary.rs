@@ -60,7 +60,7 @@ impl Summary {
 }
 
 impl BookTotals {
-    /// Sums up rows in the given order. `None` if their settlements became known in another order.
+    /// Adds up rows in the given order. `None` if their settlements became known in a different order.
     fn from_ordered_rows<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
         let (mut added, mut last) = (Self { totals, unsettled: 0 }, None);
         for row in rows {
@@ -91,7 +91,7 @@ impl BookTotals {
                 let evidence = totals.evidence_at(payout);
                 (evidence, evidence.break_even)
             }
-            PayoutMix::Mixed => evaluate(rows, rate),
+            PayoutMix::Mixed => evaluate_mixed_payouts(rows, rate),
         };
         let streaks = totals.longest_streaks();
         let summary = Summary {
@@ -133,9 +133,9 @@ fn settlement_order(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentI
     (row.settled_at, row.close_time, row.approved.intent())
 }
 
-/// Returns the evidence from trades with different payouts, and the stake-weighted break-even rate of these trades.
+/// Evaluates trades with different payouts. Also returns their break-even rate weighted by stake.
 /// The p-value is `None` unless all payouts are known.
-fn evaluate<'a>(
+fn evaluate_mixed_payouts<'a>(
     rows: impl Iterator<Item = &'a IntentRow>,
     rate: Option<WinRate>,
 ) -> (WinRateEvidence, Option<f64>) {

@@ -17,7 +17,7 @@ pub fn to_opened(intent: IntentId, opening: &Opening) -> OpenedTrade {
     }
 }
 
-/// Converts a settled trade. `payout` is the payout at the open, because a settlement does not contain the payout.
+/// Converts a settled trade. `payout` is the payout at the open, which [`SettledTrade`] does not contain.
 #[inline]
 pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> TradeSettlement {
     TradeSettlement {

@@ -31,7 +31,7 @@ impl TradePlan {
         Ok(Self { payout_fraction, null, win_probability, alpha, power })
     }
 
-    /// Returns the required number of trades by the normal approximation, which is a few percent too low.
+    /// Returns the required number of trades by the normal approximation. The result is a few percent too low.
     ///
     /// Formula, rounded to the nearest trade: `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2` (J. L.
     /// Fleiss, B. Levin and M. C. Paik, *Statistical Methods for Rates and Proportions* (2003), section 2.5).
@@ -84,8 +84,8 @@ impl TradePlan {
     }
 
     /// Simulates the number of trades until [`crate::EdgeTest`] reaches a verdict on trades with the planned edge.
-    /// Checks the verdict after every trade, on `paths` paths of at most `most_trades` trades. `plan` provides error
-    /// rates and `delta`, which are independent of the planned edge.
+    /// Checks the verdict after every trade, on `paths` paths of at most `most_trades` trades. `plan` sets the error
+    /// rates and `delta` of the test, which need not match this trade plan.
     pub fn simulate_verdicts(
         &self,
         plan: EdgeTestPlan,

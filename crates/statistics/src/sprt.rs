@@ -17,7 +17,7 @@ pub enum SprtAnswer {
 /// at `ln(beta / (1 - alpha))`. The first answer is final. Draws are excluded.
 ///
 /// The test assumes independent trades. With three bots that take the same trade, a nominal error rate of 5 % becomes
-/// 26 % in measurements (use [`crate::EdgeTest`] instead).
+/// 26 % in measurements. Use [`crate::EdgeTest`] instead.
 ///
 /// Source: A. Wald, *Sequential Tests of Statistical Hypotheses* (1945).
 #[derive(Clone, Debug, PartialEq)]

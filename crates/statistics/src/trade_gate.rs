@@ -30,7 +30,7 @@ pub enum GateOpening {
 pub struct GateRule {
     pub opening: GateOpening,
     pub close_after_losses: u32,
-    /// Number of real trades after which the gate closes. Each trade is counted when it is decided.
+    /// Number of real trades after which the gate closes. A trade counts as soon as its signal passes the gate.
     pub close_after_trades: u32,
     pub close_after_wins: u32,
     /// Whether the gate closes every day and then ignores the trades of previous days.
@@ -71,7 +71,7 @@ pub struct TradeGate {
     rule: GateRule,
     is_open: bool,
     day: Option<i64>,
-    opened: u32,
+    open_count: u32,
     /// Number of the current period. A new period begins whenever the gate opens or closes.
     span: u64,
     /// Consecutive losses in this period: virtual while closed, real while open.
@@ -86,12 +86,12 @@ pub struct TradeGate {
 pub struct GateState {
     pub(crate) rule: GateRule,
     pub(crate) is_open: bool,
-    pub(crate) opened: u32,
+    pub(crate) open_count: u32,
     pub(crate) losses: u32,
     pub(crate) trades: u32,
     pub(crate) wins: u32,
-    pub(crate) known: u32,
-    pub(crate) won: u32,
+    pub(crate) recent_trades: u32,
+    pub(crate) recent_wins: u32,
     /// Current value of the edge account, and the value at which the account shows an edge.
     pub(crate) evidence: [f64; 2],
 }
@@ -112,13 +112,13 @@ impl GateState {
 
     /// Returns the win rate of recent decided trades (20 unless set otherwise), `None` before the first result.
     pub fn win_rate(&self) -> Option<f64> {
-        (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
+        (self.recent_trades > 0).then(|| f64::from(self.recent_wins) / f64::from(self.recent_trades))
     }
 
     fn describe_opening_progress(&self) -> String {
         let GateRule { max_daily_openings: openings, opening, .. } = self.rule;
-        if openings > 0 && self.opened >= openings {
-            return format!("opened {} of {} today", self.opened, pluralize(openings, "time", "times"));
+        if openings > 0 && self.open_count >= openings {
+            return format!("opened {} of {} today", self.open_count, pluralize(openings, "time", "times"));
         }
         match opening {
             GateOpening::AfterVirtualLosses(losses) => {
@@ -154,7 +154,7 @@ impl GateState {
     }
 
     fn describe_win_rate(&self, over: u32) -> String {
-        let known = self.known;
+        let known = self.recent_trades;
         match self.win_rate() {
             None => format!("0 of {over} trades settled"),
             Some(rate) if known < over => {
@@ -197,11 +197,11 @@ impl TradeGate {
             GateOpening::AfterVirtualLosses(_) => {}
         }
         let recent = VecDeque::new();
-        let (is_open, day, opened, span) = (false, None, 0, 0);
-        Ok(Self { rule, is_open, day, opened, span, losses: 0, trades: 0, wins: 0, recent, test })
+        let (is_open, day, open_count, span) = (false, None, 0, 0);
+        Ok(Self { rule, is_open, day, open_count, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
-    /// Sets the day of later reports, as a number that differs between days. Call it before a day's first decision.
+    /// Sets the current day, as a number that differs between days. Call it before the first decision of a day.
     pub fn on_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
@@ -210,7 +210,7 @@ impl TradeGate {
         if self.rule.resets_daily && !is_first {
             self.set_open(false);
             self.recent.clear();
-            self.opened = 0;
+            self.open_count = 0;
         }
     }
 
@@ -219,11 +219,11 @@ impl TradeGate {
     }
 
     pub fn gate_state(&self) -> GateState {
-        let Self { rule, is_open, opened, losses, trades, wins, .. } = *self;
-        let known = u32::try_from(self.recent.len()).unwrap_or(u32::MAX);
-        let won = self.recent.iter().filter(|won| **won).count() as u32;
+        let Self { rule, is_open, open_count, losses, trades, wins, .. } = *self;
+        let recent_trades = u32::try_from(self.recent.len()).unwrap_or(u32::MAX);
+        let recent_wins = self.recent.iter().filter(|won| **won).count() as u32;
         let evidence = self.test.as_ref().map_or([1.0; 2], |test| [test.edge_account(), test.goal()]);
-        GateState { rule, is_open, opened, losses, trades, wins, known, won, evidence }
+        GateState { rule, is_open, open_count, losses, trades, wins, recent_trades, recent_wins, evidence }
     }
 
     pub fn on_decided(&mut self) -> GateDecision {
@@ -268,12 +268,12 @@ impl TradeGate {
             }
         } else if self.is_opening_due() && self.may_open() {
             self.set_open(true);
-            self.opened += 1;
+            self.open_count += 1;
         }
     }
 
     const fn may_open(&self) -> bool {
-        self.rule.max_daily_openings == 0 || self.opened < self.rule.max_daily_openings
+        self.rule.max_daily_openings == 0 || self.open_count < self.rule.max_daily_openings
     }
 
     fn close_if_due(&mut self) {
@@ -362,7 +362,7 @@ impl fmt::Display for GateState {
     }
 }
 
-/// Describes the closing conditions of a gate. A signal that passes the gate counts even if a risk limit rejects it.
+/// Describes the closing conditions of a gate. They count signals that pass it, even if a risk limit rejects them.
 fn describe_closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a passed signal" } else { "of passed signals" };
     [

@@ -86,9 +86,9 @@ pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInter
 
 /// Returns the two-sided Clopper-Pearson interval at confidence `level` (0.95 for 95 %), for independent trades.
 ///
-/// At the lower end, the probability of at least as many wins is `(1 - level) / 2`. At the upper end, the probability
-/// of at most as many wins is `(1 - level) / 2`. The coverage is at least `level`. Bisection finds the ends to full
-/// double precision. Source: C. J. Clopper and E. S. Pearson, Biometrika 26 (1934).
+/// At the lower end, the probability of at least the observed wins is `(1 - level) / 2`. At the upper end, the
+/// probability of at most the observed wins is `(1 - level) / 2`. The coverage is at least `level`. Bisection finds the
+/// ends to full double precision. Source: C. J. Clopper and E. S. Pearson, Biometrika 26 (1934).
 pub fn clopper_pearson_interval(rate: WinRate, level: f64) -> Result<ConfidenceInterval, StatisticsError> {
     let tail = (1.0 - level) / 2.0;
     if !(level > 0.0 && tail > 0.0) {

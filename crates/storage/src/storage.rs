@@ -163,7 +163,7 @@ impl Storage {
         result.map_err(|error| self.to_storage_error(url, &error))
     }
 
-    /// Uploads a new object, or replaces one that is unchanged since `before`.
+    /// Creates an object if `before` is `None`, or replaces an object that is unchanged since `before`.
     pub fn keep(
         &self,
         url: &ObjectUrl,

@@ -97,7 +97,7 @@ impl DailyRatios {
         }
     }
 
-    /// Adjusts `deflated_sharpe` for all tried variants. `variance` is that of their daily Sharpe ratios, if known.
+    /// Adjusts `deflated_sharpe` for all tried variants. `variance` is the variance of their daily Sharpe ratios.
     pub fn deflate(&mut self, variants: u64, variance: Option<f64>) {
         let deflated = |sample| match variants {
             0 | 1 => deflated_sharpe(sample, 1, 0.0).ok(),

@@ -47,7 +47,7 @@ impl DrawdownTracker {
         self.balance += profit;
         if self.balance >= self.peak {
             if self.is_below {
-                self.recover(at);
+                self.record_recovery(at);
             }
             (self.peak, self.peak_at) = (self.balance, at);
             return;
@@ -61,7 +61,7 @@ impl DrawdownTracker {
         }
     }
 
-    fn recover(&mut self, at: Option<Millis>) {
+    fn record_recovery(&mut self, at: Option<Millis>) {
         for fall in [&mut self.by_amount, &mut self.by_percent] {
             if fall.recovered_at.is_none() && fall.amount.is_positive() {
                 fall.recovered_at = at;

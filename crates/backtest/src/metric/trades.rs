@@ -20,7 +20,7 @@ pub fn unit_return(row: &IntentRow) -> Option<f64> {
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Win rate, confidence intervals and break-even rate. The intervals assume independent trades and a single look.
+/// Win rate, confidence intervals and break-even rate. The intervals assume independent trades, checked once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WinRates {
     /// Win rate: `won / (won + lost)`.

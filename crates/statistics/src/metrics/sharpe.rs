@@ -65,7 +65,7 @@ impl SharpeSample {
         }))
     }
 
-    /// Returns the standard deviation of the Sharpe ratio, times `sqrt(n - 1)`: `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`.
+    /// Returns the standard error of the Sharpe ratio times `sqrt(n - 1)`: `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`.
     fn deviation_factor(self) -> f64 {
         let square =
             (self.kurtosis - 1.0) / 4.0 * self.sharpe * self.sharpe - self.skewness * self.sharpe + 1.0;
@@ -73,7 +73,7 @@ impl SharpeSample {
     }
 }
 
-/// Returns the probability that the true Sharpe ratio is above `benchmark`. Both ratios are per period.
+/// Returns the probability that the true Sharpe ratio is above `benchmark` (`S*`). Both ratios are per period.
 ///
 /// The formula is asymptotic, for independent periods: `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`.
 ///
@@ -91,9 +91,9 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
 
 /// Returns the probability that the *best of `trials` variants* has a true Sharpe ratio above 0.
 ///
-/// The result is [`probabilistic_sharpe`], with the best ratio expected from equally many variants without an edge as
-/// benchmark: `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`. `g` is Euler's 0.5772, `N` is `trials`
-/// and `V` is the variance of all ratios per period. Count similar variants as fewer *independent* trials.
+/// The result is [`probabilistic_sharpe`]. Its benchmark is the best ratio expected from `trials` variants without an
+/// edge: `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`. `g` is Euler's 0.5772, `N` is `trials` and
+/// `V` is the variance of all ratios per period. Count similar variants as fewer *independent* trials.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio* (2014).
 pub fn deflated_sharpe(sample: SharpeSample, trials: u64, variance: f64) -> Result<f64, StatisticsError> {

@@ -93,8 +93,8 @@ pub struct RunsTest {
     pub p_value: f64,
 }
 
-/// Performs one Wald-Wolfowitz runs test on several sequences together, where `true` is a win. Returns `None` with
-/// fewer than 20 wins or 20 losses in total. Valid for any win rate if the trades of a sequence do not overlap.
+/// Performs a joint Wald-Wolfowitz runs test on several sequences of trades (`true` is a win). `None` with fewer than
+/// 20 wins or 20 losses in total. Valid for any win rate if the trades of a sequence do not overlap.
 pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
     let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
     let [mut all_won, mut all_lost] = [0, 0];

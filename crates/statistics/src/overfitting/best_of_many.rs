@@ -29,7 +29,7 @@ pub struct BestOfMany {
 /// error is `sqrt(k / (k - 1) sum((B - E)^2))`: `B` is the sum over a block, `E` the mean sum over a block of that
 /// length. A draw resamples blocks of the history for all variants together, which preserves dependence over time and
 /// between variants. All means are shifted to 0, so a draw is a family of variants without an edge. The p-value is
-/// `(1 + draws with at least the largest statistic) / (1 + draws)`. Variants whose results never vary are excluded.
+/// `(1 + d) / (1 + draws)`, where `d` draws have a statistic at least as large. Constant variants are excluded.
 ///
 /// The result is approximate, and less accurate with few blocks. `docs/statistics.md` has measurements of its accuracy.
 ///

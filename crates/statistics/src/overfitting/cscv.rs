@@ -9,7 +9,7 @@ pub const MAX_BLOCKS: usize = 16;
 pub struct Split {
     /// Number of blocks into which the history is divided: an even number from 2 to [`MAX_BLOCKS`].
     pub blocks: usize,
-    /// Number of periods that the selection half excludes at each border with the other half.
+    /// Number of periods dropped from the selection half at each border with the other half.
     /// Use at least the length of a trade, so that no trade is in both halves.
     pub purged_periods: usize,
 }
@@ -74,7 +74,7 @@ pub fn probability_of_overfitting(
 }
 
 struct BlockDivision {
-    /// Blocks of the selection half, each with the index of its purged version in `Block::trimmed`.
+    /// Blocks of the selection half. The second number selects a version from `Block::trimmed`.
     chosen: Vec<(usize, usize)>,
     other: Vec<(usize, usize)>,
     best: f64,
@@ -126,20 +126,20 @@ impl BlockDivision {
         let chosen = Moments::combine(blocks, &self.chosen, group.count());
         let mut better = None;
         for variant in 0..group.count() {
-            let ratio = chosen.ratio(variant);
+            let ratio = chosen.sharpe(variant);
             if ratio > self.best {
                 (self.best, better) = (ratio, Some(variant));
             }
         }
         if let Some(variant) = better {
             let other = Moments::combine(blocks, &self.other, group.count());
-            self.chosen_variant = ChosenVariant { sum: other.sums[variant], ratio: other.ratio(variant) };
+            self.chosen_variant = ChosenVariant { sum: other.sums[variant], ratio: other.sharpe(variant) };
         }
     }
 
     fn count_ranks(&mut self, blocks: &[Block], count: usize) {
         let other = Moments::combine(blocks, &self.other, count);
-        for ratio in (0..count).map(|variant| other.ratio(variant)) {
+        for ratio in (0..count).map(|variant| other.sharpe(variant)) {
             self.below += usize::from(ratio < self.chosen_variant.ratio);
             self.above += usize::from(ratio > self.chosen_variant.ratio);
         }
@@ -195,7 +195,7 @@ impl Moments {
         combine
     }
 
-    fn ratio(&self, variant: usize) -> f64 {
+    fn sharpe(&self, variant: usize) -> f64 {
         let count = self.count as f64;
         let mean = self.sums[variant] / count;
         let variance = self.squares[variant] / count - mean * mean;
@@ -245,7 +245,7 @@ mod tests {
             let until = returns.len();
             let variants = VariantReturns::new(&[returns]).unwrap();
             let group = VariantGroup::build_all(&variants).next().unwrap();
-            Moments::from_group(&group, 0, until).ratio(0)
+            Moments::from_group(&group, 0, until).sharpe(0)
         };
         // A deviation of one millionth is not treated as 0.
         let close = (0..100).map(|place| 1.0 + 1e-6 * f64::from(place % 2)).collect();

@@ -100,7 +100,7 @@ impl VariantGroup {
 ///
 /// If adjusted p-values of at most `q` are selected, the mean share of false discoveries is at most `q`. The adjusted
 /// value of the `i`-th smallest of `m` is the minimum of 1 and `p_(j) m / j` for all `j >= i`. The guarantee holds for
-/// independent p-values, and for positively dependent ones, such as those of variants of one strategy.
+/// independent p-values, and for positively dependent ones, such as the p-values of variants of one strategy.
 ///
 /// Sources: Y. Benjamini and Y. Hochberg (1995); Y. Benjamini and D. Yekutieli (2001), for dependence.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {

@@ -2,18 +2,18 @@
 
 use super::{Ruin, RuinQuestion};
 
-/// Total probability of rare paths that are dropped on each side and count as not ruined.
-const LEFT_OUT: f64 = 1e-15;
+/// Maximum total probability of the rare paths dropped on each side. Dropped paths count as not ruined.
+const MAX_DROPPED_MASS: f64 = 1e-15;
 
 /// Computes ruin for a flat stake.
 /// After `n` trades with `j` losses, the balance is `B + (n - j) w - j s`.
 pub(super) fn flat(question: &RuinQuestion, stake: u64) -> Ruin {
     let (balance, profit) = (i128::from(question.balance), i128::from(question.profit(stake)));
     if stake < question.minimum_stake {
-        return curve(question, |_| -1);
+        return compute_curve(question, |_| -1);
     }
     let stake = i128::from(stake);
-    curve(question, |trades| {
+    compute_curve(question, |trades| {
         let most = (balance + i128::from(trades) * profit - stake).div_euclid(profit + stake);
         most.clamp(-1, i128::from(trades)) as i64
     })
@@ -23,19 +23,19 @@ pub(super) fn flat(question: &RuinQuestion, stake: u64) -> Ruin {
 ///
 /// The balance is `B (1 + f b)^(n - j) (1 - f)^j`. Ruin means a balance below `minimum / f`.
 ///
-/// A stake that is rounded down is a fraction between `f - step / (minimum / f)` and `f`. Ruin is lowest if losses cost
-/// the smaller fraction and wins earn the larger one, and highest in the opposite case. The result is that of `f`
-/// itself, which is in between. Its error is the distance to the farther bound.
+/// A stake that is rounded down is a fraction between `f - step / (minimum / f)` and `f`. Ruin is least likely if
+/// losses cost the smaller fraction and wins earn the larger one, and most likely in the opposite case. The result is
+/// computed for `f` itself and lies in between. Its error is the distance to the farther of these two bounds.
 pub(super) fn share(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     if fraction == 0.0 {
-        return curve(question, |_| i64::MAX);
+        return compute_curve(question, |_| i64::MAX);
     }
     let floor = question.minimum_stake as f64 / fraction;
     let rounded = (fraction - step as f64 / floor).max(0.0);
     let with = |lost: f64, earned: f64| {
         let (down, up) = ((-lost).ln_1p(), (earned * question.payout_fraction).ln_1p());
         let room = (question.balance as f64 / floor).ln();
-        curve(question, |trades| most_losses(room, up, down, trades))
+        compute_curve(question, |trades| max_losses(room, up, down, trades))
     };
     let answer = with(fraction, fraction);
     let (least, most) = (with(rounded, fraction), with(fraction, rounded));
@@ -43,8 +43,8 @@ pub(super) fn share(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     answer.with_error(error)
 }
 
-/// Returns the maximum number of losses with `room + (n - j) up + j down >= 0`, -1 if there is none.
-fn most_losses(room: f64, up: f64, down: f64, trades: u32) -> i64 {
+/// Returns the maximum number of losses `j` with `room + (n - j) up + j down >= 0`, -1 if there is none.
+fn max_losses(room: f64, up: f64, down: f64, trades: u32) -> i64 {
     // A small tolerance, so that a balance exactly at the floor can still place its stake.
     let reach = (room + f64::from(trades) * up) * (1.0 + 1e-12) + 1e-12;
     if reach < 0.0 {
@@ -56,9 +56,9 @@ fn most_losses(room: f64, up: f64, down: f64, trades: u32) -> i64 {
     }
 }
 
-fn curve(question: &RuinQuestion, most_losses: impl Fn(u32) -> i64) -> Ruin {
+fn compute_curve(question: &RuinQuestion, max_losses: impl Fn(u32) -> i64) -> Ruin {
     let horizon = question.horizon_trades;
-    if most_losses(0) < 0 {
+    if max_losses(0) < 0 {
         return Ruin::new(vec![1.0; horizon as usize], 0.0);
     }
     let (p, q) = (question.win_probability, 1.0 - question.win_probability);
@@ -72,15 +72,15 @@ fn curve(question: &RuinQuestion, most_losses: impl Fn(u32) -> i64) -> Ruin {
             alive[j] = alive[j] * p + alive[j - 1] * q;
         }
         alive[from] *= p;
-        let end = usize::try_from(most_losses(trades).saturating_add(1)).unwrap_or(0);
+        let end = usize::try_from(max_losses(trades).saturating_add(1)).unwrap_or(0);
         while alive.len() > end.max(from) {
             ruined += alive.pop().unwrap_or(0.0);
         }
-        while from + 1 < alive.len() && alive[from] < LEFT_OUT / f64::from(horizon) {
+        while from + 1 < alive.len() && alive[from] < MAX_DROPPED_MASS / f64::from(horizon) {
             left_out += std::mem::take(&mut alive[from]);
             from += 1;
         }
-        while alive.len() > from + 1 && alive[alive.len() - 1] < LEFT_OUT / f64::from(horizon) {
+        while alive.len() > from + 1 && alive[alive.len() - 1] < MAX_DROPPED_MASS / f64::from(horizon) {
             left_out += alive.pop().unwrap_or(0.0);
         }
         within.push(ruined);
@@ -149,7 +149,7 @@ mod tests {
             }
             // Apart from rounding, at most the probability dropped on both sides.
             let left_out = found.error() - f64::from(trades) * f64::EPSILON;
-            assert!((0.0..=2.0 * LEFT_OUT).contains(&left_out), "{win_probability}: {left_out}");
+            assert!((0.0..=2.0 * MAX_DROPPED_MASS).contains(&left_out), "{win_probability}: {left_out}");
         }
     }
 

@@ -30,10 +30,10 @@ impl Ruin {
         }
     }
 
-    /// Returns the maximum error of a probability.
+    /// Returns a bound on the error of a probability, or an estimate of this error.
     ///
-    /// For flat stakes and fractions of the balance, it is an upper bound (rounding, and stakes rounded to their step).
-    /// For ladders on a coarse lattice, it is the difference to a lattice twice as coarse.
+    /// For flat stakes and fractions of the balance, it bounds floating-point errors and the rounding of stakes.
+    /// For ladders on a coarse lattice, it is the difference from a lattice twice as coarse.
     pub const fn error(&self) -> f64 {
         self.error
     }
@@ -51,7 +51,7 @@ impl Ruin {
         (ruined > 0.0).then(|| self.within.len() as f64 - earlier / ruined)
     }
 
-    /// Converts a curve over decided trades to one over all trades, of which `draw_share` are draws.
+    /// Converts a curve over decided trades into a curve over all trades, of which `draw_share` are draws.
     pub(super) fn with_draws(self, draw_share: f64) -> Self {
         if draw_share == 0.0 {
             return self;

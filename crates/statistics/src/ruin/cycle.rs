@@ -48,7 +48,7 @@ impl Cycle {
         })
     }
 
-    /// Outcomes: a win at level `k` after `k` losses, or a loss of the whole ladder.
+    /// Builds a cycle whose outcomes are a win at level `k` after `k` losses, or a loss of the whole ladder.
     /// A win earns the profit of its stake minus the previous losses.
     fn martingale(question: &RuinQuestion, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
@@ -71,8 +71,8 @@ impl Cycle {
         cycle
     }
 
-    /// Outcomes: a loss at level `k` after `k` wins, or a win at every level.
-    /// A loss costs the previous wins and the base.
+    /// Builds a cycle whose outcomes are a loss at level `k` after `k` wins, or a win at every level.
+    /// A loss costs the profits of the previous wins and the base stake.
     fn soros(question: &RuinQuestion, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
         let needs = stakes[0];

@@ -1,4 +1,4 @@
-//! Ruin of a stake ladder: a Markov chain over the balances at cycle starts, on a lattice.
+//! Ruin of a stake ladder, by a Markov chain over the balances at cycle starts. The balances are on a lattice.
 
 use super::cycle::{Cycle, End, Outcome};
 use super::spacing::{Lattice, Top};
@@ -6,7 +6,7 @@ use super::{Ruin, RuinQuestion};
 use crate::StatisticsError;
 
 /// Points below this probability at the ends of the range are dropped and counted as error.
-const LEFT_OUT: f64 = 1e-22;
+const MIN_POINT_PROBABILITY: f64 = 1e-22;
 
 pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, StatisticsError> {
     let always = |probability: f64| Ok(Ruin::new(vec![probability; question.horizon_trades as usize], 0.0));
@@ -17,24 +17,24 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, Stati
         return always(0.0);
     }
     let Lattice { spacing, is_exact, top } = Lattice::new(question, cycle)?;
-    let follow = |spacing| Overlapping::new(question, cycle, spacing, top).follow();
-    let fine = follow(spacing);
+    let solve = |spacing| BalanceChain::new(question, cycle, spacing, top).solve();
+    let fine = solve(spacing);
     if is_exact {
         return Ok(fine);
     }
-    let coarse = follow(2 * spacing);
+    let coarse = solve(2 * spacing);
     let error = fine.error() + (fine.probability() - coarse.probability()).abs();
     Ok(Ruin::new((1..=question.horizon_trades).map(|trades| fine.within(trades)).collect(), error))
 }
 
-/// The chain: `starts[n % len]` is the probability of a cycle start after `n` trades.
+/// Markov chain. `starts[n % len]` has the probability that a cycle starts after `n` trades, for each balance.
 /// Index `i` is the balance `remainder + i * spacing`.
-struct Overlapping<'a> {
+struct BalanceChain<'a> {
     cycle: &'a Cycle,
     spacing: u64,
     remainder: u64,
     is_exact: bool,
-    starts: Vec<Front>,
+    starts: Vec<PointProbabilities>,
     ruined_at: Vec<f64>,
     left_out: f64,
     counts_top: bool,
@@ -42,17 +42,17 @@ struct Overlapping<'a> {
 
 /// Probabilities by lattice point. All points outside `from..to` are 0.
 #[derive(Clone)]
-struct Front {
+struct PointProbabilities {
     probabilities: Vec<f64>,
     from: usize,
     to: usize,
 }
 
-impl<'a> Overlapping<'a> {
+impl<'a> BalanceChain<'a> {
     fn new(question: &RuinQuestion, cycle: &'a Cycle, spacing: u64, top: Top) -> Self {
         let points = (top.balance / spacing as f64) as usize + 2;
         let longest = cycle.outcomes.iter().map(|outcome| outcome.trades).max().unwrap_or(0) as usize;
-        let none = Front { probabilities: vec![0.0; points], from: points, to: 0 };
+        let none = PointProbabilities { probabilities: vec![0.0; points], from: points, to: 0 };
         let mut starts = vec![none; longest + 1];
         let start = (question.balance / spacing) as usize;
         starts[0].probabilities[start] = 1.0;
@@ -69,17 +69,17 @@ impl<'a> Overlapping<'a> {
         }
     }
 
-    fn follow(mut self) -> Ruin {
+    fn solve(mut self) -> Ruin {
         let slots = self.starts.len();
         for trades in 0..self.ruined_at.len() {
-            let empty = Front { probabilities: Vec::new(), from: 0, to: 0 };
-            let mut front = std::mem::replace(&mut self.starts[trades % slots], empty);
-            self.left_out += front.trim();
-            if front.from < front.to {
-                self.step(trades, &front);
+            let empty = PointProbabilities { probabilities: Vec::new(), from: 0, to: 0 };
+            let mut start = std::mem::replace(&mut self.starts[trades % slots], empty);
+            self.left_out += start.trim();
+            if start.from < start.to {
+                self.step(trades, &start);
             }
-            front.clear();
-            self.starts[trades % slots] = front;
+            start.clear();
+            self.starts[trades % slots] = start;
         }
         let mut sum = self.ruined_at[0];
         let within = self.ruined_at[1..].iter().map(|ruined| {
@@ -89,29 +89,30 @@ impl<'a> Overlapping<'a> {
         Ruin::new(within.collect(), self.left_out + 1e-13)
     }
 
-    fn step(&mut self, trades: usize, front: &Front) {
+    fn step(&mut self, trades: usize, start: &PointProbabilities) {
         let cycle = self.cycle;
         for End { trades: more, probability, from, below } in cycle.ends.iter().copied() {
-            let (from, below) = (self.point(from).max(front.from), self.point(below).min(front.to));
+            let (from, below) =
+                (self.point_index(from).max(start.from), self.point_index(below).min(start.to));
             if let Some(ruined) = self.ruined_at.get_mut(trades + more as usize)
                 && from < below
             {
-                *ruined += probability * front.probabilities[from..below].iter().sum::<f64>();
+                *ruined += probability * start.probabilities[from..below].iter().sum::<f64>();
             }
         }
         for Outcome { trades: more, probability, change, needs } in cycle.outcomes.iter().copied() {
             if trades + more as usize >= self.ruined_at.len() {
                 continue;
             }
-            let from = self.point(needs).max(front.from);
+            let from = self.point_index(needs).max(start.from);
             let slot = (trades + more as usize) % self.starts.len();
             let spacing = self.spacing.cast_signed();
             let (points, rest) = (change.div_euclid(spacing), change.rem_euclid(spacing));
             let upper = rest as f64 / spacing as f64;
             let target = &mut self.starts[slot];
-            let mut passed = target.add(front, from, points, probability * (1.0 - upper));
+            let mut passed = target.add_shifted(start, from, points, probability * (1.0 - upper));
             if rest != 0 {
-                passed += target.add(front, from, points + 1, probability * upper);
+                passed += target.add_shifted(start, from, points + 1, probability * upper);
             }
             if self.counts_top {
                 self.left_out += passed;
@@ -119,18 +120,18 @@ impl<'a> Overlapping<'a> {
         }
     }
 
-    /// Returns the first point at or above a balance. On a coarse lattice, returns the nearest one.
-    fn point(&self, balance: u64) -> usize {
+    /// Returns the index of the first point at or above a balance, or of the nearest point on a coarse lattice.
+    fn point_index(&self, balance: u64) -> usize {
         let above = balance.saturating_sub(self.remainder);
         let up = if self.is_exact { self.spacing - 1 } else { self.spacing / 2 };
         usize::try_from(above.saturating_add(up) / self.spacing).unwrap_or(usize::MAX)
     }
 }
 
-impl Front {
-    /// Adds the points of `other` from `from` on, multiplied by `weight` and shifted by `shift`.
-    /// Returns the probability above the top.
-    fn add(&mut self, other: &Self, from: usize, shift: i64, weight: f64) -> f64 {
+impl PointProbabilities {
+    /// Adds the probabilities of `other` from index `from` on, multiplied by `weight` and shifted by `shift` points.
+    /// Returns the total probability that was shifted above the top.
+    fn add_shifted(&mut self, other: &Self, from: usize, shift: i64, weight: f64) -> f64 {
         // Balances below 0 are impossible: stakes are covered. On a coarse lattice, the lowest point takes the rest.
         let lowest = usize::try_from(-shift).unwrap_or(0);
         let mut lost = 0.0;
@@ -160,11 +161,11 @@ impl Front {
 
     fn trim(&mut self) -> f64 {
         let mut left_out = 0.0;
-        while self.from < self.to && self.probabilities[self.from] < LEFT_OUT {
+        while self.from < self.to && self.probabilities[self.from] < MIN_POINT_PROBABILITY {
             left_out += std::mem::take(&mut self.probabilities[self.from]);
             self.from += 1;
         }
-        while self.from < self.to && self.probabilities[self.to - 1] < LEFT_OUT {
+        while self.from < self.to && self.probabilities[self.to - 1] < MIN_POINT_PROBABILITY {
             left_out += std::mem::take(&mut self.probabilities[self.to - 1]);
             self.to -= 1;
         }
@@ -193,36 +194,36 @@ mod tests {
         Top { balance, is_never_ruined: false }
     }
 
-    fn front(probabilities: &[f64], from: usize, to: usize) -> Front {
-        Front { probabilities: probabilities.to_vec(), from, to }
+    fn points(probabilities: &[f64], from: usize, to: usize) -> PointProbabilities {
+        PointProbabilities { probabilities: probabilities.to_vec(), from, to }
     }
 
     #[test]
     fn points_at_the_edge_that_are_hardly_probable_are_left_out_and_counted() {
-        let mut edges = front(&[1e-23, 2e-23, 0.5, 0.0, 0.5, LEFT_OUT, 4e-23, 8e-23], 0, 8);
+        let mut edges = points(&[1e-23, 2e-23, 0.5, 0.0, 0.5, MIN_POINT_PROBABILITY, 4e-23, 8e-23], 0, 8);
         let left_out = edges.trim();
         assert!((left_out - 15e-23).abs() < 1e-30, "{left_out}");
         assert_eq!((edges.from, edges.to), (2, 6));
-        assert_eq!(edges.probabilities, [0.0, 0.0, 0.5, 0.0, 0.5, LEFT_OUT, 0.0, 0.0]);
-        let mut nothing = front(&[0.0, 1e-23, 2e-23, 0.0], 1, 3);
+        assert_eq!(edges.probabilities, [0.0, 0.0, 0.5, 0.0, 0.5, MIN_POINT_PROBABILITY, 0.0, 0.0]);
+        let mut nothing = points(&[0.0, 1e-23, 2e-23, 0.0], 1, 3);
         assert!((nothing.trim() - 3e-23).abs() < 1e-30 && nothing.from == nothing.to);
     }
 
     #[test]
     fn probability_above_the_top_leaves_the_lattice() {
-        let other = front(&[0.5, 0.25, 0.125, 0.0625], 0, 4);
+        let other = points(&[0.5, 0.25, 0.125, 0.0625], 0, 4);
         // From 1 on, one up, by half: the last point has no target.
-        let mut up = front(&[0.0; 4], 4, 0);
-        assert_eq!(up.add(&other, 1, 1, 0.5), 0.03125);
+        let mut up = points(&[0.0; 4], 4, 0);
+        assert_eq!(up.add_shifted(&other, 1, 1, 0.5), 0.03125);
         assert_eq!((up.probabilities, up.from, up.to), (vec![0.0, 0.0, 0.125, 0.0625], 2, 4));
         // Two down: the second point has no target below the first.
-        let mut down = front(&[0.25, 0.0, 0.0, 0.0], 0, 1);
-        assert_eq!(down.add(&other, 1, -2, 0.5), 0.0);
+        let mut down = points(&[0.25, 0.0, 0.0, 0.0], 0, 1);
+        assert_eq!(down.add_shifted(&other, 1, -2, 0.5), 0.0);
         assert_eq!((down.probabilities, down.from, down.to), (vec![0.4375, 0.03125, 0.0, 0.0], 0, 2));
         // All of it above the top, or nothing to move.
-        let mut none = front(&[0.0; 4], 4, 0);
-        assert_eq!(none.add(&other, 0, 4, 1.0), 0.9375);
-        assert_eq!(none.add(&other, 4, 1, 1.0), 0.0);
+        let mut none = points(&[0.0; 4], 4, 0);
+        assert_eq!(none.add_shifted(&other, 0, 4, 1.0), 0.9375);
+        assert_eq!(none.add_shifted(&other, 4, 1, 1.0), 0.0);
         assert_eq!((none.probabilities, none.from, none.to), (vec![0.0; 4], 4, 0));
     }
 
@@ -231,12 +232,12 @@ mod tests {
         let question = RuinQuestion { balance: 43, ..QUESTION };
         let cycle = cycle_of(&question, &LADDER);
         // Points at 3, 23, 43, ...: takes the first one at or above.
-        let exact = Overlapping::new(&question, &cycle, 20, top(100.0));
-        assert_eq!([0, 3, 4, 23, 24, 43].map(|balance| exact.point(balance)), [0, 0, 1, 1, 2, 2]);
+        let exact = BalanceChain::new(&question, &cycle, 20, top(100.0));
+        assert_eq!([0, 3, 4, 23, 24, 43].map(|balance| exact.point_index(balance)), [0, 0, 1, 1, 2, 2]);
         // Points at 3, 43, ...: 60 is not a multiple of the spacing. Takes the nearest point, the upper one of two.
-        let coarse = Overlapping::new(&question, &cycle, 40, top(100.0));
-        assert_eq!([0, 3, 22, 23, 43, 63].map(|balance| coarse.point(balance)), [0, 0, 0, 1, 1, 2]);
-        assert_eq!(exact.point(u64::MAX), ((u64::MAX - 3) / 20) as usize);
+        let coarse = BalanceChain::new(&question, &cycle, 40, top(100.0));
+        assert_eq!([0, 3, 22, 23, 43, 63].map(|balance| coarse.point_index(balance)), [0, 0, 0, 1, 1, 2]);
+        assert_eq!(exact.point_index(u64::MAX), ((u64::MAX - 3) / 20) as usize);
     }
 
     #[test]
@@ -244,11 +245,11 @@ mod tests {
         // From 2, with points up to 3: two wins give 4, and two losses give 0, which is ruin.
         let question = RuinQuestion { balance: 2, payout_fraction: 1.0, horizon_trades: 2, ..QUESTION };
         let cycle = cycle_of(&question, &EVEN);
-        let found = Overlapping::new(&question, &cycle, 1, top(2.0)).follow();
+        let found = BalanceChain::new(&question, &cycle, 1, top(2.0)).solve();
         assert_eq!((found.within(1), found.within(2)), (0.0, 0.25));
         assert!((found.error() - (0.25 + 1e-13)).abs() < 1e-15, "{}", found.error());
         // Points of 2 from 4 up to 6: half of a win is one point up, a quarter. Half of another is a sixteenth.
-        let found = Overlapping::new(&RuinQuestion { balance: 4, ..question }, &cycle, 2, top(4.0)).follow();
+        let found = BalanceChain::new(&RuinQuestion { balance: 4, ..question }, &cycle, 2, top(4.0)).solve();
         assert!((found.error() - (0.0625 + 1e-13)).abs() < 1e-15, "{}", found.error());
     }
 
@@ -266,14 +267,14 @@ mod tests {
         let game = RuinQuestion { balance: 50_000, payout_fraction: 0.85, horizon_trades: 200, ..QUESTION };
         let cycle = cycle_of(&game, &recover);
         let found = ruin(&game, &cycle).unwrap();
-        let exact = Overlapping::new(&game, &cycle, 1, Top::new(&game, &cycle)).follow();
+        let exact = BalanceChain::new(&game, &cycle, 1, Top::new(&game, &cycle)).solve();
         let off = (found.probability() - exact.probability()).abs();
         assert!(exact.probability() > 0.1 && exact.error() < 2e-13, "{}", exact.probability());
         assert!(off <= found.error() && found.error() < 0.01, "off by {off}, says {}", found.error());
         assert!(found.error() > 1e-9, "{} is of an exact lattice", found.error());
         // Up to 220001, 200 trades and 5 outcomes: 3 x 2.2e8 / 6e7 requires 12, and 2 x 20 divides 1000.
         let [fine, coarse] =
-            [20, 40].map(|by| Overlapping::new(&game, &cycle, by, Top::new(&game, &cycle)).follow());
+            [20, 40].map(|by| BalanceChain::new(&game, &cycle, by, Top::new(&game, &cycle)).solve());
         assert_eq!(found.probability(), fine.probability());
         assert_eq!(found.error(), fine.error() + (fine.probability() - coarse.probability()).abs());
     }

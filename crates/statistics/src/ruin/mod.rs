@@ -34,7 +34,7 @@ pub struct RuinQuestion {
 }
 
 /// Multiplies an amount by a factor and rounds down, with a tolerance for floating-point errors.
-/// A product just below an integer counts as that integer, as when placing stakes: 100 times 2.3 is 230, although
+/// A product just below an integer counts as that integer, as in the engine: 100 times 2.3 is 230, although
 /// `100.0 * 2.3` is 229.99999999999997.
 pub(crate) fn scaled_down(amount: u64, factor: f64) -> u64 {
     let inexact = amount as f64 * factor;
@@ -82,18 +82,18 @@ impl RuinQuestion {
 /// balance. The chain contains the balances at cycle starts, on the lattice of the greatest common divisor of all
 /// changes. If that lattice is too fine, a coarser one is used, which still distinguishes the outcomes of a cycle. A
 /// change between two of its points is split between them so that the mean is preserved, and the error is estimated by
-/// comparison with a lattice twice as coarse. A horizon that would take too long is rejected, and the error contains
-/// the longest feasible one.
+/// comparison with a lattice twice as coarse. A horizon that would take too long is rejected, and the error names the
+/// longest feasible horizon.
 ///
-/// Draws only delay: `m` of `n` trades are decided, with a binomial distribution, and the curve over decided trades is
-/// averaged accordingly.
+/// Draws only delay ruin. The number of decided trades among `n` trades has a binomial distribution, and the curve over
+/// decided trades is averaged over this distribution.
 ///
 /// # Measured
 /// Compared with 400,000 simulated paths of each plan: flat, share, half Kelly, martingale with and without a cap,
 /// soros. The simulations used whole cents, payout 85, 2 % draws, horizons of 100, 300 and 1,000 trades, and the
-/// balance of [`required_balance`]. All 64 figures are within 2.8 standard errors of the chain. At a win rate of 50 %
-/// within 1,000 trades, the chain gives 0.9689 for flat 10 of 300, 0.7126 for doubling from 10 on 6 levels with 2,000,
-/// and 0.9763 for soros with 3 wins from 10 with 400.
+/// balance of [`required_balance`]. All 64 figures are within 2.8 standard errors of the chain. For a win rate of 50 %,
+/// 1,000 trades and a base stake of 10, the chain gives 0.9689 for flat stakes with a balance of 300, 0.7126 for
+/// doubling on 6 levels with a balance of 2,000, and 0.9763 for soros with 3 wins and a balance of 400.
 /// `cargo run --release -p candlewick-statistics --example ruin_trials` prints the comparison. `docs/statistics.md` has
 /// the table.
 ///
@@ -120,9 +120,9 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
 
 /// Returns the minimum balance with a ruin probability of at most `most_probability`.
 ///
-/// The result is accurate to 0.1 % and does not depend on the balance of the question. Ruin never becomes more likely
-/// with a higher balance, so bisection finds it. `None` if even [`MAX_MONEY`] is not enough, or if a chain needed by
-/// the search would take too long.
+/// The result is accurate to 0.1 % and does not depend on `question.balance`. Ruin never becomes more likely with a
+/// higher balance, so the minimum is found by bisection. `None` if even [`MAX_MONEY`] is not enough, or if a chain
+/// needed by the search would take too long.
 pub fn required_balance(
     question: &RuinQuestion,
     plan: &StakePlan,

@@ -5,29 +5,29 @@ use super::cycle::Cycle;
 use crate::StatisticsError;
 
 /// Approximate number of multiplications above which a coarser lattice is used.
-const MAX_WORK: f64 = 1.6e8;
+const MAX_EXACT_WORK: f64 = 1.6e8;
 
 /// Target number of multiplications on a coarser lattice, where each one is slower.
 const COARSE_WORK: f64 = 6e7;
 
-/// Maximum number of multiplications (about 1 s on one core) if a coarser lattice would give meaningless results.
-const MOST_WORK: f64 = 2e9;
+/// Hard limit on the number of multiplications (about 1 s on one core), used where the lattice cannot be coarser.
+const HARD_WORK_LIMIT: f64 = 2e9;
 
-/// Number of standard deviations of growth above which balances are dropped and counted as error.
-const REACH: f64 = 9.0;
+/// Range of the lattice above the expected balance, in standard deviations. Higher balances are counted as error.
+const LATTICE_RANGE_DEVIATIONS: f64 = 9.0;
 
-/// Minimum number of lattice points within the stakes of the most expensive cycle.
+/// Minimum number of lattice points up to the balance that the most expensive cycle needs.
 /// With fewer points, affordable and unaffordable cycles cannot be distinguished.
-const POINTS_OF_NEED: f64 = 4.0;
+const MIN_POINTS_PER_NEED: f64 = 4.0;
 
-/// Minimum number of points per standard deviation of a cycle.
-/// Alternatively, the balance has `POINTS_OF_BALANCE` points per square root of the number of cycles. Either keeps the
-/// deviation added by splitting changes small.
-const POINTS_OF_DEVIATION: f64 = 8.0;
-const POINTS_OF_BALANCE: f64 = 5.0;
+/// Minimum number of points per standard deviation of a cycle. Fewer are enough if the balance has at least
+/// `BALANCE_POINTS_PER_ROOT_CYCLE` points per square root of the number of cycles. Either condition limits the
+/// deviation that is added when a change is split between two points.
+const MIN_POINTS_PER_DEVIATION: f64 = 8.0;
+const BALANCE_POINTS_PER_ROOT_CYCLE: f64 = 5.0;
 
 pub(super) struct Lattice {
-    /// Distance between two points in the smallest unit of money.
+    /// Distance between adjacent points in the smallest unit of money.
     pub(super) spacing: u64,
     pub(super) is_exact: bool,
     pub(super) top: Top,
@@ -36,13 +36,13 @@ pub(super) struct Lattice {
 #[derive(Clone, Copy)]
 pub(super) struct Top {
     pub(super) balance: f64,
-    /// Whether ruin is impossible from the top balance. Otherwise the top is almost never exceeded.
+    /// Whether ruin is impossible from the top balance. If not, the balance almost never exceeds the top.
     pub(super) is_never_ruined: bool,
 }
 
 impl Lattice {
     pub(super) fn new(question: &RuinQuestion, cycle: &Cycle) -> Result<Self, StatisticsError> {
-        let at_horizon = |trades| Self::within(&RuinQuestion { horizon_trades: trades, ..*question }, cycle);
+        let at_horizon = |trades| Self::try_new(&RuinQuestion { horizon_trades: trades, ..*question }, cycle);
         if let Some(lattice) = at_horizon(question.horizon_trades) {
             return Ok(lattice);
         }
@@ -58,7 +58,7 @@ impl Lattice {
         Err(StatisticsError::TooManyTrades { trades, most: u64::from(most) })
     }
 
-    fn within(question: &RuinQuestion, cycle: &Cycle) -> Option<Self> {
+    fn try_new(question: &RuinQuestion, cycle: &Cycle) -> Option<Self> {
         let top = Top::new(question, cycle);
         let work = |spacing: u64| {
             top.balance / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
@@ -67,13 +67,13 @@ impl Lattice {
         // On a coarser lattice, a change takes two multiplications, and there are half as many points again.
         let coarse_work = |spacing: u64| 3.0 * work(spacing);
         let least = (coarse_work(1) / COARSE_WORK).ceil() as u64;
-        let most = coarsest(question, cycle);
+        let most = coarsest_spacing(question, cycle);
         let spacing = coarse_spacing(least, most, cycle);
-        let spacing = if coarse_work(spacing) <= MOST_WORK { spacing } else { most };
-        if work(finest) <= MAX_WORK || (spacing <= finest && work(finest) <= MOST_WORK) {
+        let spacing = if coarse_work(spacing) <= HARD_WORK_LIMIT { spacing } else { most };
+        if work(finest) <= MAX_EXACT_WORK || (spacing <= finest && work(finest) <= HARD_WORK_LIMIT) {
             return Some(Self { spacing: finest, is_exact: true, top });
         }
-        (coarse_work(spacing) <= MOST_WORK).then_some(Self { spacing, is_exact: false, top })
+        (coarse_work(spacing) <= HARD_WORK_LIMIT).then_some(Self { spacing, is_exact: false, top })
     }
 }
 
@@ -95,18 +95,17 @@ fn finest_spacing(cycle: &Cycle) -> u64 {
     cycle.outcomes.iter().map(|outcome| outcome.change.unsigned_abs()).fold(0, divide).max(1)
 }
 
-fn coarsest(question: &RuinQuestion, cycle: &Cycle) -> u64 {
+fn coarsest_spacing(question: &RuinQuestion, cycle: &Cycle) -> u64 {
     let (_, variance, trades) = cycle.moments();
     let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
     let needs = cycle.outcomes.iter().map(|outcome| outcome.needs).max().unwrap_or(0) as f64;
-    let of_balance = question.balance as f64 / (POINTS_OF_BALANCE * cycles.sqrt());
-    let moved = (variance.max(0.0).sqrt() / POINTS_OF_DEVIATION).max(of_balance);
-    (needs / POINTS_OF_NEED).min(moved).max(1.0) as u64
+    let of_balance = question.balance as f64 / (BALANCE_POINTS_PER_ROOT_CYCLE * cycles.sqrt());
+    let moved = (variance.max(0.0).sqrt() / MIN_POINTS_PER_DEVIATION).max(of_balance);
+    (needs / MIN_POINTS_PER_NEED).min(moved).max(1.0) as u64
 }
 
-/// Returns a spacing of about `least` and at most `most`.
-/// Prefers the smallest one below `3 * least` whose double divides the base stake (the smallest need), because it keeps
-/// all losses of the base exact.
+/// Returns a spacing of about `least` and at most `most`. Prefers the smallest spacing below `3 * least` whose double
+/// divides the base stake (the smallest need): it makes a loss of that stake exact, even with a doubled spacing.
 fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
     let base = cycle.outcomes.iter().map(|outcome| outcome.needs).min().unwrap_or(1);
     if least < most {
@@ -134,7 +133,7 @@ fn dividing_spacing(least: u64, base: u64) -> Option<u64> {
 fn highest_balance(question: &RuinQuestion, cycle: &Cycle) -> f64 {
     let (mean, variance, trades) = cycle.moments();
     let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
-    let likely = cycles * mean.max(0.0) + REACH * (cycles * variance).sqrt();
+    let likely = cycles * mean.max(0.0) + LATTICE_RANGE_DEVIATIONS * (cycles * variance).sqrt();
     let fastest = cycle.outcomes.iter().map(|outcome| outcome.change as f64 / f64::from(outcome.trades));
     let most = fastest.fold(0.0, f64::max) * f64::from(question.horizon_trades);
     question.balance as f64 + likely.min(most) + 1.0
@@ -219,7 +218,7 @@ mod tests {
             let (payout_fraction, win_probability) = (0.85, 1.0 / 1.85);
             let game = RuinQuestion { balance, win_probability, payout_fraction, horizon_trades, ..QUESTION };
             let cycle = cycle_of(&game, &plan);
-            let coarsest = coarsest(&game, &cycle);
+            let coarsest = coarsest_spacing(&game, &cycle);
             let Lattice { spacing, .. } = Lattice::new(&game, &cycle).unwrap();
             assert!((coarsest / 3..=coarsest).contains(&spacing), "{balance}: {spacing} of {coarsest}");
         }

@@ -17,7 +17,7 @@ pub enum StakePlan {
     },
     Kelly {
         fraction: f64,
-        /// Win rate used to compute the stake. The question has the true win rate.
+        /// Win rate used to compute the stake. [`RuinQuestion`] has the true win rate.
         believed_win_probability: f64,
         step: u64,
     },
@@ -31,7 +31,7 @@ pub enum StakePlan {
         most_stake: u64,
         step: u64,
     },
-    /// Stakes stake plus profit after a win. Restarts after `wins` consecutive wins or a loss.
+    /// Adds the profit of a win to the next stake. Restarts after `wins` consecutive wins or a loss.
     Soros {
         base: u64,
         /// Number of consecutive wins whose profit is staked again, at most 64.

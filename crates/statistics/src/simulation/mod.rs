@@ -23,7 +23,7 @@ pub(crate) struct Dice {
 }
 
 impl Dice {
-    /// Creates the generator of one path. Paths with the same seed are independent of each other.
+    /// Creates the generator for one path. Different paths with the same seed are independent.
     pub(crate) fn new(seed: u64, path: u64) -> Self {
         let mut source = ChaCha8Rng::seed_from_u64(seed);
         source.set_stream(path);

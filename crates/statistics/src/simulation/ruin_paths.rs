@@ -17,7 +17,7 @@ pub struct RuinTrials {
 }
 
 /// Loss limit or profit target: an amount in the smallest unit of money, a fraction of the balance at the start of the
-/// limit's period, or the smaller of both.
+/// limit's period, or the smaller of the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoneyStop {
     pub amount: Option<u64>,
@@ -35,7 +35,7 @@ pub struct Stops {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WalletLimits {
-    /// Limits per day or session. After such a stop, trading resumes in the next day or session.
+    /// Limits per day or session. After one stops trading, trading resumes in the next day or session.
     pub rests: Stops,
     pub ends: Stops,
     /// Maximum drawdown that the loss of a trade may cause, as a fraction of the peak. 0 means no limit.
@@ -71,7 +71,7 @@ struct StopPeriod {
 }
 
 impl Stops {
-    fn allow(&self, span: StopPeriod, stake: u64) -> bool {
+    fn allows(&self, span: StopPeriod, stake: u64) -> bool {
         let worst = span.balance.saturating_sub(stake);
         let is_lost =
             Self::min_limit(&self.loss, span).is_some_and(|most| span.began.saturating_sub(worst) > most);
@@ -105,7 +105,7 @@ impl WalletLimits {
     }
 
     /// Returns whether the stake can be placed now or in the next period. If it cannot, the path stops permanently.
-    fn allow(&self, wallet: &mut Wallet, stake: u64) -> bool {
+    fn allows(&self, wallet: &mut Wallet, stake: u64) -> bool {
         let Wallet { first, balance, peak, .. } = *wallet;
         let is_beyond =
             |part: u64, fraction: f64, whole: u64| fraction > 0.0 && part as f64 > whole as f64 * fraction;
@@ -113,15 +113,15 @@ impl WalletLimits {
             || is_beyond(peak - balance.saturating_sub(stake).min(peak), self.drawdown_fraction, peak)
             || is_beyond(stake, self.stake_fraction, balance)
             || (self.most_stake > 0 && stake > self.most_stake)
-            || !self.ends.allow(StopPeriod { began: first, balance }, stake)
+            || !self.ends.allows(StopPeriod { began: first, balance }, stake)
         {
             return false;
         }
-        if self.rests.allow(StopPeriod { began: wallet.day, balance }, stake) {
+        if self.rests.allows(StopPeriod { began: wallet.day, balance }, stake) {
             return true;
         }
         wallet.day = balance;
-        self.rests.allow(StopPeriod { began: balance, balance }, stake)
+        self.rests.allows(StopPeriod { began: balance, balance }, stake)
     }
 
     fn has_reached_run_target(&self, wallet: &Wallet) -> bool {
@@ -203,7 +203,7 @@ pub fn simulate_limited_ruin(
             if !is_placed(stake, wallet.balance) {
                 return (PathEnd::Ruined, lowest);
             }
-            if !limits.allow(&mut wallet, stake) {
+            if !limits.allows(&mut wallet, stake) {
                 return (PathEnd::Stopped, lowest);
             }
             if question.draw_share > 0.0 && dice.happens(question.draw_share) {

@@ -15,8 +15,8 @@ pub enum TradeDependence {
     Overlapping(usize),
 }
 
-/// Generator of trades whose true edge is set in percentage points of win rate above each payout's break-even rate.
-/// All payouts are equally likely.
+/// Generator of trades with a known edge: a win rate that is a given number of percentage points above the break-even
+/// rate of each payout. All payouts are equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
     dependence: TradeDependence,

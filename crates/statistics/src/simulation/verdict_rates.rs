@@ -51,7 +51,7 @@ impl VerdictRates {
         self.trades_at_share(&self.shown_after, share)
     }
 
-    /// Returns [`Self::trades_to_show`] for `share` minus one standard error, and for `share` plus one.
+    /// Returns [`Self::trades_to_show`] for `share` minus and plus one standard error.
     pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_to_show(share - error), self.trades_to_show(share + error))

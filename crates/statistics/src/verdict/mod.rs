@@ -72,7 +72,7 @@ pub enum Verdict {
     /// With an edge of `delta` or more, results this bad would be too improbable.
     EdgeRejected,
     NotEnoughTrades {
-        /// Mean number of further trades that a true edge of `delta` needs to be shown, `None` before the first trade.
+        /// Expected number of further trades until a true edge of `delta` is shown, `None` before the first trade.
         expected_more_trades: Option<u64>,
     },
 }
@@ -214,7 +214,7 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// Like [`on_settled_with_payout`](Self::on_settled_with_payout), but skips the slow [`Verdict`].
+    /// Like [`on_settled_with_payout`](Self::on_settled_with_payout), but does not compute the (slow) [`Verdict`].
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;

@@ -21,7 +21,7 @@ pub struct Overlap {
 /// Weight of the initial assumption that overlapping trades are independent, in trades.
 const PRIOR_TRADES: f64 = 10.0;
 
-/// Sum of all returns when a trade opened. Any later increase comes from trades that overlap this trade.
+/// Sum of all returns when a trade opened. Any later change comes from trades that overlap this trade.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OverlapMark(f64);
 
@@ -51,8 +51,8 @@ impl Overlap {
         1.0 + 2.0 * self.sum_of_pairs.max(0.0) / (self.sum_of_squares + PRIOR_TRADES)
     }
 
-    /// Returns the factor by which the next stake is multiplied to account for overlap: 1 / variance inflation. The
-    /// factor is smaller after few trades, because each open trade is assumed to be a copy of the next trade.
+    /// Returns the factor by which the next stake is multiplied to account for overlap: 1 / variance inflation.
+    /// It is smaller at first: until many trades have settled, each open trade counts as a copy of the next trade.
     #[inline]
     pub(super) fn stake_factor(&self) -> f64 {
         let alone = self.sum_of_squares + PRIOR_TRADES;

@@ -1,13 +1,13 @@
-//! Rules for the stakes of a verdict's two accounts. Their stake fractions are fixed in advance.
+//! Stakes of the two accounts of a verdict. The stake fractions are fixed in advance.
 
 use serde::{Deserialize, Serialize};
 
 /// Edges on which the parts of the edge account bet, as multiples of `delta`. Multiples and initial values are chosen
-/// so that the median number of trades is close to that of a bettor who knows an edge of 1 to 6 `delta`.
+/// so that at edges of 1 to 6 `delta`, the median number of trades is close to what a bettor who knows the edge needs.
 const EDGE_MULTIPLES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const INITIAL_EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// Distances below `delta` of the edges on which the mirror account's parts bet, as multiples of `delta`.
+/// Edges on which the parts of the mirror account bet, as distances below `delta` in multiples of `delta`.
 const SHORTFALL_MULTIPLES: [f64; 2] = [1.1, 3.0];
 const INITIAL_MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
@@ -66,21 +66,21 @@ impl EdgeParts {
         (a + c) + (b + d)
     }
 
-    /// Stakes the Kelly fraction `e / b` of each part, for the part's edge `e`. `part` reduces stakes for overlap.
-    /// If a win would raise the account, worth `held`, above `goal`, stakes are reduced so that it just reaches `goal`.
+    /// Stakes the Kelly fraction `e / b` of each part, for the part's edge `e`. `factor` reduces stakes for overlap.
+    /// If a win would raise the account from `held` above `goal`, stakes are reduced so that it just reaches `goal`.
     #[inline]
-    pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (held, goal): (f64, f64)) -> Self {
-        let unit = delta / b * part;
+    pub(super) fn open(&mut self, (delta, b): (f64, f64), factor: f64, (held, goal): (f64, f64)) -> Self {
+        let unit = delta / b * factor;
         let shares = EDGE_MULTIPLES.map(|edge| (edge * unit).min(MAX_STAKE_FRACTION));
         if held * (1.0 + MAX_STAKE_FRACTION * b) <= goal {
             self.stake(shares)
         } else {
-            self.stake_capped(shares, b, goal - held)
+            self.stake_up_to_goal(shares, b, goal - held)
         }
     }
 
     #[cold]
-    fn stake_capped(&mut self, shares: [f64; 4], b: f64, missing: f64) -> Self {
+    fn stake_up_to_goal(&mut self, shares: [f64; 4], b: f64, missing: f64) -> Self {
         let staked = self.stake(shares);
         let win = staked.total() * b;
         if win <= missing {
@@ -103,13 +103,13 @@ impl MirrorParts {
     }
 
     /// Stakes the Kelly fraction `s / (1 + delta)` of each part, where `delta - s` is the edge that the part expects.
-    /// `part` reduces stakes for overlap. A possible payout above `b` increases them. No stake if `b <= delta`.
+    /// `factor` reduces stakes for overlap. A maximum payout above `b` increases them. No stake if `b <= delta`.
     #[inline]
-    pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64) -> Self {
+    pub(super) fn open(&mut self, (delta, b): (f64, f64), factor: f64) -> Self {
         if b <= delta {
             return Self::NONE;
         }
-        let unit = delta * (max_mirror_payout(b) - delta) / ((1.0 + delta) * (b - delta)) * part;
+        let unit = delta * (max_mirror_payout(b) - delta) / ((1.0 + delta) * (b - delta)) * factor;
         self.stake(SHORTFALL_MULTIPLES.map(|shortfall| (shortfall * unit).min(MAX_STAKE_FRACTION)))
     }
 }
