@@ -108,11 +108,11 @@ impl<'a> Compiler<'a> {
             Form::At { of, interval, interval_place } => self.longer_value(at, *of, interval, interval_place),
             Form::Negate(of) => {
                 let of = self.number(at, *of, "`-`")?;
-                Ok(self.negate(of))
+                Ok(self.add_negation(of))
             }
             Form::Not(of) => {
                 let of = self.condition(at, *of, "`not`")?;
-                Ok(self.invert(of))
+                Ok(self.add_not(of))
             }
             Form::Binary { operator, left, right } => self.add_binary(at, *operator, (*left, *right), place),
         }
@@ -164,7 +164,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn lookback(&mut self, at: Scope<'_>, by: PartId) -> Result<usize, RuleError> {
-        self.whole_number(at, by, (0, MAX_BACK_CANDLES), "the number of candles ago")
+        self.whole_number(at, by, (0, MAX_BACK_CANDLES), "the number of candles to look back")
     }
 
     fn resolve_name(&mut self, at: Scope<'_>, name: &str, place: &Range<usize>) -> Result<Value, RuleError> {
@@ -286,13 +286,13 @@ impl<'a> Compiler<'a> {
     pub(crate) fn note_compared(&mut self, at: Scope<'_>, numbers: &[Id]) {
         self.note_read(numbers);
         if at.interval_index == 0 && !self.is_in_pattern {
-            note_numbers(&self.graph, numbers, &mut self.compared);
+            record_numbers(&self.graph, numbers, &mut self.compared);
         }
     }
 
     pub(crate) fn note_read(&mut self, numbers: &[Id]) {
         if self.is_explaining && !self.is_in_pattern {
-            note_numbers(&self.graph, numbers, &mut self.numbers_read);
+            record_numbers(&self.graph, numbers, &mut self.numbers_read);
         }
     }
 
@@ -301,7 +301,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-fn note_numbers(graph: &Graph, numbers: &[Id], noted: &mut Vec<Id>) {
+fn record_numbers(graph: &Graph, numbers: &[Id], noted: &mut Vec<Id>) {
     for number in numbers {
         if graph.constant(*number).is_none() && !noted.contains(number) {
             noted.push(*number);
@@ -336,7 +336,7 @@ impl Compiler<'_> {
         Value::condition(self.graph.add(Op::Constant(number), holds.to_string(), 0, 0))
     }
 
-    fn negate(&mut self, of: Id) -> Value {
+    fn add_negation(&mut self, of: Id) -> Value {
         if let Some(number) = self.graph.constant(of) {
             return self.constant(-number);
         }
@@ -344,7 +344,7 @@ impl Compiler<'_> {
         Value::number(self.add(Op::Negate(of), name, &[of]))
     }
 
-    fn invert(&mut self, of: Id) -> Value {
+    fn add_not(&mut self, of: Id) -> Value {
         if let Some(holds) = self.graph.constant(of) {
             return self.constant_condition(holds == 0.0);
         }
@@ -385,7 +385,7 @@ impl Compiler<'_> {
         self.graph.add(op, name, warm, interval_index)
     }
 
-    /// Returns the name of a value. A name that contains an operator is put in parentheses.
+    /// Returns the name of a value, in parentheses if the name contains an operator.
     pub(crate) fn bracketed_name(&self, id: Id) -> String {
         let node = self.graph.node(id);
         let is_call = node.name.ends_with(')') && !node.name.starts_with('(') && !node.name.contains(") ");
@@ -409,10 +409,10 @@ impl Binary {
             Self::Divide => finite_or_nan(one / other),
             Self::Min => choose(one, other, one < other),
             Self::Max => choose(one, other, one > other),
-            Self::Less => if_known(one, other, one < other),
-            Self::LessOrEqual => if_known(one, other, one <= other),
-            Self::Equal => if_known(one, other, one == other),
-            Self::Unequal => if_known(one, other, one != other),
+            Self::Less => condition_or_nan(one, other, one < other),
+            Self::LessOrEqual => condition_or_nan(one, other, one <= other),
+            Self::Equal => condition_or_nan(one, other, one == other),
+            Self::Unequal => condition_or_nan(one, other, one != other),
             // The result is 0 if either side is 0. Otherwise NaN propagates.
             Self::And if one == 0.0 || other == 0.0 => 0.0,
             Self::And => one * other,
@@ -428,7 +428,7 @@ fn finite_or_nan(number: f64) -> f64 {
 }
 
 #[inline]
-fn if_known(one: f64, other: f64, holds: bool) -> f64 {
+fn condition_or_nan(one: f64, other: f64, holds: bool) -> f64 {
     if one.is_nan() || other.is_nan() { f64::NAN } else { f64::from(u8::from(holds)) }
 }
 

@@ -33,11 +33,11 @@ impl Compiler<'_> {
                 let name = format!("abs({})", self.name(of));
                 number(self.add(Op::Abs(of), name, &[of]))
             }
-            "min" => self.min_max(at, Binary::Min, arguments),
-            "max" => self.min_max(at, Binary::Max, arguments),
+            "min" => self.add_min_max(at, Binary::Min, arguments),
+            "max" => self.add_min_max(at, Binary::Max, arguments),
             "change" => {
                 let of = self.number(at, arguments[0], "`change`")?;
-                let by = self.period_or(at, arguments.get(1), 1)?;
+                let by = self.period_or_default(at, arguments.get(1), 1)?;
                 let before = self.value_ago(of, by, at.interval_index);
                 let name = self.call_name("change", of, (by != 1).then_some(by));
                 number(self.add(Op::Binary(Binary::Subtract, of, before), name, &[of, before]))
@@ -46,24 +46,24 @@ impl Compiler<'_> {
             "range" => Ok(self.field(at, Field::Range, "range()")),
             "upper_wick" => Ok(self.field(at, Field::UpperWick, "upper_wick()")),
             "lower_wick" => Ok(self.field(at, Field::LowerWick, "lower_wick()")),
-            "crosses_above" => self.crossing(at, true, arguments),
-            "crosses_below" => self.crossing(at, false, arguments),
-            "rising" | "falling" => self.trend(at, function.name, arguments),
+            "crosses_above" => self.add_crossing(at, true, arguments),
+            "crosses_below" => self.add_crossing(at, false, arguments),
+            "rising" | "falling" => self.add_trend(at, function.name, arguments),
             "since" => {
                 let of = self.condition(at, arguments[0], "`since`")?;
-                let within = self.period_or(at, arguments.get(1), DEFAULT_SINCE_CANDLES)?;
+                let within = self.period_or_default(at, arguments.get(1), DEFAULT_SINCE_CANDLES)?;
                 let name = self.call_name("since", of, (arguments.len() > 1).then_some(within));
                 let warm = self.graph.node(of).warm_after.max(1) + within;
                 number(self.graph.add(Op::Since { of, within }, name, warm, at.interval_index))
             }
             "count" => {
                 let of = self.condition(at, arguments[0], "`count`")?;
-                let among = self.period_or(at, arguments.get(1), 1)?;
-                number(self.count(of, among, at.interval_index))
+                let among = self.period_or_default(at, arguments.get(1), 1)?;
+                number(self.add_count(of, among, at.interval_index))
             }
-            "hour" => number(self.clock(at, Clock::Hour, "hour", arguments)?),
-            "minute" => number(self.clock(at, Clock::Minute, "minute", arguments)?),
-            "weekday" => number(self.clock(at, Clock::Weekday, "weekday", arguments)?),
+            "hour" => number(self.add_time(at, Clock::Hour, "hour", arguments)?),
+            "minute" => number(self.add_time(at, Clock::Minute, "minute", arguments)?),
+            "weekday" => number(self.add_time(at, Clock::Weekday, "weekday", arguments)?),
             "between" => self.between(at, arguments, place),
             _ => number(self.indicator(at, function, arguments, place)?.0),
         }
@@ -77,8 +77,8 @@ impl Compiler<'_> {
         }
         if self.is_explaining {
             let zone = parts.get(2..).unwrap_or_default();
-            let hour = self.clock(at, Clock::Hour, "hour", zone)?;
-            let minute = self.clock(at, Clock::Minute, "minute", zone)?;
+            let hour = self.add_time(at, Clock::Hour, "hour", zone)?;
+            let minute = self.add_time(at, Clock::Minute, "minute", zone)?;
             self.note_read(&[hour, minute]);
         }
         let times = format!("\"{}\", \"{}\"", format_time(from), format_time(to));
@@ -121,7 +121,7 @@ impl Compiler<'_> {
                 Argument::Source => {
                     let source = self.number(at, *argument, &format!("`{}`", function.name))?;
                     if let Some(number) = self.graph.constant(source) {
-                        return Err(self.source_error(function, number, &at.tree.part(*argument).place));
+                        return Err(self.constant_error(function, number, &at.tree.part(*argument).place));
                     }
                     of = Some(source);
                     words.extend((self.name(source) != "close").then(|| self.name(source)));
@@ -175,22 +175,22 @@ impl Compiler<'_> {
     }
 
     /// Builds the error for a constant where a series is required, such as `ema(100, 60)`.
-    fn source_error(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
+    fn constant_error(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
         let own = self.graph.intervals()[0];
         let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
         let longer = minutes.map_or("1h".to_owned(), |longer| longer.to_string());
         let message = format!(
-            "`{}` takes a per-candle series such as high, not {number}: omit the argument to use the close, and append @{longer} \
-             to use longer candles",
+            "`{}` takes a per-candle series such as high, not {number}: omit {number} to use the close; for longer candles, \
+             also append @{longer}",
             function.name
         );
         RuleError::new(place.clone(), message)
     }
 
-    fn min_max(&mut self, at: Scope<'_>, binary: Binary, arguments: &[PartId]) -> Result<Value, RuleError> {
+    fn add_min_max(&mut self, at: Scope<'_>, binary: Binary, parts: &[PartId]) -> Result<Value, RuleError> {
         let word = if binary == Binary::Min { "min" } else { "max" };
         let of = format!("`{word}`");
-        let (one, other) = (self.number(at, arguments[0], &of)?, self.number(at, arguments[1], &of)?);
+        let (one, other) = (self.number(at, parts[0], &of)?, self.number(at, parts[1], &of)?);
         if let (Some(x), Some(y)) = (self.graph.constant(one), self.graph.constant(other)) {
             return Ok(self.constant(binary.apply(x, y)));
         }
@@ -198,10 +198,10 @@ impl Compiler<'_> {
         Ok(Value::number(self.add(Op::Binary(binary, one, other), name, &[one, other])))
     }
 
-    fn crossing(&mut self, at: Scope<'_>, is_above: bool, arguments: &[PartId]) -> Result<Value, RuleError> {
+    fn add_crossing(&mut self, at: Scope<'_>, is_above: bool, parts: &[PartId]) -> Result<Value, RuleError> {
         let word = if is_above { "crosses_above" } else { "crosses_below" };
         let of = format!("`{word}`");
-        let (one, other) = (self.number(at, arguments[0], &of)?, self.number(at, arguments[1], &of)?);
+        let (one, other) = (self.number(at, parts[0], &of)?, self.number(at, parts[1], &of)?);
         self.note_compared(at, &[one, other]);
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
@@ -212,40 +212,40 @@ impl Compiler<'_> {
         Ok(Value::condition(self.graph.add(op, name, warm, at.interval_index)))
     }
 
-    fn trend(&mut self, at: Scope<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
+    fn add_trend(&mut self, at: Scope<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
         let of = self.number(at, arguments[0], &format!("`{word}`"))?;
-        let among = self.period_or(at, arguments.get(1), 1)?;
+        let among = self.period_or_default(at, arguments.get(1), 1)?;
         let before = self.value_ago(of, 1, at.interval_index);
         self.note_read(&[of, before]);
         let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
         let name = format!("{} {sign} {}", self.bracketed_name(of), self.bracketed_name(before));
         let step = self.compare(Binary::Less, (less, more), name, at.interval_index);
-        let count = self.count(step, among, at.interval_index);
+        let count = self.add_count(step, among, at.interval_index);
         let all = self.constant(among as f64).id;
         let name = self.call_name(word, of, Some(among));
         let id = self.add(Op::Binary(Binary::Equal, count, all), name, &[count]);
         Ok(Value::condition(id))
     }
 
-    fn count(&mut self, of: Id, among: usize, interval_index: usize) -> Id {
+    fn add_count(&mut self, of: Id, among: usize, interval_index: usize) -> Id {
         let name = self.call_name("count", of, Some(among));
         let warm = self.graph.node(of).warm_after.max(1) + among - 1;
         self.graph.add(Op::Count { of, among }, name, warm, interval_index)
     }
 
-    fn clock(&mut self, at: Scope<'_>, clock: Clock, name: &str, zone: &[PartId]) -> Result<Id, RuleError> {
+    fn add_time(&mut self, at: Scope<'_>, part: Clock, name: &str, zone: &[PartId]) -> Result<Id, RuleError> {
         let (op, name) = match zone.first() {
-            None => (Op::Clock(clock), format!("{name}()")),
+            None => (Op::Clock(part), format!("{name}()")),
             Some(zone) => {
                 let (zone, place) = parse_zone(at, *zone)?;
                 let local = LocalClock::new(zone, name).map_err(|error| time_setting_error(error, place))?;
-                (Op::LocalClock(clock, local), format!("{name}(\"{zone}\")"))
+                (Op::LocalClock(part, local), format!("{name}(\"{zone}\")"))
             }
         };
         Ok(self.graph.add(op, name, 1, at.interval_index))
     }
 
-    fn period_or(
+    fn period_or_default(
         &mut self,
         at: Scope<'_>,
         argument: Option<&PartId>,
@@ -353,7 +353,7 @@ impl Compiler<'_> {
             }
             let message = match &part.form {
                 Form::Back { .. } | Form::At { .. } => {
-                    format!("write .{name} directly after the indicator, such as donchian(20).upper[1]")
+                    format!("write .{name} directly after the indicator, as in donchian(20).upper[1]")
                 }
                 _ => "a dot can only follow an indicator with several lines, such as macd(12, 26, 9).signal"
                     .to_owned(),

@@ -58,7 +58,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns whether the rule's own arithmetic computes the value. Such a value is subject to rounding.
+/// Returns whether the value results from arithmetic in the rule or in a candle field, and so may be rounded.
 fn is_computed(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(

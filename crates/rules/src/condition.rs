@@ -10,7 +10,7 @@ pub(crate) struct Decision {
     starts: Box<[usize]>,
 }
 
-/// Test with two jump targets. A target after the last test is a result: the true condition, or no true condition.
+/// Test with two jump targets. A target after the last test stands for a result: which condition is true, if any.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     kind: TestKind,
@@ -38,7 +38,7 @@ enum TestKind {
 type Label = usize;
 
 pub(crate) struct TestList {
-    /// Tests before resolution: their operands are graph ids, and their jump targets are labels.
+    /// Unresolved tests: operands are graph ids, and jump targets are labels.
     tests: Vec<Test>,
     labels: Vec<usize>,
     starts: Vec<usize>,
@@ -85,7 +85,7 @@ impl TestList {
         self.labels.len() - 1
     }
 
-    /// Adds tests that pass only if the condition is certain to be `holds`. Negations use De Morgan's laws.
+    /// Adds tests that pass only if the condition certainly equals `holds`. Negations use De Morgan's laws.
     fn add(&mut self, graph: &Graph, of: Id, holds: bool, (met, unmet): (Label, Label)) {
         let (kind, one, other) = match graph.node(of).op {
             Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
@@ -120,8 +120,8 @@ impl TestKind {
 }
 
 impl Decision {
-    /// Returns two slots per condition. A condition can be true only if the first slot's value is less than the
-    /// second's. `None` for more than two conditions, or if a condition does not begin with such a test.
+    /// Returns a slot pair for each condition. A condition can be true only if its first slot has the smaller value.
+    /// `None` for more than two conditions, or if a condition does not begin with such a test.
     pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
@@ -162,8 +162,8 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// Applies [`first_true`](Self::first_true) to a batch of candles. Returns one mask per condition. A 1 bit is a
-    /// candle on which this condition is the first true one. `reached` is scratch space.
+    /// Applies [`first_true`](Self::first_true) to a batch of candles. Returns a mask for each condition, with a 1 bit
+    /// for each candle on which it is the first true condition. `reached` is scratch space.
     pub(crate) fn first_true_batch<'r>(
         &self,
         columns: &Columns,

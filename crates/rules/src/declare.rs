@@ -38,7 +38,7 @@ struct Test {
     holds: bool,
 }
 
-/// Returns alternative lists of tests. The condition equals `holds` if any list has only tests that pass.
+/// Returns alternative lists of tests. The condition equals `holds` if all tests of at least one list pass.
 fn alternatives(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
     let found = match &graph.node(of).op {
         Op::Not(inner) => alternatives(graph, *inner, !holds),

@@ -17,26 +17,25 @@ use candlewick_sdk::{
 
 struct InlinedRule<H> {
     head: H,
-    tail: Tail,
+    tail: RemainingSteps,
     values: InlineSlots,
     columns: Columns,
     reached: Box<[u64]>,
-    /// Pairs of slots from [`Decision::prefilter`](crate::condition::Decision::prefilter).
-    needed: Option<[(u8, u8); 2]>,
+    prefilter: Option<[(u8, u8); 2]>,
     interval: Interval,
     answers: RuleSet,
 }
 
-/// Indicators that are inlined into the loop. They are computed before all other steps.
+/// Indicators that are inlined into the loop over candles. They are computed before all other steps.
 trait Head: Send {
     fn update(&mut self, candle: &Candle, values: &mut InlineSlots);
 
     fn update_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots);
 }
 
-enum Tail {
+enum RemainingSteps {
     Nothing,
-    Order(Order, Slot),
+    TrackedComparison(Order, Slot),
     Instructions(Box<[Instruction]>),
     Parts(Box<[Part]>),
 }
@@ -125,11 +124,11 @@ fn store_lines(values: &mut InlineSlots, out: u8, lines: &[f64]) {
     lines.iter().enumerate().for_each(|(line, value)| values.put(Slot::from(out) + line, *value));
 }
 
-impl Tail {
+impl RemainingSteps {
     /// Compiles the steps that are not inlined. Free slots of `values` store the state of instructions.
     fn build(steps: Vec<Step>, values: &mut InlineSlots) -> Self {
         if let [Step { action: Action::Order(order), out }] = steps[..] {
-            return Self::Order(order, out);
+            return Self::TrackedComparison(order, out);
         }
         let mut parts = Vec::new();
         let mut plain = Instructions::new(values);
@@ -157,7 +156,7 @@ impl Tail {
     fn update(&mut self, candle: &Candle, interval: Interval, values: &mut InlineSlots) {
         match self {
             Self::Nothing => {}
-            Self::Order(order, out) => order.write(candle, *out, values),
+            Self::TrackedComparison(order, out) => order.write(candle, *out, values),
             Self::Instructions(instructions) => instruction::run(instructions, values),
             Self::Parts(parts) => run_parts(parts, candle, interval, values),
         }
@@ -172,7 +171,7 @@ impl Tail {
     ) {
         match self {
             Self::Nothing => {}
-            Self::Order(order, out) => columns.compare_shift(order.operands(), *out, values),
+            Self::TrackedComparison(order, out) => columns.compare_shift(order.operands(), *out, values),
             Self::Instructions(instructions) => instruction::run_batch(instructions, columns, values),
             Self::Parts(parts) => {
                 for part in parts {
@@ -210,7 +209,7 @@ impl<H: Head> Strategy for InlinedRule<H> {
         values.load_prices(candle);
         self.head.update(candle, values);
         self.tail.update(candle, self.interval, values);
-        if let Some([(one, than), (other, than_other)]) = self.needed
+        if let Some([(one, than), (other, than_other)]) = self.prefilter
             && !(values.get(one) < values.get(than) || values.get(other) < values.get(than_other))
         {
             return None;
@@ -246,7 +245,8 @@ unsafe impl<H: Head> BatchStrategy for InlinedRule<H> {
     }
 }
 
-enum HeadKind {
+/// Head with an indicator that can be inlined.
+enum InlineHead {
     Rsi(PriceHead<Rsi>),
     Ema(PriceHead<Ema>),
     Sma(PriceHead<Sma>),
@@ -259,9 +259,9 @@ enum HeadKind {
     Atr(CandleHead<Atr>),
 }
 
-impl HeadKind {
-    /// Removes the first step that can be inlined. It can run before all others, because it needs only the candle.
-    fn take_first(steps: &mut Vec<Step>) -> Option<Self> {
+impl InlineHead {
+    /// Removes the first step that can be inlined. Such a step can run before all others: it reads only the candle.
+    fn take_first_inlinable(steps: &mut Vec<Step>) -> Option<Self> {
         let place = steps.iter().position(|step| Self::from_step(step).is_some())?;
         Self::from_step(&steps.remove(place))
     }
@@ -306,31 +306,31 @@ pub(crate) fn build_strategy(
     values: InlineSlots,
     answers: RuleSet,
 ) -> Box<dyn Strategy> {
-    let one = HeadKind::take_first(&mut steps);
+    let one = InlineHead::take_first_inlinable(&mut steps);
     let mut rest = steps.clone();
-    let other = HeadKind::take_first(&mut rest);
+    let other = InlineHead::take_first_inlinable(&mut rest);
     let alone = StrategyBuilder { steps, values, interval, answers };
     let both = |alone: StrategyBuilder| StrategyBuilder { steps: rest, ..alone };
     match (one, other) {
         (None, _) => alone.build(()),
-        (Some(HeadKind::Ema(one)), Some(HeadKind::Ema(other))) if one.of == other.of => {
+        (Some(InlineHead::Ema(one)), Some(InlineHead::Ema(other))) if one.of == other.of => {
             both(alone).build(TwoAverages { one, other })
         }
-        (Some(HeadKind::Ema(one)), Some(HeadKind::Ema(other))) => both(alone).build((one, other)),
-        (Some(HeadKind::Sma(one)), Some(HeadKind::Sma(other))) => both(alone).build((one, other)),
-        (Some(HeadKind::Rsi(one)), Some(HeadKind::Sma(other))) => both(alone).build((one, other)),
-        (Some(HeadKind::Rsi(one)), Some(HeadKind::Ema(other))) => both(alone).build((one, other)),
-        (Some(HeadKind::Stochastic(one)), Some(HeadKind::Adx(other))) => both(alone).build((one, other)),
-        (Some(HeadKind::Rsi(one)), _) => alone.build(one),
-        (Some(HeadKind::Ema(one)), _) => alone.build(one),
-        (Some(HeadKind::Sma(one)), _) => alone.build(one),
-        (Some(HeadKind::ZScore(one)), _) => alone.build(one),
-        (Some(HeadKind::Macd(one)), _) => alone.build(one),
-        (Some(HeadKind::Bollinger(one)), _) => alone.build(one),
-        (Some(HeadKind::Donchian(one)), _) => alone.build(one),
-        (Some(HeadKind::Stochastic(one)), _) => alone.build(one),
-        (Some(HeadKind::Adx(one)), _) => alone.build(one),
-        (Some(HeadKind::Atr(one)), _) => alone.build(one),
+        (Some(InlineHead::Ema(one)), Some(InlineHead::Ema(other))) => both(alone).build((one, other)),
+        (Some(InlineHead::Sma(one)), Some(InlineHead::Sma(other))) => both(alone).build((one, other)),
+        (Some(InlineHead::Rsi(one)), Some(InlineHead::Sma(other))) => both(alone).build((one, other)),
+        (Some(InlineHead::Rsi(one)), Some(InlineHead::Ema(other))) => both(alone).build((one, other)),
+        (Some(InlineHead::Stochastic(one)), Some(InlineHead::Adx(other))) => both(alone).build((one, other)),
+        (Some(InlineHead::Rsi(one)), _) => alone.build(one),
+        (Some(InlineHead::Ema(one)), _) => alone.build(one),
+        (Some(InlineHead::Sma(one)), _) => alone.build(one),
+        (Some(InlineHead::ZScore(one)), _) => alone.build(one),
+        (Some(InlineHead::Macd(one)), _) => alone.build(one),
+        (Some(InlineHead::Bollinger(one)), _) => alone.build(one),
+        (Some(InlineHead::Donchian(one)), _) => alone.build(one),
+        (Some(InlineHead::Stochastic(one)), _) => alone.build(one),
+        (Some(InlineHead::Adx(one)), _) => alone.build(one),
+        (Some(InlineHead::Atr(one)), _) => alone.build(one),
     }
 }
 
@@ -344,9 +344,9 @@ struct StrategyBuilder {
 impl StrategyBuilder {
     fn build<H: Head + 'static>(self, head: H) -> Box<dyn Strategy> {
         let Self { steps, mut values, interval, answers } = self;
-        let needed = answers.decision.prefilter();
-        let needed = needed.map(|needed| needed.map(|(one, than)| (one as u8, than as u8)));
-        let tail = Tail::build(steps, &mut values);
+        let prefilter = answers.decision.prefilter();
+        let prefilter = prefilter.map(|prefilter| prefilter.map(|(one, than)| (one as u8, than as u8)));
+        let tail = RemainingSteps::build(steps, &mut values);
         let (columns, reached) = (Columns::new(&values), vec![0; answers.decision.scratch_len()].into());
         Box::new(BatchedStrategy::new(InlinedRule {
             head,
@@ -354,7 +354,7 @@ impl StrategyBuilder {
             values,
             columns,
             reached,
-            needed,
+            prefilter,
             interval,
             answers,
         }))

@@ -14,9 +14,9 @@ use std::sync::Arc;
 pub const NAME: &str = "rules";
 /// Version of the rule language. The version of a bot also contains a hash of the bot's rule.
 pub const VERSION: &str = "1.0.0";
-/// Version for rules that compare computed values. Since this version, such comparisons tolerate rounding.
+/// Version for rules that compare computed values. Their comparisons tolerate rounding since this version.
 const ROUNDING_VERSION: &str = "1.1.0";
-const ABOUT: &str = "Trades by a rule from a file or from the bot's parameters.";
+const ABOUT: &str = "Trades according to a rule from a file or from the bot's parameters.";
 
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 const HASH_LENGTH: usize = 16;
@@ -194,7 +194,7 @@ fn bare_parameter_hint(params: &Value) -> Option<String> {
     let parameters = params.get("parameters")?.as_object()?;
     let (name, value) = parameters.iter().find(|(_, value)| !value.is_object())?;
     Some(format!(
-        "parameters.{name}: a parameter needs a default, and a range if you search it: {name} = {{ default = {value}, min = 2, max = 50 }}"
+        "parameters.{name}: a parameter needs a default and, for searches, a range: {name} = {{ default = {value}, min = 2, max = 50 }}"
     ))
 }
 
@@ -207,8 +207,8 @@ fn is_given(value: Option<&Value>) -> bool {
     })
 }
 
-/// Wraps an entry. A changed text, list or table, such as another rule file, rebuilds the entry with `specify`.
-/// Changed numbers and booleans only override parameters.
+/// Wraps an entry. If a parameter that is a text, list or table changes (such as `file`), `specify` rebuilds the entry.
+/// If only numbers and booleans change, they override parameters.
 pub(crate) fn respecify_on_change(
     entry: StrategyEntry,
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,

@@ -8,7 +8,7 @@ use std::ops::Range;
 #[error("{message}")]
 pub struct RuleError {
     pub message: String,
-    /// Byte range of the error in the rule's text. Empty at a position where text is missing.
+    /// Byte range of the error in the rule's text. Empty if text is missing at this position.
     pub place: Range<usize>,
 }
 
@@ -41,10 +41,10 @@ pub(crate) fn render_counterpart(counterpart: &Counterpart) -> String {
         Counterpart::Name { name } => format!("did you mean `{name}`?"),
         Counterpart::Advice { advice } => advice.clone(),
         Counterpart::Key { section, example } if section == "bots" => {
-            format!("it belongs in a configuration: {example} in [[bots]]")
+            format!("this setting belongs in a configuration: {example} in [[bots]]")
         }
         Counterpart::Key { section, example } => {
-            format!("it belongs in a configuration: {example} in [{section}]")
+            format!("this setting belongs in a configuration: {example} in [{section}]")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Strategy of a rule that also reports the parts of its conditions and their numbers at each candle.
+//! Strategy that also reports the parts of a rule's conditions, with their numbers, at each candle.
 
 use crate::compile::{Compiler, Scope};
 use crate::graph::{Id, Op};
@@ -27,14 +27,14 @@ struct Part {
     places: Vec<Slot>,
 }
 
-struct CompiledSide {
+struct CompiledPart {
     part: Part,
     id: Id,
     numbers: Vec<Id>,
 }
 
 impl Part {
-    fn condition(&self) -> Condition<'_> {
+    fn to_condition(&self) -> Condition<'_> {
         let Self { side, depth, text, holds, numbers, .. } = self;
         let (part, note) = (Cow::Borrowed(""), String::new());
         Condition { part, role: *side, depth: *depth, text, is_met: *holds, numbers, note }
@@ -61,7 +61,7 @@ impl ExplainedRule {
         let ids: Vec<Id> = ids.collect();
         let (program, places) = Program::build(&compiler.graph, &ids);
         let mut places = places.into_iter();
-        let mut placed = |found: CompiledSide| {
+        let mut placed = |found: CompiledPart| {
             let place = places.next().unwrap_or_default();
             Part { place, places: places.by_ref().take(found.numbers.len()).collect(), ..found.part }
         };
@@ -78,7 +78,7 @@ fn explain(
     compiler: &mut Compiler<'_>,
     (side, text, tree): (Side, &str, &Tree),
     (depth, part): (usize, PartId),
-) -> Result<CompiledSide, RuleError> {
+) -> Result<CompiledPart, RuleError> {
     compiler.numbers_read.clear();
     let id = compiler.condition(Scope { tree, interval_index: 0 }, part, "a rule")?;
     let is_joined = joining_operator(tree, part).is_some();
@@ -89,10 +89,10 @@ fn explain(
     let text = one_line(text.get(tree.part(part).place.clone()).unwrap_or_default());
     let side = if side == Side::Buy { ConditionRole::Buy } else { ConditionRole::Sell };
     let part = Part { side, depth, text, place: 0, holds: None, numbers: named, places: Vec::new() };
-    Ok(CompiledSide { part, id, numbers })
+    Ok(CompiledPart { part, id, numbers })
 }
 
-/// Converts a value of longer candles to its value at the longer candle that closed last.
+/// Returns the number as seen on the bot's own candles: for longer candles, the number at the last closed one.
 fn last_closed_value(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
     let (candles, warm) = (node.interval_index, node.warm_after);
@@ -140,7 +140,7 @@ impl Strategy for ExplainedRule {
     }
 
     fn conditions(&self) -> Vec<Condition<'_>> {
-        self.conditions.iter().map(Part::condition).collect()
+        self.conditions.iter().map(Part::to_condition).collect()
     }
 
     fn indicators(&self) -> Vec<(&str, f64)> {
@@ -156,7 +156,7 @@ fn parts_with_depth(tree: &Tree) -> Vec<(usize, PartId)> {
         parts.push((depth, id));
         let mut joined = Vec::new();
         if let Some(operator) = joining_operator(tree, id) {
-            flatten(tree, id, operator, &mut joined);
+            collect_operands(tree, id, operator, &mut joined);
         }
         left.extend(joined.into_iter().rev().map(|part| (depth + 1, part)));
     }
@@ -164,11 +164,11 @@ fn parts_with_depth(tree: &Tree) -> Vec<(usize, PartId)> {
 }
 
 /// Collects the operands of a chain of one operator. For example, the chain `a and b and c` has three operands.
-fn flatten(tree: &Tree, id: PartId, operator: Operator, joined: &mut Vec<PartId>) {
+fn collect_operands(tree: &Tree, id: PartId, operator: Operator, joined: &mut Vec<PartId>) {
     let Form::Binary { left, right, .. } = &tree.part(id).form else { return };
     for part in [*left, *right] {
         if joining_operator(tree, part) == Some(operator) {
-            flatten(tree, part, operator, joined);
+            collect_operands(tree, part, operator, joined);
         } else {
             joined.push(part);
         }

@@ -1,4 +1,4 @@
-//! Rule files, which contain conditions, parameters and an expiry. Errors contain hints.
+//! Rule files: conditions, parameters and an expiry. Errors suggest fixes.
 
 use crate::error::render_counterpart;
 use crate::rule::Side;
@@ -42,7 +42,7 @@ struct KeySpans {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileError {
-    /// 1-based number of the line in the file.
+    /// 1-based line number in the file.
     pub(crate) line: Option<u64>,
     pub(crate) message: String,
 }
@@ -71,7 +71,7 @@ impl WrittenRule {
         match unused.first() {
             None => Ok(rule),
             Some(name) => {
-                let problem = format!("the parameter `{name}` is not used in a condition: use or remove it");
+                let problem = format!("parameter `{name}` is not used in any condition: use or remove it");
                 Err(parameter_error(name, &problem, file))
             }
         }
@@ -154,7 +154,7 @@ fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
     }
 }
 
-/// Returns the 1-based line and column of an error. `None` if the condition contains escapes in the file.
+/// Returns the 1-based line and column of an error. `None` if the condition is written with escape sequences.
 fn locate_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
     let places: KeySpans = toml::from_str(file).ok()?;
     let place = match side {
@@ -209,7 +209,7 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
             return Some(format!("{key} is not a parameter: move it above the line [parameters]"));
         }
         return Some(format!(
-            "a parameter needs a default, and a range if you search it: {key} = {{ default = {value}, min = 2, max = 50 }}"
+            "a parameter needs a default and, for searches, a range: {key} = {{ default = {value}, min = 2, max = 50 }}"
         ));
     }
     if key == "expiry" {
@@ -256,10 +256,10 @@ fn hint_for_bare_line(line: &str) -> String {
     let (key, rest) = match [Side::Buy, Side::Sell].into_iter().find(|side| side.key() == name) {
         Some(side) => (side.key(), &line[name.len()..]),
         None if line.contains(['<', '>', '(']) => (Side::Buy.key(), line),
-        None => return "a line is a key, `=` and a value".to_owned(),
+        None => return "each line must have the form key = value".to_owned(),
     };
     let condition = rest.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
-    format!("a line is a key, `=` and a value; {}", hint_to_quote(key, condition))
+    format!("each line must have the form key = value; {}", hint_to_quote(key, condition))
 }
 
 fn hint_to_quote(key: &str, condition: &str) -> String {
@@ -324,7 +324,7 @@ fn hint_for_value(name: &str, value: &str) -> Option<String> {
         ));
     }
     let is_calculation = value.starts_with(['"', '\'']) && value.contains(['(', '<', '>']);
-    is_calculation.then(|| "values cannot have names: write the expression into buy or sell".to_owned())
+    is_calculation.then(|| "an expression cannot have a name: write it in buy or sell".to_owned())
 }
 
 pub(crate) fn prepend_key(table: &Value, message: &str) -> String {
@@ -361,7 +361,7 @@ mod tests {
             ("params = { period = 14 }", "belong below the line [parameters]: period = { default = 14"),
             ("[inputs]\nperiod = 14", "parameters belong below the line [parameters]"),
             ("period = 14", "parameters belong below the line [parameters]: period = { default = 14 }"),
-            ("fast = \"ema(9)\"", "values cannot have names"),
+            ("fast = \"ema(9)\"", "an expression cannot have a name"),
             ("close_type = \"05:00\"", "the duration of a trade is expiry = \"05:00\""),
             ("expiration = 5", "the duration of a trade is expiry = \"05:00\""),
             ("stop_loss = 10", "a fixed-time trade ends when its time is up"),

@@ -111,7 +111,7 @@ impl Graph {
         Self { nodes: Vec::new(), known: HashMap::new(), intervals: vec![own] }
     }
 
-    /// Returns the id of the value with this name. If there is no such value, adds the value.
+    /// Returns the id of the value with this name and interval. Adds the value if it is new.
     pub(crate) fn add(&mut self, op: Op, name: String, warm_after: usize, interval_index: usize) -> Id {
         let next = self.nodes.len();
         let id = *self.known.entry((interval_index, name.clone())).or_insert(next);
@@ -150,7 +150,7 @@ impl Graph {
 }
 
 impl Op {
-    /// Returns those operands that have the same candle interval as this operation.
+    /// Returns the operands with the same candle interval as this operation.
     pub(crate) fn operands(&self) -> impl Iterator<Item = Id> {
         let parts = match self {
             Self::Constant(_)

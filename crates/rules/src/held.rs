@@ -12,7 +12,7 @@ pub struct ConditionCount {
     /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub text: String,
-    /// Number of candles after warm-up on which the condition was evaluated. For a filter, candles with a signal.
+    /// Number of candles after warm-up on which the condition was evaluated; for a filter, candles with a signal.
     pub candles: u64,
     pub true_candles: u64,
     pub unknown_candles: u64,

@@ -8,7 +8,7 @@ use candlewick_sdk::indicator::{
 };
 use candlewick_sdk::{Candle, Direction, Interval, MAX_BATCH, Millis};
 
-/// Assumed memory of trend-following indicators, in candles. In theory, their memory is unlimited.
+/// Number of past candles assumed to affect trend-following indicators. In theory, all past candles do.
 const TREND_MEMORY_CANDLES: usize = 500;
 
 #[derive(Clone, Debug)]

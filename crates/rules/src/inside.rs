@@ -39,7 +39,7 @@ pub fn uses_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool
     Ok(forms.any(|form| matches!(form, Form::Name(name) if name == "volume")))
 }
 
-/// Counts everything in a bot's rules that a user can fit: numbers, texts and used parameters.
+/// Counts everything in a bot's rules that can be fitted to past prices: numbers, texts and used parameters.
 pub fn count_fitted_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
     let is_number = |form: &Form, parameters: &BTreeMap<String, f64>| match form {
         Form::Number(_) | Form::Text(_) => true,
@@ -74,8 +74,8 @@ pub struct LongestPart {
     pub text: String,
     /// Warm-up, in the bot's own candles.
     pub candles: usize,
-    /// Moving average of the same period with a shorter warm-up, such as `sma(100)@1h`, and that warm-up in candles.
-    /// `None` if the part is not an exponential moving average.
+    /// Simple moving average with the same period and a shorter warm-up, such as `sma(100)@1h`, and its warm-up in
+    /// candles. `None` if the part is not an exponential moving average.
     pub windowed: Option<(String, usize)>,
 }
 
@@ -88,7 +88,7 @@ pub fn longest_part(
     for params in collect_rules(registry, (strategy, params))? {
         let source = RuleSource::new(&params)?;
         let numbers = source.parameter_values(&params);
-        let part = find_longest_part(&source.rule()?, &numbers, own);
+        let part = find_longest_warmup_part(&source.rule()?, &numbers, own);
         let part = part.map_err(|(side, error)| source.side_error(side, &error))?;
         longest = longest
             .into_iter()
@@ -98,7 +98,7 @@ pub fn longest_part(
     Ok(longest)
 }
 
-fn find_longest_part(
+fn find_longest_warmup_part(
     rule: &Rule,
     numbers: &BTreeMap<String, f64>,
     own: Interval,
@@ -109,7 +109,7 @@ fn find_longest_part(
         conditions.push(compiler.compile(&condition.tree).map_err(|error| (side, error))?);
     }
     let graph = &compiler.graph;
-    let Some(whole) = find_slowest(graph, conditions.into_iter()) else { return Ok(None) };
+    let Some(whole) = value_with_longest_warmup(graph, conditions.into_iter()) else { return Ok(None) };
     let part = dominant_part(graph, whole);
     let (inner, behind) = match graph.node(part).op {
         Op::Longer(inner) => {
@@ -120,15 +120,15 @@ fn find_longest_part(
         _ => (part, String::new()),
     };
     let text = format!("{}{behind}", compiler.bracketed_name(inner));
-    let Some(candles) = text_warmup(&text, own) else { return Ok(None) };
+    let Some(candles) = expression_warmup(&text, own) else { return Ok(None) };
     let is_average = matches!(&graph.node(inner).op,
         Op::Indicator { indicator, .. } if matches!(**indicator, Indicator::Ema(_)));
     let windowed = is_average.then(|| text.replacen("ema(", "sma(", 1));
-    let windowed = windowed.and_then(|text| text_warmup(&text, own).map(|candles| (text, candles)));
+    let windowed = windowed.and_then(|text| expression_warmup(&text, own).map(|candles| (text, candles)));
     Ok(Some(LongestPart { text, candles, windowed }))
 }
 
-fn find_slowest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
+fn value_with_longest_warmup(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
     values.max_by_key(|id| graph.node(*id).warm_after)
 }
 
@@ -136,7 +136,7 @@ fn dominant_part(graph: &Graph, from: Id) -> Id {
     let mut at = from;
     // Stops at lines, because they are named after their indicator, and at values of longer candles.
     while !matches!(graph.node(at).op, Op::Line(..) | Op::Longer(_)) {
-        let Some(part) = find_slowest(graph, graph.node(at).op.operands()) else { break };
+        let Some(part) = value_with_longest_warmup(graph, graph.node(at).op.operands()) else { break };
         if graph.node(part).warm_after * 2 < graph.node(at).warm_after {
             break;
         }
@@ -145,7 +145,7 @@ fn dominant_part(graph: &Graph, from: Id) -> Id {
     at
 }
 
-fn text_warmup(text: &str, own: Interval) -> Option<usize> {
+fn expression_warmup(text: &str, own: Interval) -> Option<usize> {
     let none = BTreeMap::new();
     let warm = |text: &str| {
         let rule = Rule::parse(Some(text), None).ok()?;

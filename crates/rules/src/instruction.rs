@@ -1,4 +1,4 @@
-//! Four-byte instructions for simple steps of a small program. Slots of the program store their state.
+//! Four-byte instructions for simple steps of a small program. Their state is stored in slots of the program.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Field};
@@ -26,7 +26,7 @@ enum Operation {
     Exchange,
     Compared,
     /// Outputs the comparison result, and stores the previous result in the slot after the output.
-    Order,
+    TrackedComparison,
     CrossesAbove,
     CrossesBelow,
 }
@@ -45,7 +45,7 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut InlineSlots) {
                 second
             }
             Operation::Compared => compare(first, second, values.at(Field::CLOSE)),
-            Operation::Order => {
+            Operation::TrackedComparison => {
                 let before = values.get(*out);
                 values.put(Slot::from(*out) + 1, before);
                 compare(first, second, values.at(Field::CLOSE))
@@ -70,7 +70,7 @@ pub(crate) fn run_batch(instructions: &[Instruction], columns: &mut Columns, val
                 values.put(other, next);
             }
             Operation::Compared => columns.compare((one, other), out, values),
-            Operation::Order => columns.compare_shift((one, other), out, values),
+            Operation::TrackedComparison => columns.compare_shift((one, other), out, values),
             Operation::CrossesAbove => {
                 columns.zip_with((one, other), out, values, |now, before| crosses(now, before, 1.0));
             }
@@ -81,7 +81,7 @@ pub(crate) fn run_batch(instructions: &[Instruction], columns: &mut Columns, val
     }
 }
 
-/// Returns 1 if the comparison result has just become `to`, otherwise 0. NaN if either result is unknown.
+/// Returns 1 if a comparison result has just become `to`, otherwise 0. NaN if `now` or `before` is unknown.
 #[inline]
 pub(crate) fn crosses(now: f64, before: f64, to: f64) -> f64 {
     let is_known = !now.is_nan() && !before.is_nan();
@@ -124,7 +124,7 @@ impl<'v> Instructions<'v> {
                 return self.add_shift_register(*of, &since, out);
             }
             Action::Compared(one, other) => self.push(Operation::Compared, (*one, *other), out),
-            Action::Order(order) => self.push(Operation::Order, order.operands(), out),
+            Action::Order(order) => self.push(Operation::TrackedComparison, order.operands(), out),
             Action::Crosses { to, order } => {
                 let operation = if *to > 0.0 { Operation::CrossesAbove } else { Operation::CrossesBelow };
                 self.push(operation, (*order, *order + 1), out);

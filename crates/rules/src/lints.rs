@@ -10,13 +10,13 @@ use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
 
 const MAX_TREND_VALUE: f64 = 1.0;
-const NEIGHBOUR_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
+const CHANGE_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
 /// Functions that may lack a value even after warm-up.
 const GAPPED_FUNCTIONS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
 
 type Check = fn(&Condition, PartId, Interval) -> Option<String>;
 
-const CHECKS: [Check; 4] = [check_step, check_crossing, check_direction, check_channel];
+const CHECKS: [Check; 4] = [check_longer_change, check_crossing, check_direction, check_channel];
 
 pub fn lint_conditions(
     registry: &Registry,
@@ -29,7 +29,7 @@ pub fn lint_conditions(
         let of_parts = CHECKS
             .iter()
             .flat_map(|check| (0..condition.tree.len()).filter_map(move |part| check(condition, part, own)));
-        let of_groups = condition.tree.and_groups().flat_map(|group| check_and_group(condition, group));
+        let of_groups = condition.tree.and_groups().flat_map(|group| check_conjunction(condition, group));
         for text in of_parts.chain(of_groups) {
             if !found.contains(&text) {
                 found.push(text);
@@ -44,7 +44,7 @@ enum Relation {
     Below,
     AtMost,
     Equal,
-    /// The value below the other one was not below it on the previous candle.
+    /// `Below` on this candle, but not on the previous candle.
     Crossing,
 }
 
@@ -193,7 +193,7 @@ impl Condition {
     }
 }
 
-fn check_and_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
+fn check_conjunction(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
     let mut found = Vec::new();
     let mut earlier: Vec<(String, String, Range)> = Vec::new();
     for part in group {
@@ -206,7 +206,7 @@ fn check_and_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
         let is_always = common == known && !condition.may_be_missing(comparison.value);
         if common.is_empty() || is_always {
             let holds = if is_always { "always" } else { "never" };
-            found.push(format!("`{text}` {holds} holds: its value is {}", known.describe()));
+            found.push(format!("`{text}` {holds} holds: the compared value is {}", known.describe()));
         } else {
             let excludes = |other: &Range| accepted.intersect(*other).is_empty();
             let conflict = earlier.iter().find(|(_, same, other)| *same == value && excludes(other));
@@ -228,10 +228,10 @@ fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<St
     let can_cross =
         if is_upper { least < number && number <= most } else { least <= number && number < most };
     let text = condition.part_text(part);
-    (!can_cross).then(|| format!("`{text}` never holds: its value is {}", known.describe()))
+    (!can_cross).then(|| format!("`{text}` never holds: the compared value is {}", known.describe()))
 }
 
-/// Finds comparisons of a price where the trend was probably meant, such as `supertrend(10, 3) > 0`.
+/// Finds comparisons of an indicator's price line where its trend was probably meant, as in `supertrend(10, 3) > 0`.
 fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let NumberComparison { value, number, .. } = NumberComparison::from_part(condition, part)?;
     let line = match &condition.tree.part(value).form {
@@ -246,11 +246,11 @@ fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<S
     })
 }
 
-/// Finds changes of longer candles' values that are tested on every own candle, such as `falling(ema(50)@15m, 1)`.
-fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
+/// Finds functions that compare a longer candle's value between own candles, such as `falling(ema(50)@15m, 1)`.
+fn check_longer_change(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
     let tree = &condition.tree;
     let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };
-    let first = arguments.first().filter(|_| NEIGHBOUR_FUNCTIONS.contains(&name.as_str()))?;
+    let first = arguments.first().filter(|_| CHANGE_FUNCTIONS.contains(&name.as_str()))?;
     let Form::At { of, interval, .. } = &tree.part(*first).form else { return None };
     let longer: Interval = interval.parse().ok()?;
     let times = longer.length().get() / own.length().get();

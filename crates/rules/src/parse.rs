@@ -43,7 +43,7 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// Parses an expression. All of its operators have at least the precedence `least`.
+    /// Parses an expression up to the first operator with a precedence below `least`.
     fn parse_expression(&mut self, least: u8) -> Result<PartId, RuleError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {

@@ -52,7 +52,7 @@ pub(crate) struct InlineSlots {
 #[derive(Clone, Debug)]
 struct LongerFrame {
     frame: Frame,
-    /// Pairs of slots to copy: the source slot in this frame and the target slot in the bot's own frame.
+    /// Slots to copy: a source slot in this frame and a target slot in the bot's own frame.
     seen: Vec<(usize, usize)>,
 }
 
@@ -92,7 +92,7 @@ impl Program {
         self.own.run(candle);
     }
 
-    /// Processes a longer candle that closed. Its values take effect on the bot's next own candle.
+    /// Processes a longer candle that closed. Its values take effect on the bot's next candle.
     pub(crate) fn run_longer(&mut self, interval: Interval, candle: &Candle) {
         let Some(longer) = self.longer.iter_mut().find(|longer| longer.frame.interval == interval) else {
             return;

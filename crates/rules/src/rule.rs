@@ -1,4 +1,4 @@
-//! A rule with buy and sell conditions. For given parameter values, it compiles into a strategy.
+//! A rule with a buy or sell condition, or both. It is compiled into a strategy for given parameter values.
 
 use crate::RuleError;
 use crate::compile::Compiler;

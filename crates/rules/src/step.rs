@@ -9,8 +9,8 @@ use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
 
-/// Tolerance for equal numbers, as a fraction of the larger of the second number and the close.
-/// For example, averages of constant prices differ only by rounding errors.
+/// Tolerance within which numbers count as equal, relative to the second number or the close, whichever is larger.
+/// Without it, averages of constant prices would differ because of rounding errors.
 const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 #[derive(Clone, Debug)]
@@ -286,14 +286,14 @@ impl Step {
             Action::OfCandle(indicator) => indicator.columns_by_candle(candles, out, columns, values),
             Action::Field(field) => columns.map_candles(candles, out, values, |candle| field.read(candle)),
             Action::Clock(clock) => {
-                let mut day = Day::default();
+                let mut day = CachedDay::default();
                 columns.map_candles(candles, out, values, |candle| day.read_clock(*clock, candle, interval));
             }
             Action::LocalClock(clock, zone) => columns.map_candles(candles, out, values, |candle| {
                 clock.read(zone.local_time(candle.close_time(interval)))
             }),
             Action::Between(from, to) => {
-                let (from, to, mut day) = (*from, *to, Day::default());
+                let (from, to, mut day) = (*from, *to, CachedDay::default());
                 columns.map_candles(candles, out, values, |candle| {
                     let time = day.time_of_day(candle, interval);
                     let holds = if from < to { from <= time && time < to } else { time >= from || time < to };
@@ -332,11 +332,11 @@ impl Step {
 
 /// Cached start of the last candle's day. Consecutive candles usually belong to the same day.
 #[derive(Default)]
-struct Day {
+struct CachedDay {
     start: i64,
 }
 
-impl Day {
+impl CachedDay {
     #[inline]
     fn time_of_day(&mut self, candle: &Candle, interval: Interval) -> i64 {
         let time = candle.close_time(interval).get();

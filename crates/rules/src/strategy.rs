@@ -89,7 +89,7 @@ impl RuleStrategy {
         declare::declare_rules(&self.graph, &rules, self.answers.expiry, longer)
     }
 
-    /// Converts the strategy to its fastest form. Without longer candles, common indicators are inlined into the loop.
+    /// Converts the strategy to its fastest form. Common indicators are inlined if the rule uses no longer candles.
     pub fn into_fastest(self) -> Box<dyn Strategy> {
         match self.program.into_inline() {
             Ok((interval, steps, values)) => direct::build_strategy(interval, steps, values, self.answers),

@@ -55,7 +55,7 @@ const FOREIGN_SIGNS: [(&str, &str); 23] = [
     (";", "join conditions with `and` or `or`, or remove the semicolon at the end"),
     ("?", "join conditions with `and` or `or`"),
     (":", "write times of day in quotes, such as between('08:00', '17:00')"),
-    ("%", "compare an index of 0 to 100 with a plain number such as 70, and write a change of 1 % as 0.01"),
+    ("%", "write a level of 0 to 100 as a plain number such as 70, and a change of 1 % as 0.01"),
 ];
 
 pub(crate) fn tokenize(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
@@ -78,7 +78,7 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
                 let word = check_token(text, kind, place)?;
                 all.push(word);
             }
-            Err(EmptyError) => return Err(unknown_character(rest, start)),
+            Err(EmptyError) => return Err(unknown_character_error(rest, start)),
         }
     }
 }
@@ -106,7 +106,7 @@ fn check_token<'t>(text: &'t str, kind: TokenKind<'t>, place: Range<usize>) -> R
     Err(RuleError::new(place, "the number is too large: use a smaller number"))
 }
 
-fn unknown_character(rest: &str, start: usize) -> RuleError {
+fn unknown_character_error(rest: &str, start: usize) -> RuleError {
     let letter = rest.chars().next().unwrap_or(' ');
     let place = start..start + letter.len_utf8();
     match letter {
@@ -121,7 +121,7 @@ fn unknown_character(rest: &str, start: usize) -> RuleError {
 }
 
 fn word<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
-    alt((number, name, quoted, interval, sign)).parse_next(input)
+    alt((number, name, quoted_text, interval, sign)).parse_next(input)
 }
 
 fn number<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
@@ -135,7 +135,7 @@ fn name<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
     (starts, continues).take().map(TokenKind::Name).parse_next(input)
 }
 
-fn quoted<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
+fn quoted_text<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
     let double = delimited('"', take_while(0.., |letter| letter != '"'), '"');
     let single = delimited('\'', take_while(0.., |letter| letter != '\''), '\'');
     alt((double, single)).map(TokenKind::Text).parse_next(input)

@@ -79,7 +79,7 @@ fn suggests_fixes_for_syntax_mistakes_in_a_file() {
         ("buy = \"close > open\" and doji()", "line 1: column 22: the condition ends at its closing quote"),
         ("buy: \"close > open\"", "put the condition in double quotes: buy = \"close > open\"\n"),
         ("sell close > open", "double quotes: sell = \"close > open\"\n"),
-        ("buy = \"close > open\"\n[parameters]\nperiod: 14", "line 3: column 7: a line is a key"),
+        ("buy = \"close > open\"\n[parameters]\nperiod: 14", "line 3: column 7: each line must"),
         ("buy = \"close > open\" sell = \"close < open\"", "start a new line before `sell`"),
         (
             "buy = between(\u{201c}08:00\u{201d}, \u{201c}17:00\u{201d})",

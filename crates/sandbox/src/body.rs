@@ -1,6 +1,6 @@
 //! Request and response bodies of the sandbox, with the field names of the contract.
 //!
-//! The types are not shared with the tolerant client, so that tests reveal a misspelt field.
+//! The client does not use these types, so that tests reveal a misspelt field.
 
 #![allow(dead_code)] // types that only document the API
 
@@ -139,7 +139,7 @@ pub(crate) struct WalletEntry {
     pub(crate) balance: f64,
 }
 
-/// Full projection of a trade (contract 2.3), in open responses and in lists filtered by `userId`.
+/// Full projection of a trade (contract 2.3), in responses to orders and in lists filtered by `userId`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::struct_excessive_bools)] // the contract's fields
@@ -164,7 +164,7 @@ pub(crate) struct FullTrade {
     #[schema(exclusive_minimum = 0)]
     pub(crate) amount: f64,
     pub(crate) from_copy: bool,
-    /// Omitted in open responses.
+    /// Omitted in responses to orders.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) bot_synced: Option<bool>,
@@ -172,7 +172,7 @@ pub(crate) struct FullTrade {
     pub(crate) copy_commission_rate: f64,
     #[schema(minimum = 0)]
     pub(crate) copy_commission_amount: f64,
-    /// Omitted in open responses.
+    /// Omitted in responses to orders.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = TradeStatus, required = false)]
     pub(crate) status: Option<&'static str>,
@@ -189,7 +189,7 @@ pub(crate) struct FullTrade {
     /// Entry price, 0 until the price is known.
     #[schema(minimum = 0)]
     pub(crate) open_price: f64,
-    /// Omitted in open responses.
+    /// Omitted in responses to orders.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) open_price_time: Option<i64>,
@@ -250,11 +250,11 @@ pub(crate) struct ShortTrade {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) pnl: Option<f64>,
-    /// Price, 0 until it is known. Omitted unless the sandbox setting `rich_short` is on.
+    /// Entry price, 0 until it is known. Omitted unless the sandbox setting `rich_short` is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) open_price: Option<f64>,
-    /// Price, 0 until it is known. Omitted unless the sandbox setting `rich_short` is on.
+    /// Exit price, 0 until it is known. Omitted unless the sandbox setting `rich_short` is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) close_price: Option<f64>,
@@ -434,7 +434,7 @@ pub(crate) struct CandleInterval(String);
 #[derive(ToSchema)]
 pub(crate) struct CloseType(String);
 
-/// Stake of a trade. The stake has no more decimal places than the wallet.
+/// Stake of a trade. Must not have more decimal places than wallet amounts.
 #[derive(ToSchema)]
 pub(crate) struct Stake(f64);
 
@@ -466,7 +466,7 @@ pub(crate) enum Direction {
     Sell,
 }
 
-/// Determines from which time the duration of a trade counts. The default is `TIME_FIXED`.
+/// Time from which the duration of a trade counts. The default is `TIME_FIXED`.
 #[derive(ToSchema)]
 #[schema(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum ExpirationType {

@@ -12,10 +12,10 @@ pub(super) struct ConditionTexts {
     parts: Vec<String>,
 }
 
-const LETS_PASS: &str = "lets the signal pass";
+const FILTER_CONDITION_TEXT: &str = "lets the signal pass";
 
 impl ConditionTexts {
-    /// Builds the texts for the parts that decide. The last `filters` elements of `parts` are filters.
+    /// Builds the texts for the parts that decide the direction: all `parts` except the last `filters`.
     pub(super) fn new(parts: &[Part], filters: usize, choice: &Choice) -> Self {
         let choice_text = match choice {
             Choice::FirstOf => "a part signals".to_owned(),
@@ -70,7 +70,7 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
             Some(_) => filter.describe_view(),
             None => filter_note(filter, need),
         };
-        shown.push(part_condition(filter, (ConditionRole::Filter, LETS_PASS), passes, note));
+        shown.push(part_condition(filter, (ConditionRole::Filter, FILTER_CONDITION_TEXT), passes, note));
         shown.extend(inner_conditions(filter).map(|one| nest_in_filter(one, (filter, need))));
     }
     shown
@@ -103,7 +103,7 @@ fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// Nests a filter's condition below the filter if the filter passes trades after a signal in either direction.
+/// Nests a condition below its filter if the filter passes on any signal, BUY or SELL.
 fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) -> Condition<'a> {
     if need != Agreement::Any || one.part != filter.name {
         return one;
@@ -153,8 +153,8 @@ pub(super) fn describe_plan(plan: &CombinationPlan, params: &Value) -> String {
     let filters: Vec<String> = plan.filters.iter().map(|filter| describe_part(filter, false)).collect();
     let filters = match filters.as_slice() {
         [] => None,
-        [one] => Some(format!("only if the filter {one} lets it pass")),
-        several => Some(format!("only if the filters {} let it pass", join_names(several))),
+        [one] => Some(format!("the signal must pass the filter {one}")),
+        several => Some(format!("the signal must pass the filters {}", join_names(several))),
     };
     let is_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
     let turned = is_turned.then(|| "inverted: every trade goes in the opposite direction".to_owned());
@@ -167,7 +167,7 @@ pub(super) fn describe_plan(plan: &CombinationPlan, params: &Value) -> String {
 fn describe_first_of(parts: &[String]) -> String {
     match parts {
         [one] => format!("trades the signals of {one}"),
-        several => format!("trades the signal of the first of {} that has one", join_names(several)),
+        several => format!("trades the first signal of {}, in this order", join_names(several)),
     }
 }
 
@@ -175,8 +175,8 @@ fn describe_vote(plan: &CombinationPlan, parts: &[String], params: &Value) -> St
     let all = round_weight(plan.parts.iter().map(|part| part.weight).sum());
     let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
     let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
-    let whose = if plan.parts.iter().any(|part| part.within.is_some()) { "the others" } else { "each" };
-    let within = within.map_or_else(String::new, |n| format!(", {whose} for {n} candles from its signal"));
+    let whose = if plan.parts.iter().any(|part| part.within.is_some()) { "other signals" } else { "signals" };
+    let within = within.map_or_else(String::new, |n| format!("; {whose} count for {n} candles"));
     format!("trades if {quorum} of {all} votes agree: {}{within}", join_names(parts))
 }
 
@@ -185,8 +185,8 @@ fn describe_part(part: &PlannedPart, is_vote: bool) -> String {
     let weight = has_weight.then(|| format!("weight {}", part.weight));
     // By default, a filter considers only the current candle.
     let within = part.within.filter(|within| is_vote || *within > 1).map(|within| match within {
-        1 => "only on its own candle".to_owned(),
-        _ => format!("for {within} candles from its signal"),
+        1 => "signals count for 1 candle".to_owned(),
+        _ => format!("signals count for {within} candles"),
     });
     let turned = part.invert.then(|| "inverted".to_owned());
     let special: Vec<String> = weight.into_iter().chain(within).chain(turned).collect();

@@ -46,7 +46,7 @@ impl Gate {
         let close = candle.time() + self.interval;
         if let Some(day) = self.plan.daily_reset.filter(|_| close >= self.day_ends) {
             let (begins, ends) = day.day_of(close);
-            self.update((close, None), |rule| rule.on_day(begins.get()));
+            self.update_rule((close, None), |rule| rule.on_day(begins.get()));
             self.day_ends = ends;
         }
         let mut place = 0;
@@ -63,7 +63,7 @@ impl Gate {
     pub(super) fn mark_signal(&mut self, signal: Signal, at: Millis) -> Signal {
         let expiry = signal.expiry.unwrap_or(self.expiry);
         self.before = Some(self.rule.gate_state());
-        let decision = self.update((at, None), TradeGate::on_decided);
+        let decision = self.update_rule((at, None), TradeGate::on_decided);
         let is_real = decision.is_real();
         let (direction, decided) = (signal.direction, at);
         let trade = VirtualTrade::new(direction, expiry, at);
@@ -103,11 +103,11 @@ impl Gate {
         if let Some(PendingTrade { decision, decided, direction, .. }) = self.pending.remove(place) {
             let won = outcome == TradeOutcome::Won;
             let by = SettledSignal { decided, direction, won };
-            self.update((at, Some(by)), |rule| rule.on_ended(decision, outcome));
+            self.update_rule((at, Some(by)), |rule| rule.on_ended(decision, outcome));
         }
     }
 
-    fn update<T>(
+    fn update_rule<T>(
         &mut self,
         (at, by): (Millis, Option<SettledSignal>),
         apply: impl FnOnce(&mut TradeGate) -> T,
@@ -122,7 +122,7 @@ impl Gate {
     }
 }
 
-/// Maximum time to a candle's close at which `CANDLE_CLOSE` trades of 60 s or more use the next close (`domain 3`).
+/// Period before a candle close. `CANDLE_CLOSE` trades of 60 s or more opened in it end one candle later (`domain 3`).
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
@@ -153,13 +153,13 @@ impl VirtualTrade {
             if end <= self.entry_at {
                 return TradeStatus::Open;
             }
-            self.entry = Some(price(candle, self.entry_at, interval));
+            self.entry = Some(interpolate_price(candle, self.entry_at, interval));
         }
         let Some(entry) = self.entry.filter(|_| end >= self.exit_at) else { return TradeStatus::Open };
         if begin >= self.exit_at {
             return TradeStatus::NoPrice;
         }
-        let exit = price(candle, self.exit_at, interval);
+        let exit = interpolate_price(candle, self.exit_at, interval);
         TradeStatus::Ended(match (compare_prices(exit, entry), self.direction) {
             (Ordering::Equal, _) => TradeOutcome::Draw,
             (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => TradeOutcome::Won,
@@ -168,8 +168,8 @@ impl VirtualTrade {
     }
 }
 
-/// Interpolates the price at a time linearly from a candle's open to its close (`domain 3`, path `linear`).
-fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
+/// Returns the price at `at`, interpolated linearly from the candle's open to its close (`domain 3`, path `linear`).
+fn interpolate_price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     let inside = at - candle.time();
     if inside == Millis::ZERO {
         candle.open()
@@ -180,7 +180,7 @@ fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     }
 }
 
-/// Returns the open and close times of a trade, without latency, for a signal at `at` (`domain 3`).
+/// Returns the open and close times of a trade for a signal at `at`, assuming no latency (`domain 3`).
 fn trade_times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
     let duration = expiry.close_type.duration();
     let next = at.floor_to(duration) + duration;
@@ -213,7 +213,7 @@ pub struct ReplayedSignal {
 }
 
 /// Replays candles to a combination with a gate and returns its signals. `None` for other strategies, and for
-/// combinations with parts that need settlements.
+/// combinations whose parts need settlements.
 pub fn replay_gate(
     entry: &StrategyEntry,
     params: &Value,

@@ -242,7 +242,7 @@ impl Strategy for Combination {
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) strategy: Box<dyn Strategy>,
-    /// Number of candles for which a signal stays valid. The candle of the signal is included.
+    /// Number of candles for which a signal stays valid, including its own candle.
     pub(super) within: usize,
     pub(super) invert: bool,
     pub(super) signal: Option<Signal>,
@@ -255,7 +255,7 @@ impl Part {
         Self { name, strategy, within, invert, signal: None, view: None, age: 0 }
     }
 
-    /// Returns the warm-up in candles. It includes all candles whose signals may still be valid.
+    /// Returns the warm-up in candles, including those whose signals may still be valid.
     pub(super) fn warmup(&self) -> usize {
         let own = self.strategy.warmup();
         if self.within <= 1 { own } else { own.max(1) + self.within - 1 }
@@ -283,7 +283,7 @@ impl Part {
         self.view
     }
 
-    /// Returns the direction of the current candle's signal, even if `signal` was already taken.
+    /// Returns the direction of the current candle's signal, also after the signal has been moved out of `signal`.
     #[inline]
     pub(super) fn current_signal(&self) -> Option<Direction> {
         self.view.filter(|_| self.age == 0)

@@ -102,8 +102,8 @@ impl WrittenFilter {
         if let Some(key) = self.strategy_only_key().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
                 _ if key != "invert" => "",
-                (Some(_), _) => "; for the other hours, write hours = [\"17:00\", \"08:00\"]",
-                (_, Some(_)) => "; for the opposite, write when = \"not (...)\"",
+                (Some(_), _) => "; to pass the other hours, swap the times: hours = [\"17:00\", \"08:00\"]",
+                (_, Some(_)) => "; to invert the condition, write when = \"not (...)\"",
                 _ => "",
             };
             return Err(wrong(&format!("{key} is only valid with a strategy{turned}")));
@@ -263,12 +263,12 @@ impl PlannedPart {
         let entry = entry.map_err(|error| part_error(&name, error))?;
         if entry.wants_prices {
             return Err(wrong(
-                "the strategy needs prices between candles; parts get only candles".to_owned(),
+                "the strategy needs prices between candles, but parts get only candles".to_owned(),
             ));
         }
         if let Some(unknown) = unknown_key(&own, &entry) {
             let known: Vec<&str> = entry.parameters.iter().map(|known| known.name.as_str()).collect();
-            return Err(wrong(format!("unknown parameter {unknown}; known are: {}", known.join(", "))));
+            return Err(wrong(format!("unknown parameter {unknown}; known: {}", known.join(", "))));
         }
         let weight = written.weight.unwrap_or(1.0);
         if !(weight > 0.0 && weight.is_finite()) {

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 pub(super) const KEY: &str = "gate";
 const MAX_COUNT: u32 = 10_000;
-const MAX_HISTORY: u32 = 100_000;
-const DEFAULT_HISTORY: usize = 500;
+const MAX_HISTORY_CANDLES: u32 = 100_000;
+const DEFAULT_HISTORY_CANDLES: usize = 500;
 /// Length of a day on which clocks are set back by an hour.
 const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
 /// Default error rate of the gate's verdict. It equals the error rate of a run's verdict (`domain 6`).
@@ -29,7 +29,7 @@ impl GatePlan {
     /// Returns the number of past candles that restore the gate at startup. With a daily reset, one day suffices.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
-        let usual = || if self.daily_reset.is_some() { of_a_day() } else { DEFAULT_HISTORY };
+        let usual = || if self.daily_reset.is_some() { of_a_day() } else { DEFAULT_HISTORY_CANDLES };
         self.history.map_or_else(usual, |history| history as usize)
     }
 }
@@ -64,7 +64,7 @@ const PARAMETERS: [GateParameter; 9] = [
     ("close_after_losses", (1.0, MAX_COUNT), "Consecutive losses after which the gate closes."),
     ("close_after_wins", (1.0, MAX_COUNT), "Number of wins after which the gate closes."),
     ("openings", (1.0, MAX_COUNT), "Maximum number of openings per day."),
-    ("history", (0.0, MAX_HISTORY), "Number of past candles that restore the gate at startup."),
+    ("history", (0.0, MAX_HISTORY_CANDLES), "Number of past candles that restore the gate at startup."),
 ];
 
 impl WrittenGate {
@@ -149,9 +149,9 @@ impl WrittenGate {
             self.openings,
         ];
         if counts.into_iter().flatten().any(|count| !(1..=MAX_COUNT).contains(&count)) {
-            return Err(wrong("counts must be whole numbers from 1 to 10000"));
+            return Err(wrong("numbers of trades, losses, wins and openings must be from 1 to 10000"));
         }
-        if self.history.is_some_and(|history| history > MAX_HISTORY) {
+        if self.history.is_some_and(|history| history > MAX_HISTORY_CANDLES) {
             return Err(wrong("history must be at most 100000 candles"));
         }
         let is_bare = |names: [bool; 3]| names == [false; 3];
@@ -170,7 +170,7 @@ impl WrittenGate {
             }
             (None, None, Some("shown")) if self.resets.is_some() => {
                 return Err(wrong(
-                    "a verdict takes longer than a day: use resets with virtual losses or a win rate",
+                    "a verdict takes longer than a day: use resets with after_virtual_losses or virtual_win_rate",
                 ));
             }
             (None, None, Some("shown")) if self.over.is_none() => {

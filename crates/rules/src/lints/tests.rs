@@ -28,7 +28,7 @@ fn held_count(buy: &str, count: usize) -> (u64, u64) {
 
 #[test]
 fn reports_each_doubtful_condition_once_with_its_reason() {
-    let percent = "its value is between 0 and 100";
+    let percent = "the compared value is between 0 and 100";
     for (buy, part, reason) in [
         ("rsi(14) > 130", "`rsi(14) > 130` never holds", percent),
         ("rsi(14)[1] < 0", "`rsi(14)[1] < 0` never holds", percent),
@@ -42,7 +42,7 @@ fn reports_each_doubtful_condition_once_with_its_reason() {
         ("crosses_below(100, rsi(14))", "`crosses_below(100, rsi(14))` never holds", percent),
         ("since(close > open, 5) > 5", "`since(close > open, 5) > 5` never holds", "between 0 and 5"),
         ("count(close > open, 5) > 5", "`count(close > open, 5) > 5` never holds", "between 0 and 5"),
-        ("body() < 0", "`body() < 0` never holds", "its value is 0 or above"),
+        ("body() < 0", "`body() < 0` never holds", "the compared value is 0 or above"),
         ("close > open and rsi(14) >= 0", "`rsi(14) >= 0` always holds", percent),
         ("weekday() < 8 and close > open", "`weekday() < 8` always holds", "between 1 and 7"),
         ("hour() <= 16 and minute() <= 59", "`minute() <= 59` always holds", "between 0 and 59"),
