@@ -154,8 +154,8 @@ fn rejects_ambiguous_files_and_names_the_option_to_use() {
     ends(read("ETHBTC_zstd.feather", ""), "a symbol; use --symbol, such as --symbol ETHBTC");
     let (name, row) = ("my xauusd data.csv", "Datetime,Open,High,Low,Close\n2024-01-02 17:00,1,1,1,1\n");
     let three = format!(
-        "{zone}, and --symbol, such as --symbol XAUUSD, and --interval, such as --interval 1m; together, for \
-         example: --timezone UTC --symbol XAUUSD --interval 1m"
+        "{zone}, and --symbol, such as --symbol XAUUSD, and --interval, such as --interval 1m; for example, \
+         all together: --timezone UTC --symbol XAUUSD --interval 1m"
     );
     ends(import(name, row, ""), &three);
     let one = import(name, row, "timezone=UTC symbol=XAUUSD interval=1m");

@@ -405,7 +405,7 @@ mod tests {
         assert_eq!(describe_folder_mismatch(here, here), None);
         assert_eq!(describe_folder_mismatch(here, &format!("{here}/src/..")), None);
         let message = describe_folder_mismatch("/home/trader/first", "/home/trader/copy").unwrap();
-        assert!(message.contains("built in /home/trader/first, not in /home/trader/copy"), "{message}");
+        assert!(message.contains("built in /home/trader/first, not the one in /home/trader/copy"), "{message}");
     }
 
     #[test]

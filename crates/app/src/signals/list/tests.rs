@@ -55,7 +55,7 @@ fn rejects_the_whole_file_and_names_the_invalid_line() {
         ("2026-01-05 10:30,btc,,BUY,,mon,", "line 2: days apply to a time of day"),
         ("10:30,btc,,BUY,,,Berlin", "line 2: unknown time zone \"Berlin\""),
         ("10:30,btc,,BUY,1:00,,", "line 2: "),
-        ("10:30,btc,,BUY,,,,,", "line 2: there are more columns"),
+        ("10:30,btc,,BUY,,,,,", "line 2: more columns than in the header"),
         ("10:30,btc,,BUY,,,\n10:31,btc,,BUY,,,\n10:30,btc,,SELL,,sun,", "line 4: line 2 asks btc for a diff"),
         ("2026-01-05 11:30,btc,,BUY,,,\n2026-01-05T10:30:00Z,btc,,SELL,,,", "line 3: line 2 asks btc"),
     ] {

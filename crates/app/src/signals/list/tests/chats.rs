@@ -126,7 +126,7 @@ fn zone_heading_must_match_the_settings() {
     assert_eq!(entries(text, skipping("Europe/Berlin")), [row("2026-11-27T13:48:00Z", 1, "SELL", 2)]);
     assert!(entries(text, skipping("UTC")).is_empty());
     let uses = uses(text, skipping("Europe/Berlin"));
-    assert!(uses[2].contains("line 1 names the zone UTC+1, but signals.timezone means"), "{uses:?}");
+    assert!(uses[2].contains("line 1 names the zone UTC+1, but signals.timezone gives"), "{uses:?}");
 }
 
 #[test]
