@@ -145,7 +145,7 @@ const _: fn(Python<'_>) = |py| drop(LookaheadError::type_object(py));
 /// Minimum number of candles collected beyond the warm-up before old candles are dropped.
 const SPARE_CANDLES: usize = 64;
 
-pub(crate) struct SignalSource {
+pub(crate) struct SignalColumnStrategy {
     bot: BotContext,
     host: Arc<PyHost>,
     warmup: usize,

@@ -315,7 +315,7 @@ impl<const EVERYWHERE: bool> StrategyFactory for Declares<EVERYWHERE> {
 
     fn declaration(&self) -> Option<Declaration> {
         let mut declaration = Declaration::new();
-        let ahead = declaration.series("change", &[1.0], |candle| Some(move_ahead(candle, 1)));
+        let ahead = declaration.add_series("change", &[1.0], |candle| Some(move_ahead(candle, 1)));
         Some(declaration.buy_when([ahead.above(0.0)]).sell_when([ahead.below(0.0)]))
     }
 }

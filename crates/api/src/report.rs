@@ -12,7 +12,7 @@ pub(crate) fn build_report(
 ) -> TradeReport {
     let payout = record.payout.map(Payout::from_percent);
     if payout.as_ref().is_some_and(Result::is_err) {
-        unrecognised.count_unreadable("Trade", "payout");
+        unrecognised.count_unreadable_field("Trade", "payout");
     }
     let by_result = record.result.as_ref().and_then(TradeResult::outcome);
     let is_by_status = by_result.is_none() && record.outcome().is_some();
@@ -78,7 +78,7 @@ fn read_funding(record: &TradeRecord) -> Funding {
     let bonus = record.wallets.iter().filter(|wallet| wallet.wallet_type == WalletType::Bonus);
     Funding {
         paid: is_whole.then(|| saturating_sum(record.wallets.iter().map(|wallet| wallet.amount))),
-        by_percent: record.amount.and_then(|amount| stake_implied_by_percent(amount, &record.wallets)),
+        stake_by_percent: record.amount.and_then(|amount| stake_implied_by_percent(amount, &record.wallets)),
         bonus: saturating_sum(bonus.map(|wallet| wallet.amount)),
         fee: record.tenant_fee_amount.unwrap_or_default(),
         commission: record.copy_commission_amount.unwrap_or_default(),
@@ -238,7 +238,7 @@ mod tests {
             (600.0, 0.1, 10_000.0, Some("60")),
             (100.0, 0.6, 10_000.0, Some("50")),
         ] {
-            let found = paid_by(&[("DEMO", 10.0, of_trade, of_balance, balance)]).by_percent;
+            let found = paid_by(&[("DEMO", 10.0, of_trade, of_balance, balance)]).stake_by_percent;
             assert_eq!(found, expected.map(|text| text.parse().unwrap()), "{of_trade} {of_balance}");
         }
     }

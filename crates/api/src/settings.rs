@@ -190,7 +190,7 @@ impl Settings {
     }
 
     #[cfg(feature = "stream")]
-    pub(crate) const fn stream_silence(&self) -> Duration {
+    pub(crate) const fn max_stream_silence(&self) -> Duration {
         Duration::from_millis(self.stream_silence_ms)
     }
 

@@ -5,7 +5,7 @@ use crate::bots::{
     without_unused_longer_share,
 };
 use crate::candles::{CandleChoice, Candles, Fineness};
-use crate::configuration::{Base, Flag, LoadedConfig, Problems, RealMoney, signal_problems};
+use crate::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney, signal_problems};
 use crate::error::{AppError, Result};
 use crate::inspection::estimate_ruin;
 use crate::lints::{self, LintInput, Stage};
@@ -53,7 +53,7 @@ pub struct PreparedBacktest {
 }
 
 pub struct BacktestRun {
-    pub finished: BacktestResult,
+    pub result: BacktestResult,
     pub journal_hash: String,
     pub elapsed: Duration,
 }
@@ -68,7 +68,7 @@ impl BacktestOptions {
         let stress = Flag::new("--stress", "simulation", "stress", self.stress);
         let signals = Flag::new("--signals", "signals", "list", self.signals.as_ref());
         let flags = self.candles.flags().into_iter().chain(stress).chain(signals).collect();
-        self.prepare_loaded(LoadedConfig::read(files, Base::Sandbox, flags)?, registry, progress)
+        self.prepare_loaded(LoadedConfig::read(files, BaseLayer::Sandbox, flags)?, registry, progress)
     }
 
     pub(crate) fn prepare_loaded(
@@ -175,7 +175,7 @@ impl LatencyOptions {
 
 impl PreparedBacktest {
     /// Calls `act` with a [`SensitivityAnalysis`] of this backtest. Default of `threads`: one per core.
-    pub fn with_repeat<T>(
+    pub fn with_sensitivity_analysis<T>(
         &self,
         registry: &Registry,
         threads: Option<NonZeroUsize>,
@@ -188,7 +188,7 @@ impl PreparedBacktest {
             candles: &candles.series,
             markets: &candles.markets,
             balance: loaded.initial_balance()?,
-            strategies: &|| build_strategies(&settings.session, registry),
+            build_strategies: &|| build_strategies(&settings.session, registry),
             threads: threads_or_cores(threads),
         };
         act(&repeat).map_err(|error| locate_search_error(error, loaded))
@@ -220,7 +220,7 @@ impl PreparedBacktest {
         if let Some(mut journal) = journal {
             journal.finish()?;
         }
-        Ok(BacktestRun { finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
+        Ok(BacktestRun { result: finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
     }
 }
 

@@ -46,8 +46,8 @@ fn unknown_blackout_problems(loaded: &LoadedConfig, traded: &TradedSymbols) -> V
         let reason = if span.reason.is_empty() { String::new() } else { format!(" ({})", span.reason) };
         let from = String::from(StartTime(span.from));
         let problem = format!("span from {from}{reason}: {}", traded.describe_unknown(name));
-        let problem = loaded.problem("risk.blackouts", problem).value(format!("{:?}", blackouts.file));
-        problem.kind(ProblemKind::Data)
+        let problem = loaded.problem("risk.blackouts", problem).with_value(format!("{:?}", blackouts.file));
+        problem.with_kind(ProblemKind::Data)
     };
     unknown.take(MAX_REPORTED_BLACKOUTS).map(problem).collect()
 }
@@ -95,7 +95,7 @@ fn payout_fraction_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     let problem = |(key, share): (String, f64)| {
         let percent = Payout::percent_from_fraction(share)?;
         let problem = format!("payouts are in percent; did you mean {percent}?");
-        Some(loaded.problem(&key, problem).value(share.to_string()))
+        Some(loaded.problem(&key, problem).with_value(share.to_string()))
     };
     minimum_payouts(&loaded.config.risk).filter_map(problem).collect()
 }
@@ -126,7 +126,7 @@ fn build<'a>(
         let problem = format!("unknown strategy; {}", suggest_strategy(&bot.strategy, registry));
         return Err(loaded
             .problem(&format!("bots[{index}].strategy"), problem)
-            .value(format!("{:?}", bot.strategy)));
+            .with_value(format!("{:?}", bot.strategy)));
     };
     let context = bot.context(Some(loaded.config.data.longer_share_percent));
     let refused = |error: BuildError| {
@@ -144,7 +144,7 @@ fn build<'a>(
             BuildError::File { path, .. } => loaded.describe_tried_paths(&key, path),
             BuildError::Parameters { .. } | BuildError::Indicator(_) => String::new(),
         };
-        loaded.problem(&key, format!("{error}{looked}")).kind(kind)
+        loaded.problem(&key, format!("{error}{looked}")).with_kind(kind)
     };
     let entry = entry.for_params(&bot.params).map_err(refused)?;
     let strategy = entry.build(&bot.params, &context).map_err(refused)?;
@@ -213,7 +213,7 @@ pub(crate) fn declared_durations(bot: &BotSettings, entry: &StrategyEntry) -> Ve
     if durations == [bot.close_type] { Vec::new() } else { durations }
 }
 
-pub fn gate_views(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateSnapshot>> {
+pub fn gate_snapshots(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateSnapshot>> {
     bots.iter().map(|bot| build_strategy(bot, registry)?.gate()).collect()
 }
 
@@ -276,7 +276,7 @@ pub fn session_problem(error: &EngineError, loaded: &LoadedConfig) -> Problem {
         EngineError::Setting { key, problem } => loaded.problem(key, problem.clone()),
         EngineError::Amount { key, source } => loaded.problem(key, source.to_string()),
         EngineError::Strategy { source, .. } => {
-            loaded.problem("bots", error.to_string()).kind(build_error_kind(source))
+            loaded.problem("bots", error.to_string()).with_kind(build_error_kind(source))
         }
     }
 }

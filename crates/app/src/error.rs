@@ -1,6 +1,6 @@
 //! Errors of the application: kind, message, causes and hint.
 
-use crate::candles::help_for_history;
+use crate::candles::help_for_history_error;
 use crate::configuration::{Problem, Problems};
 use crate::journal::journals_in;
 use crate::live::WAITING_ADVICE;
@@ -88,7 +88,7 @@ impl AppError {
     pub fn help_text(&self) -> Option<String> {
         match self {
             Self::Report(report) => report.help.clone(),
-            Self::History(error) => help_for_history(error),
+            Self::History(error) => help_for_history_error(error),
             Self::Search(error) => help_for_search(error),
             Self::Journal(error) => help_for_journal(error),
             Self::Records(error) => help_for_records(error),

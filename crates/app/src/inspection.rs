@@ -10,7 +10,7 @@ use crate::signals::check_signals;
 use candlewick_api::{Credentials, HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_engine::{EngineError, RuinReport, Session, TradeRecord, check_ruin, check_stakes};
+use candlewick_engine::{EngineError, RuinReport, Session, TrackRecord, check_ruin, check_stakes};
 use candlewick_runtime::RequestDemand;
 use candlewick_sdk::{ExpirationType, Registry};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub fn short_body_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     if account.mode == Mode::Real {
         let problem =
             "broker.open_body = \"short\" omits the account, so it only works in demo mode; use \"full\"";
-        problems.push(loaded.problem("account.mode", problem).value("\"real\""));
+        problems.push(loaded.problem("account.mode", problem).with_value("\"real\""));
     }
     for (index, bot) in bots.iter().enumerate() {
         let expiry = bot.expiry();
@@ -90,21 +90,21 @@ pub fn describe_ladders(loaded: &LoadedConfig) -> Vec<String> {
 
 /// Describes the risk of ruin for stakes without a ladder. Also counts the bots likely to lose half the balance.
 pub fn describe_stake_ruin(loaded: &LoadedConfig) -> (Vec<String>, usize) {
-    let RuinReport { stakes, halved, .. } = estimate_ruin(loaded).unwrap_or_default();
+    let RuinReport { stakes, likely_halved_bots: halved, .. } = estimate_ruin(loaded).unwrap_or_default();
     (stakes, halved)
 }
 
 pub fn estimate_ruin(loaded: &LoadedConfig) -> Result<RuinReport, EngineError> {
     let settings = session_settings(loaded);
-    let balance = settings.money_scale.exact(settings.balance);
+    let balance = settings.money_scale.convert_exact(settings.balance);
     let balance = balance
         .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
     check_ruin(&settings, balance, &assumed_payouts(loaded))
 }
 
-pub(crate) fn assumed_payouts(loaded: &LoadedConfig) -> Vec<TradeRecord> {
+pub(crate) fn assumed_payouts(loaded: &LoadedConfig) -> Vec<TrackRecord> {
     let Config { bots, simulation, .. } = &loaded.config;
-    bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol))).collect()
+    bots.iter().map(|bot| TrackRecord::from_assumed_payout(simulation.payout_of(bot.symbol))).collect()
 }
 
 fn client_problem(loaded: &LoadedConfig) -> Option<Problem> {
@@ -128,7 +128,7 @@ fn broker_problem(
         check(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new())).err()?;
     Some(match error {
         BrokerError::Settings { key, value, problem } => {
-            loaded.problem(&format!("broker.{key}"), problem).value(format!("{value:?}"))
+            loaded.problem(&format!("broker.{key}"), problem).with_value(format!("{value:?}"))
         }
         other => loaded.problem("broker", other.to_string()),
     })

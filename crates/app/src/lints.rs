@@ -12,8 +12,8 @@ use crate::configuration::LoadedConfig;
 use crate::inspection::assumed_payouts;
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{
-    BotLimitSettings, BotSettings, DayStart, Hours, RiskSettings, SessionSettings, Window,
-    check_first_stakes, outgrown_stakes, payout_probe_notices, unprofitable_levels,
+    BotLimitSettings, BotSettings, DayStart, Hours, RiskSettings, SessionSettings, TradingWindow,
+    check_first_stakes, excessive_stake_notices, payout_probe_notices, unprofitable_level_notices,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Registry};
@@ -90,7 +90,7 @@ const STRATEGY_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search
 
 const LINTS: [Lint; 28] = [
     Lint("losing_level", &[Stage::Doctor], |input| {
-        unprofitable_levels(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
+        unprofitable_level_notices(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
     }),
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
@@ -100,7 +100,7 @@ const LINTS: [Lint; 28] = [
         check_first_stakes(&input.session()).unwrap_or_default()
     }),
     Lint(OUTGROWN_STAKE, RUN_STAGES, |input| {
-        outgrown_stakes(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
+        excessive_stake_notices(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
     }),
     Lint("small_percentage", &[Stage::Doctor], limits::small_percentages),
     Lint("default_loss_limit", &[Stage::Doctor, Stage::Start, Stage::Backtest], |input| {
@@ -124,7 +124,7 @@ const LINTS: [Lint; 28] = [
     Lint("doubtful_expiry", &[], setup::doubtful_expiries),
     Lint("doubtful_symbol", &[], setup::doubtful_symbols),
     Lint("untraded_symbol", &[], setup::untraded_symbols),
-    Lint("missing_candles", &[], |input| crate::candles::bots_without_candles(input.loaded)),
+    Lint("missing_candles", &[], |input| crate::candles::describe_bots_without_candles(input.loaded)),
     Lint("silent_bot", &[], setup::silent_bots),
     Lint("refused_entries", &[], |input| {
         crate::signals::rejected_entries_notice(input.loaded).into_iter().collect()
@@ -152,7 +152,7 @@ const YEAR_DAYS: i64 = 365;
 struct OpenHours {
     place: String,
     hours: Hours,
-    window: Window,
+    window: TradingWindow,
 }
 
 /// Trading hours of one setting, as alternative windows. Trading requires that at least one window is open.
@@ -204,7 +204,7 @@ fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
 
 impl OpenHours {
     fn new(place: &str, hours: Hours) -> Option<Self> {
-        let window = Window::new(&hours, place).ok()?;
+        let window = TradingWindow::new(&hours, place).ok()?;
         Some(Self { place: place.to_owned(), hours, window })
     }
 
@@ -213,7 +213,7 @@ impl OpenHours {
     }
 }
 
-fn window_starts(window: &Window) -> impl Iterator<Item = Millis> {
+fn window_starts(window: &TradingWindow) -> impl Iterator<Item = Millis> {
     let end = YEAR_START + Millis::DAY * YEAR_DAYS;
     let next = |at: &Millis| window.next_start(*at);
     std::iter::successors(window.next_start(YEAR_START), next).take_while(move |at| *at < end)
@@ -223,7 +223,7 @@ fn is_open(all: &[AlternativeHours], at: Millis) -> bool {
     all.iter().all(|choice| choice.iter().any(|own| own.window.contains(at)))
 }
 
-fn contains_day_start(window: &Window, day: DayStart, group: &[AlternativeHours]) -> bool {
+fn contains_day_start(window: &TradingWindow, day: DayStart, group: &[AlternativeHours]) -> bool {
     window_starts(window).any(|start| {
         let (_, end) = day.day_of(start);
         let is_inside = |at: Millis| window.contains(at) && is_open(group, at);

@@ -3,7 +3,7 @@
 use crate::backtest::{PreparedBacktest, threads_or_cores};
 use crate::bots::{build_strategies, locate_search_error};
 use crate::candles::CandleChoice;
-use crate::configuration::{Base, LoadedConfig};
+use crate::configuration::{BaseLayer, LoadedConfig};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::search::{
@@ -11,7 +11,7 @@ use crate::search::{
 };
 use candlewick_sdk::{Money, Registry};
 use candlewick_search::monte_carlo::{
-    MonteCarlo, ObservedTrade, PathRow, PathWatcher, ResampledCandles, observed_trades,
+    CandleResampler, MonteCarlo, ObservedTrade, PathRow, PathWatcher, observed_trades,
 };
 use candlewick_search::sweep::Figures;
 use candlewick_statistics::{BlockBootstrap, BlockLength, best_block_length};
@@ -78,7 +78,7 @@ impl MonteCarloTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedMonteCarlo<'a>> {
-        let loaded = LoadedConfig::read(files, Base::Sandbox, self.candles.flags())?;
+        let loaded = LoadedConfig::read(files, BaseLayer::Sandbox, self.candles.flags())?;
         self.prepare_loaded(loaded, registry, progress)
     }
 
@@ -95,7 +95,7 @@ impl MonteCarloTerms {
             let text = "signals.list refers to times of real candles, but resampled candles have other times";
             return Err(AppError::invalid(text).help("remove signals.list"));
         }
-        let finished = prepared.replay(strategies, None, progress)?.finished;
+        let finished = prepared.replay(strategies, None, progress)?.result;
         let trades = observed_trades(&finished.book);
         if trades.is_empty() {
             let text = "the backtest has no settled trades to resample";
@@ -139,8 +139,8 @@ fn min_stake(trades: &[ObservedTrade]) -> Money {
     trades.iter().map(|trade| trade.stake).min().unwrap_or_default()
 }
 
-fn prepare_resampling(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>> {
-    let resampled = ResampledCandles::new(&prepared.candles.series, &prepared.candles.markets);
+fn prepare_resampling(prepared: &PreparedBacktest) -> Result<CandleResampler<'_>> {
+    let resampled = CandleResampler::new(&prepared.candles.series, &prepared.candles.markets);
     resampled.map_err(|error| AppError::invalid(error.to_string()))
 }
 
@@ -207,7 +207,7 @@ impl MonteCarloPlan {
     ) -> Result<(PreparedMonteCarlo<'a>, PlanDifferences)> {
         let found = self.check_program(others)?;
         let threads = place.threads;
-        let (candles, loaded) = self.loaded(path, place)?;
+        let (candles, loaded) = self.load_configuration(path, place)?;
         let PlannedPaths { resampling, block, seed } = *self.own_arguments();
         let terms = MonteCarloTerms { resampling, paths: self.sets, block, seed, threads, candles };
         let prepared = terms.prepare_loaded(loaded, registry, progress)?;

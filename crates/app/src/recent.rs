@@ -33,7 +33,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
         let lines = reader.lines_numbered(&past.displayed_lines()).await?;
         let trades = past.take_old_trades();
         let last = reader.lines_numbered(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
-        let decided = past.decided().iter().map(|(id, at)| (*id, at.run, at.seq, at.bot, at.at)).collect();
+        let decided = past.decisions().iter().map(|(id, at)| (*id, at.run, at.seq, at.bot, at.at)).collect();
         let contents = JournalContents::from_folded(FoldedJournal {
             session,
             is_halted: past.is_halted(),

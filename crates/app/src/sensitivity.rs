@@ -2,7 +2,7 @@
 
 use crate::backtest::PreparedBacktest;
 use crate::candles::CandleChoice;
-use crate::configuration::{Base, LoadedConfig};
+use crate::configuration::{BaseLayer, LoadedConfig};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::search::{
@@ -36,7 +36,7 @@ impl SensitivityTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSensitivity<'a>> {
-        let loaded = LoadedConfig::read(files, Base::Sandbox, self.candles.flags())?;
+        let loaded = LoadedConfig::read(files, BaseLayer::Sandbox, self.candles.flags())?;
         self.prepare_loaded(loaded, registry, progress)
     }
 
@@ -48,7 +48,9 @@ impl SensitivityTerms {
     ) -> Result<PreparedSensitivity<'a>> {
         // Each run builds its own strategies.
         let (basis, _) = RowPlanBasis::prepare(self.candles, loaded, registry, progress)?;
-        let runs = basis.prepared.with_repeat(registry, self.threads, |repeat| Ok(repeat.run_count()))?;
+        let runs = basis
+            .prepared
+            .with_sensitivity_analysis(registry, self.threads, |repeat| Ok(repeat.run_count()))?;
         let identity = basis.identity(json!({ "runs": runs }))?;
         Ok(PreparedSensitivity { basis, threads: self.threads, runs, identity })
     }
@@ -61,7 +63,7 @@ impl PreparedSensitivity<'_> {
 
     pub fn run(&self, runs: Range<u64>, watcher: &SensitivityWatcher<'_>) -> Result<Vec<SensitivityRow>> {
         let RowPlanBasis { prepared, registry, .. } = &self.basis;
-        prepared.with_repeat(registry, self.threads, |repeat| repeat.run(runs, watcher))
+        prepared.with_sensitivity_analysis(registry, self.threads, |repeat| repeat.run(runs, watcher))
     }
 
     pub fn plan(&self, shards: u64) -> Result<SensitivityPlan> {
@@ -91,7 +93,7 @@ impl SensitivityPlan {
     ) -> Result<(PreparedSensitivity<'a>, PlanDifferences)> {
         let found = self.check_program(others)?;
         let threads = place.threads;
-        let (candles, loaded) = self.loaded(path, place)?;
+        let (candles, loaded) = self.load_configuration(path, place)?;
         let prepared = SensitivityTerms { threads, candles }.prepare_loaded(loaded, registry, progress)?;
         self.check((&prepared.basis, &prepared.identity), "repeated")?;
         Ok((prepared, found))

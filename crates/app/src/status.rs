@@ -106,7 +106,7 @@ impl Status {
             holder,
             bot,
             runs: contents.runs.len(),
-            balance: scale.to_f64(ledger.free()),
+            balance: scale.to_f64(ledger.free_balance()),
             equity: scale.to_f64(ledger.equity()),
             open_stakes: scale.to_f64(ledger.open_stakes()),
             wallet: ledger.wallet_balance().map(|wallet| scale.to_f64(wallet)),
@@ -126,10 +126,10 @@ impl Status {
             halted: contents.is_halted,
             halt,
             ended_by: contents.limit_reached().filter(|_| has_ended),
-            reloaded: contents.reloaded()?,
+            reloaded: contents.last_settings_reload()?,
             verdicts: collect_verdicts(&contents, &old),
             limits: LimitLine::from_session(&contents.session, now),
-            all_blocked: Blockage::block_all(&blocked, contents.session.bot_names().len()),
+            all_blocked: Blockage::are_all_bots_blocked(&blocked, contents.session.bot_names().len()),
             blocked,
             pauses: PauseLine::from_session(&contents.session, now),
             ladders: LadderLine::from_session(&contents.session, now),
@@ -403,7 +403,7 @@ fn count_settled_trades(contents: &JournalContents, old: &[OldTrade]) -> usize {
 }
 
 fn manually_settled_trades(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
-    let old = old.iter().filter(|old| old.by_person).map(|old| old.intent);
+    let old = old.iter().filter(|old| old.is_by_operator).map(|old| old.intent);
     let intents = contents.book.rows().iter().map(|row| row.approved.intent());
     let young = intents.filter(|intent| contents.book.is_settled_by_operator(*intent));
     old.chain(young).map(IntentId::number).collect()
@@ -434,7 +434,7 @@ fn collect_verdicts(
         let (intent, bot) = (row.approved.intent(), row.approved.bot());
         (intent, bot, EdgeRow::from_row(row), book.is_settled_by_operator(intent))
     });
-    let old = old.iter().map(|old| (old.intent, old.bot, old.edge, old.by_person));
+    let old = old.iter().map(|old| (old.intent, old.bot, old.edge, old.is_by_operator));
     for (intent, bot, edge, is_manual) in old.chain(young) {
         let is_of = |verdict: &&BotVerdict| intent >= verdict.first_intent();
         let is_own = verdicts.get(bot.index()).is_some_and(is_of);
@@ -468,7 +468,7 @@ impl HolderLine {
     fn from_lease(lease: Lease) -> Self {
         let judge = Holder::current_process("candlewick");
         let alive = !LeaseTerms::default().may_take_over(&lease, &judge);
-        let Lease { holder, since, heartbeat, silence, .. } = lease;
+        let Lease { holder, since, heartbeat, heartbeat_age: silence, .. } = lease;
         let read = heartbeat + silence;
         Self { program: holder.program, pid: holder.pid, host: holder.host, alive, since, heartbeat, read }
     }

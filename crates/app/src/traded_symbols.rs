@@ -21,7 +21,7 @@ impl TradedSymbols {
     }
 
     pub(crate) fn find(&self, written: &str) -> Option<Symbol> {
-        let found = |text: &str| self.spellings.symbol_of(text).and_then(|symbol| symbol.parse().ok());
+        let found = |text: &str| self.spellings.find_symbol(text).and_then(|symbol| symbol.parse().ok());
         found(written).or_else(|| found(&usual_spelling(written)))
     }
 

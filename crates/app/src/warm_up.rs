@@ -2,7 +2,7 @@
 
 use crate::bots::build_strategy;
 use candlewick_engine::BotSettings;
-use candlewick_rules::longest_part;
+use candlewick_rules::longest_warmup_part;
 use candlewick_sdk::{Interval, Millis, Registry, Strategy};
 use serde_json::Value;
 
@@ -74,10 +74,11 @@ pub fn describe_longest_part(
     strategy: (&str, &Value),
     interval: Interval,
 ) -> Option<String> {
-    let part = longest_part(registry, strategy, interval).ok()??;
+    let part = longest_warmup_part(registry, strategy, interval).ok()??;
     let length = describe_span(interval, part.candles);
-    let alternative =
-        part.windowed.map_or_else(String::new, |(text, candles)| format!(", `{text}` needs only {candles}"));
+    let alternative = part
+        .windowed_average
+        .map_or_else(String::new, |(text, candles)| format!(", `{text}` needs only {candles}"));
     Some(format!("`{}` needs {} candles of {interval} ({length}){alternative}", part.text, part.candles))
 }
 

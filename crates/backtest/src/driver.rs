@@ -120,7 +120,8 @@ impl Backtest {
             })?);
         }
         let prices = find_price_sources(settings, &session, wants_prices, &markets)?;
-        let simulator = Simulator::new(settings.simulation.clone(), session.ledger().free(), markets)?;
+        let simulator =
+            Simulator::new(settings.simulation.clone(), session.ledger().free_balance(), markets)?;
         let total: usize = own.iter().map(|series| series.candles().len()).sum();
         Ok(Self {
             symbols: session.symbols().to_vec(),
@@ -177,7 +178,7 @@ impl Backtest {
         let unsettled_stakes = self.session.ledger().open_stakes();
         let bots = (0..self.session.bot_names().len()).filter_map(BotId::new);
         Ok(BacktestResult {
-            final_balance: self.session.ledger().free() + unsettled_stakes,
+            final_balance: self.session.ledger().free_balance() + unsettled_stakes,
             unsettled_stakes,
             unbuilt_longer_candles: self.session.unbuilt_longer_candles(),
             longer_staleness: self.session.longer_staleness(),
@@ -273,7 +274,7 @@ impl Backtest {
         let mut signals = feed.take_signals(instant).iter();
         let event = |kind| Event { at: instant, received: instant, kind };
         for source in feed.sources() {
-            let Some(item) = source.take_at(instant) else { continue };
+            let Some(item) = source.take_item_at(instant) else { continue };
             let kind = match item {
                 FeedItem::Candle(series, candle) => {
                     EventKind::Candle { series, candle: *candle, origin: Origin::Live }

@@ -83,7 +83,7 @@ impl<'a> Feed<'a> {
 
 impl<'a> FeedSource<'a> {
     #[inline]
-    pub(crate) fn take_at(&mut self, instant: Millis) -> Option<FeedItem<'a>> {
+    pub(crate) fn take_item_at(&mut self, instant: Millis) -> Option<FeedItem<'a>> {
         if self.next_at != instant {
             return None;
         }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(feed.len(), 13);
         let mut items = Vec::new();
         while let Some(instant) = feed.next_instant() {
-            for item in feed.sources().filter_map(|source| source.take_at(instant)) {
+            for item in feed.sources().filter_map(|source| source.take_item_at(instant)) {
                 let name = match item {
                     FeedItem::Candle(_, candle) => format!("candle of {}", candle.time().get() / 60_000),
                     FeedItem::Price(..) => "price".to_owned(),

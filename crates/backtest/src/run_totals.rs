@@ -79,15 +79,15 @@ impl RunTotals {
     // The code does not branch on the outcome; see docs/performance.md.
     #[allow(clippy::inline_always, reason = "it is short, and a call would be a third of its cost")]
     #[inline(always)]
-    pub fn settle(&mut self, trade: &SettledTradeFigures) {
+    pub fn add_trade(&mut self, trade: &SettledTradeFigures) {
         let SettledTradeFigures { settled_at, outcome, stake, profit, payout } = *trade;
         self.won += u64::from(outcome == Outcome::Won);
         self.lost += u64::from(outcome == Outcome::Lost);
         self.staked += stake;
-        self.drawdowns.settle(settled_at, profit);
-        self.streaks.settle(to_trade_outcome(outcome));
+        self.drawdowns.add_profit(settled_at, profit);
+        self.streaks.add_outcome(to_trade_outcome(outcome));
         if let (Some(days), Some(at)) = (&mut self.days, settled_at) {
-            days.settle(at, profit);
+            days.add_profit(at, profit);
         }
         match outcome {
             Outcome::Won | Outcome::Lost => self.record_payout(payout),
@@ -125,7 +125,7 @@ impl RunTotals {
         self.lost
     }
 
-    pub const fn draw(&self) -> u64 {
+    pub const fn draws(&self) -> u64 {
         self.draw
     }
 
@@ -154,7 +154,7 @@ impl RunTotals {
     }
 
     /// Returns the daily profits, `None` if daily profits are not tracked.
-    pub const fn days(&self) -> Option<&DailyProfits> {
+    pub const fn daily_profits(&self) -> Option<&DailyProfits> {
         self.days.as_ref()
     }
 
@@ -216,11 +216,11 @@ mod tests {
             let span = Millis::ZERO..Millis::DAY * 3;
             let mut totals = RunTotals::new(START).with_daily_profits(&span);
             for trade in &trades {
-                totals.settle(trade);
+                totals.add_trade(trade);
             }
             let count = |outcome| trades.iter().filter(|trade| trade.outcome == outcome).count() as u64;
             prop_assert_eq!(
-                [totals.won(), totals.lost(), totals.draw(), totals.cancelled(), totals.trades()],
+                [totals.won(), totals.lost(), totals.draws(), totals.cancelled(), totals.trades()],
                 [count(Outcome::Won), count(Outcome::Lost), count(Outcome::Draw), count(Outcome::Cancelled), trades.len() as u64]
             );
             let pnl: Money = trades.iter().map(|trade| trade.profit).sum();
@@ -240,7 +240,7 @@ mod tests {
                 Some(_) => PayoutMix::Mixed,
             };
             prop_assert_eq!(totals.payout_mix(), expected);
-            let days = totals.days().unwrap().days();
+            let days = totals.daily_profits().unwrap().profits();
             prop_assert!(days.len() >= 3);
             for (day, profit) in days.iter().enumerate() {
                 let hours = Millis::DAY * day as i64..Millis::DAY * (day as i64 + 1);

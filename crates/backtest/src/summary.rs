@@ -4,7 +4,9 @@ use crate::metric::Drawdown;
 use crate::run_totals::{PayoutMix, RunTotals, SettledTradeFigures, WinRateEvidence};
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, Outcome, prefetch};
-use candlewick_statistics::{MeanBreakEven, PaidStake, WinRate, mixed_break_even, poisson_binomial_p_value};
+use candlewick_statistics::{
+    MeanBreakEven, StakeWithPayout, WinRate, mixed_break_even, poisson_binomial_p_value,
+};
 use std::collections::BTreeMap;
 
 const PREFETCH_DISTANCE_ROWS: usize = 12;
@@ -42,11 +44,11 @@ struct BookTotals {
 
 impl Summary {
     pub fn new(book: &TradeBook, balance: Money) -> Self {
-        Self::with_totals(book, RunTotals::new(balance)).0
+        Self::summarize(book, RunTotals::new(balance)).0
     }
 
     /// Builds the summary and adds all trades of the book to `totals`. `totals` must be empty.
-    pub fn with_totals(book: &TradeBook, totals: RunTotals) -> (Self, RunTotals) {
+    pub fn summarize(book: &TradeBook, totals: RunTotals) -> (Self, RunTotals) {
         let rows = book.rows();
         // Fast path: trades usually settle in the order in which they were decided.
         if let Some(added) = BookTotals::from_ordered_rows(totals.clone(), iterate_with_prefetch(rows)) {
@@ -72,7 +74,7 @@ impl BookTotals {
                     }
                     last = Some(rank);
                     if let Some(trade) = SettledTradeFigures::from_row(row) {
-                        added.totals.settle(&trade);
+                        added.totals.add_trade(&trade);
                     }
                 }
                 IntentState::InFlight | IntentState::InDoubt | IntentState::Open => added.unsettled += 1,
@@ -98,7 +100,7 @@ impl BookTotals {
             trades: totals.trades(),
             won: totals.won(),
             lost: totals.lost(),
-            draw: totals.draw(),
+            draw: totals.draws(),
             cancelled: totals.cancelled(),
             unsettled,
             refused: book.refusal_counts(),
@@ -107,8 +109,8 @@ impl BookTotals {
             break_even,
             break_even_by_money,
             p_value,
-            max_drawdown: totals.drawdowns().by_amount(),
-            max_drawdown_by_percent: totals.drawdowns().by_percent(),
+            max_drawdown: totals.drawdowns().largest_by_amount(),
+            max_drawdown_by_percent: totals.drawdowns().largest_by_percent(),
             longest_winning_streak: u64::from(streaks.won),
             longest_losing_streak: u64::from(streaks.lost),
         };
@@ -144,9 +146,9 @@ fn evaluate_mixed_payouts<'a>(
     };
     let paid = rows.filter(decided).filter_map(|row| {
         let payout_fraction = row.payout?.to_fraction();
-        Some(PaidStake { stake: row.approved.stake().minor() as f64, payout_fraction })
+        Some(StakeWithPayout { stake: row.approved.stake().minor() as f64, payout_fraction })
     });
-    let stakes: Vec<PaidStake> = paid.collect();
+    let stakes: Vec<StakeWithPayout> = paid.collect();
     let mut by_trades = MeanBreakEven::default();
     let are_payouts = stakes.iter().all(|paid| by_trades.add(paid.payout_fraction).is_ok());
     let break_even = by_trades.mean().filter(|_| are_payouts);

@@ -32,12 +32,12 @@ pub struct Balances {
     /// Bonus money that can be staked on the real account; `None` if there is no bonus wallet.
     pub bonus: Option<Decimal>,
     /// Wallets that the venue lists; empty if the venue does not list wallets.
-    pub wallets: Vec<WalletName>,
+    pub wallets: Vec<WalletIdentity>,
 }
 
 /// Identity of a wallet at the venue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct WalletName {
+pub struct WalletIdentity {
     /// Wallet id at the venue.
     pub id: String,
     /// Owner of the wallet; `None` if the venue does not report an owner.
@@ -60,9 +60,9 @@ impl Balances {
     }
 
     /// Returns the wallets of an account, sorted by id.
-    pub fn account_wallets(&self, account: Account) -> Vec<WalletName> {
-        let is_of_account = |wallet: &&WalletName| wallet.account == Some(account);
-        let mut wallets: Vec<WalletName> = self.wallets.iter().filter(is_of_account).cloned().collect();
+    pub fn account_wallets(&self, account: Account) -> Vec<WalletIdentity> {
+        let is_of_account = |wallet: &&WalletIdentity| wallet.account == Some(account);
+        let mut wallets: Vec<WalletIdentity> = self.wallets.iter().filter(is_of_account).cloned().collect();
         wallets.sort();
         wallets
     }

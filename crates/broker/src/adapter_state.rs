@@ -59,12 +59,12 @@ impl UnrecognisedData {
     }
 
     /// Counts a known field whose content has the wrong type.
-    pub fn count_unreadable(&self, record: &str, field: &str) {
+    pub fn count_unreadable_field(&self, record: &str, field: &str) {
         self.count(format!("{record}.{field} unreadable"));
     }
 
     /// Counts a known field with an impossible value.
-    pub fn count_malformed(&self, record: &str, field: &str, fault: &str) {
+    pub fn count_impossible_value(&self, record: &str, field: &str, fault: &str) {
         self.count(format!("{record}.{field} {fault}"));
     }
 
@@ -93,7 +93,7 @@ mod tests {
         counted.count_field("Trade", "reverted");
         counted.count_field("Trade", "re\u{1b}verted");
         counted.count_value("Trade", "status", "FROZEN");
-        counted.count_unreadable("Trade", "payout");
+        counted.count_unreadable_field("Trade", "payout");
         let expected = [("Trade.payout unreadable", 1), ("Trade.reverted", 2), ("Trade.status=FROZEN", 1)];
         assert_eq!(counted.snapshot(), expected.map(|(name, count)| (name.to_owned(), count)).into());
     }

@@ -1,6 +1,6 @@
 //! The trait for a venue that executes trades.
 
-use crate::{Balances, BrokerError, Identity, OpenOrder, OpenOutcome, Reply, TradeListing, TradeReport};
+use crate::{Balances, BrokerError, Identity, OpenOutcome, Reply, TradeListing, TradeOrder, TradeReport};
 use async_trait::async_trait;
 use candlewick_sdk::Millis;
 
@@ -28,7 +28,7 @@ pub trait Broker: Send + Sync {
     /// Sends at most one request. Returns [`OpenOutcome::NotSent`] if the request cannot be sent by `leave_by` on our
     /// clock. Returns [`OpenOutcome::Unknown`] if the request was sent, but the answer is missing or unreadable. The run
     /// then searches the trade list for the trade.
-    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome;
+    async fn open(&self, order: &TradeOrder, leave_by: Millis) -> OpenOutcome;
 
     /// Returns a trade by the venue's identifier.
     ///

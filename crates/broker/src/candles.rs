@@ -40,7 +40,7 @@ pub struct Candles {
     /// Number of omitted candles that had not closed yet.
     pub forming_rows: usize,
     /// Closed candles outside the window, sorted by time. Many such candles show that the venue ignores the window.
-    pub outside: Vec<Candle>,
+    pub outside_candles: Vec<Candle>,
 }
 
 /// Minimum number of rows for detecting an interval of at least four times the requested interval.
@@ -97,7 +97,7 @@ impl Candles {
         closed.sort_by_key(Candle::time); // stable: of equal times, the last received comes first
         closed.dedup_by_key(|candle| candle.time());
         let is_wanted = |candle: &Candle| candle.time() >= query.start && candle.time() + length <= query.end;
-        (found.candles, found.outside) = closed.into_iter().partition(is_wanted);
+        (found.candles, found.outside_candles) = closed.into_iter().partition(is_wanted);
         found
     }
 
@@ -109,7 +109,7 @@ impl Candles {
         self.unusable_rows += other.unusable_rows;
         self.unusable_times.extend(other.unusable_times);
         self.forming_rows += other.forming_rows;
-        self.outside.extend(other.outside);
+        self.outside_candles.extend(other.outside_candles);
         self
     }
 }

@@ -73,7 +73,7 @@ mod recorder;
 mod report;
 mod request;
 
-pub use account::{Account, Balances, Identity, WalletName};
+pub use account::{Account, Balances, Identity, WalletIdentity};
 pub use adapter_state::{TokenState, UnrecognisedData};
 #[cfg(any(test, feature = "mock"))]
 pub use broker::MockBroker;
@@ -84,7 +84,7 @@ pub use error::BrokerError;
 #[cfg(any(test, feature = "mock"))]
 pub use market_data::MockMarketData;
 pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
-pub use order::{OpenOrder, OpenOutcome, Rejection, RejectionReason};
+pub use order::{OpenOutcome, Rejection, RejectionReason, TradeOrder};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
 pub use recorder::{PolledCandles, PriceRecorder};
 pub use report::{Funding, Progress, Reported, TradeListing, TradeReport};

@@ -6,7 +6,7 @@ use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Symbol};
 
 /// An order to open a trade.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OpenOrder {
+pub struct TradeOrder {
     /// Trading pair.
     pub symbol: Symbol,
     /// Predicted direction of the price: up or down.

@@ -50,7 +50,7 @@ impl PriceFeed {
     }
 
     /// Returns the number of prices dropped because the queue was full.
-    pub fn dropped(&self) -> u64 {
+    pub fn dropped_prices(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }
@@ -83,7 +83,7 @@ mod tests {
         for number in 0..5 {
             assert!(sender.send(tick(number), Hold::none()));
         }
-        assert_eq!(feed.dropped(), 3);
+        assert_eq!(feed.dropped_prices(), 3);
         let read = [feed.next().await, feed.try_next(), feed.try_next()];
         assert_eq!(read.map(|next| next.map(|(tick, _)| tick)), [Some(tick(0)), Some(tick(1)), None]);
         drop(feed);

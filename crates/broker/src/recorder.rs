@@ -19,9 +19,9 @@ pub struct PolledCandles {
     /// Completed one-second candles, sorted by time. A candle is returned again if its values have changed.
     pub candles: Vec<Candle>,
     /// Number of records that are not valid candles.
-    pub rejected: usize,
+    pub invalid_records: usize,
     /// Lower bound for the venue time of the latest answer.
-    pub seen_at: Millis,
+    pub answered_at: Millis,
 }
 
 impl PriceRecorder {
@@ -42,7 +42,7 @@ impl PriceRecorder {
                 Err(_) => break,
             };
             let now = reply.date.map_or(reply.received, |date| date.min(reply.received));
-            recorded.seen_at = recorded.seen_at.max(now);
+            recorded.answered_at = recorded.answered_at.max(now);
             let PriceAnswer::Record(record) = reply.value else { break };
             if since.is_some_and(|since| record.time < since) || !is_at_or_before(&record, limit) {
                 break;
@@ -51,7 +51,7 @@ impl PriceRecorder {
             if record.time + Millis::SECOND <= now {
                 match to_candle(&record) {
                     Some(candle) => recorded.candles.push(candle),
-                    None => recorded.rejected += 1,
+                    None => recorded.invalid_records += 1,
                 }
             }
             let before = record.time - Millis::SECOND;
@@ -175,7 +175,7 @@ mod tests {
         let mut stage = Stage::new(&[(1, -1.0)]);
         stage.now.store(5_000, Ordering::Relaxed);
         let recorded = stage.recorder.poll().await.unwrap();
-        assert_eq!((recorded.candles.len(), recorded.rejected), (0, 1));
+        assert_eq!((recorded.candles.len(), recorded.invalid_records), (0, 1));
         stage.records.lock().unwrap().clear();
         assert!(matches!(stage.recorder.poll().await, Err(BrokerError::NotFound { .. })));
     }

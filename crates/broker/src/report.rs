@@ -64,7 +64,7 @@ pub struct Funding {
     /// Sum paid by the wallets; `None` if the venue lists no payments or some are unreadable.
     pub paid: Option<Decimal>,
     /// Stake implied by the wallets' percentages, if it is clearly above the ordered amount; otherwise `None`.
-    pub by_percent: Option<Decimal>,
+    pub stake_by_percent: Option<Decimal>,
     /// Part of the stake that bonus wallets paid.
     pub bonus: Decimal,
     /// The venue's fee.

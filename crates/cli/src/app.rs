@@ -96,7 +96,7 @@ impl App {
             .with_strategy::<donchian_breakout::DonchianBreakout>()
             .with_strategy::<stochastic_adx::StochasticAdx>()
             .with_strategy::<coin::Coin>()
-            .with_strategy::<none::Never>()
+            .with_strategy::<none::NoSignals>()
             .with_strategy_entry(candlewick_rules::entry())
     }
 
@@ -176,7 +176,7 @@ impl App {
             if output == HostedOutput::Printed && !is_logged {
                 failure.print();
             }
-            failed.replace(Some(failure.to_hosted()));
+            failed.replace(Some(failure.to_hosted_failure()));
         };
         let (code, output) = with_host(host, output, || self.run_command(&arguments, &note));
         let code = code.unwrap_or(Ending::Interrupted.code());

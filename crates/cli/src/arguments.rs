@@ -124,7 +124,7 @@ impl CandleArguments {
 
 pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> ReplayBasis {
     ReplayBasis {
-        may_be_coarse: choice.allow_coarse,
+        may_have_coarse_candles: choice.allow_coarse,
         has_venue_prices: prices == PriceSource::Venue,
         has_simulated_latency: false,
     }

@@ -8,7 +8,7 @@ use candlewick_engine::{BotSettings, EngineError, LadderEntry, StakeSettings};
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::run::GateLine;
 use candlewick_rules::combine::{self, GateReplay, ReplayedSignal, replay_gate};
-use candlewick_rules::{ConditionCount, condition_counts, count_fitted_numbers};
+use candlewick_rules::{ConditionCount, count_conditions, count_fitted_numbers};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, GateSnapshot, Registry};
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{GatedTrade, TradeOutcome};
@@ -24,7 +24,7 @@ pub(crate) fn describe_combinations(bots: &[BotSettings], registry: &Registry) -
 }
 
 pub(crate) fn describe_gates(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
-    let gates = bots.iter().zip(bots::gate_views(bots, registry));
+    let gates = bots.iter().zip(bots::gate_snapshots(bots, registry));
     let describe = |(bot, gate): (&BotSettings, Option<GateSnapshot>)| {
         let GateSnapshot { rule, history, .. } = gate?;
         let continues = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
@@ -46,7 +46,7 @@ pub(crate) fn count_bot_conditions(
         let Some(candles) = series.iter().find(|candles| candles.series() == bot.series()) else { continue };
         let terms = bot.context(Some(loaded.config.data.longer_share_percent));
         let counted =
-            count_conditions(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
+            condition_lines(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
         let refused = |source| {
             locate_backtest_error(EngineError::Strategy { bot: bot.name.clone(), source }.into(), loaded)
         };
@@ -55,24 +55,24 @@ pub(crate) fn count_bot_conditions(
     Ok(lines)
 }
 
-pub(crate) fn rule_numbers_per_bot(loaded: &LoadedConfig, registry: &Registry) -> Vec<usize> {
+pub(crate) fn count_fitted_numbers_per_bot(loaded: &LoadedConfig, registry: &Registry) -> Vec<usize> {
     let of_bot =
         |bot: &BotSettings| count_fitted_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
     loaded.config.bots.iter().map(of_bot).collect()
 }
 
-pub(crate) fn count_conditions(
+pub(crate) fn condition_lines(
     registry: &Registry,
     strategy: (&str, &Value),
     bot: &BotContext,
     candles: &[Candle],
 ) -> Result<Vec<ConditionLine>, BuildError> {
-    let counted = condition_counts(registry, strategy, bot, candles)?;
+    let counted = count_conditions(registry, strategy, bot, candles)?;
     let line = |one: ConditionCount| ConditionLine {
         bot: bot.bot.clone(),
-        stopped: one.counts_signals().then(|| one.candles - one.true_candles),
+        stopped: one.counts_signal_candles().then(|| one.candles - one.true_candles),
         part: one.part,
-        side: one.side.key(),
+        side: one.role.key(),
         depth: one.depth,
         condition: one.text,
         candles: one.candles,

@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure};
 use crate::log::LogWriter;
 use crate::terminal::{terminal_columns, wrap};
 use candlewick_app::configuration::{
-    Base, Flag, LoadedConfig, LogFormat, LogSettings, Problems, journal_url,
+    BaseLayer, Flag, LoadedConfig, LogFormat, LogSettings, Problems, journal_url,
 };
 use candlewick_app::control::find_running_bot;
 use candlewick_app::journal::default_journal_notice;
@@ -29,12 +29,12 @@ pub(crate) struct Context<'a> {
 
 impl Context<'_> {
     pub(crate) fn set_log_format(&self, settings: &LogSettings) {
-        self.log.form.set_json(settings.format == LogFormat::Json);
+        self.log.format.set_json(settings.format == LogFormat::Json);
     }
 
     pub(crate) fn print_notice(&self, text: &str) {
         if !self.global.quiet {
-            let columns = terminal_columns(&Term::stderr()).filter(|_| !self.log.form.is_json());
+            let columns = terminal_columns(&Term::stderr()).filter(|_| !self.log.format.is_json());
             self.log.print(&format!("{}\n", wrap(text, columns)));
         }
     }
@@ -60,7 +60,7 @@ pub(crate) struct JournalArguments {
 impl JournalArguments {
     pub(crate) fn load(&self, context: &Context<'_>) -> Result<(LoadedConfig, JournalUrl), Failure> {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
-        let loaded = LoadedConfig::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
+        let loaded = LoadedConfig::read(&context.global.config, BaseLayer::Bare, flag.into_iter().collect())?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
         let notice = default_journal_notice(&loaded, &url);
         context.print_notes(notice.filter(|_| url.file().is_some_and(Path::exists)));
@@ -68,7 +68,10 @@ impl JournalArguments {
     }
 
     /// Like [`Self::load`], but without `--journal`, uses the journal of the running bot. Fails if several are running.
-    pub(crate) fn load_running(&self, context: &Context<'_>) -> Result<(LoadedConfig, JournalUrl), Failure> {
+    pub(crate) fn load_for_running_bot(
+        &self,
+        context: &Context<'_>,
+    ) -> Result<(LoadedConfig, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {
             return Ok((loaded, url));

@@ -120,7 +120,7 @@ impl Failure {
         self.kind as u8
     }
 
-    pub(crate) fn to_hosted(&self) -> HostedFailure {
+    pub(crate) fn to_hosted_failure(&self) -> HostedFailure {
         HostedFailure { message: self.message(), help: self.hint.clone() }
     }
 }

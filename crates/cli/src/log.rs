@@ -32,7 +32,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct LogWriter {
     queue: SyncSender<LogMessage>,
     dropped: Arc<AtomicU64>,
-    pub(crate) form: LineFormat,
+    pub(crate) format: LineFormat,
 }
 
 pub(crate) enum LogMessage {
@@ -60,12 +60,12 @@ impl LogWriter {
             held: VecDeque::new(),
         };
         std::thread::spawn(move || log.run(&lines));
-        Self { queue, dropped, form }
+        Self { queue, dropped, format: form }
     }
 
     pub(crate) fn print(&self, text: &str) {
-        let text = if self.form.is_json() {
-            self.form.format_json_line("INFO", text.trim_end())
+        let text = if self.format.is_json() {
+            self.format.format_json_line("INFO", text.trim_end())
         } else {
             sanitize_lines(text).into_owned()
         };
@@ -74,16 +74,16 @@ impl LogWriter {
 
     /// Prints a failure as a log line if the log format is JSON. Returns whether the failure was printed.
     pub(crate) fn print_failure(&self, text: &str) -> bool {
-        let is_json = self.form.is_json();
+        let is_json = self.format.is_json();
         if is_json {
-            self.send(LogMessage::Text(self.form.format_json_line("ERROR", text)));
+            self.send(LogMessage::Text(self.format.format_json_line("ERROR", text)));
         }
         is_json
     }
 
     /// Prints a JSON log line that contains the fields of a run event (a JSON object).
     pub(crate) fn print_event(&self, name: &str, event: &str) {
-        let line = self.form.format_json_line("INFO", &name.replace('_', " "));
+        let line = self.format.format_json_line("INFO", &name.replace('_', " "));
         let (line, event) = (line.trim_end().trim_end_matches('}'), escape_json(event));
         self.send(LogMessage::Text(format!("{line},{}\n", event.trim_start_matches('{'))));
     }
@@ -200,7 +200,7 @@ impl Write for EventWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end_matches('\n');
-        let shown = if self.log.form.is_json() { escape_json(text) } else { sanitize_coloured_line(text) };
+        let shown = if self.log.format.is_json() { escape_json(text) } else { sanitize_coloured_line(text) };
         self.log.send((self.to_line)(format!("{shown}\n")));
         Ok(bytes.len())
     }

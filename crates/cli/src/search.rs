@@ -121,13 +121,13 @@ pub(crate) struct OpenedPlan {
     pub(crate) plan: SearchPlan,
     pub(crate) path: PathBuf,
     pub(crate) folder: PathBuf,
-    pub(crate) others: OtherProgram,
+    pub(crate) other_program: OtherProgram,
 }
 
 impl PlannedArguments {
     pub(crate) fn open(&self, command: PlannedCommand, context: &Context<'_>) -> Result<OpenedPlan, Failure> {
         let (path, folder, others) = self.locate_plan(command, context)?;
-        Ok(OpenedPlan { plan: SearchPlan::read(&path, command)?, path, folder, others })
+        Ok(OpenedPlan { plan: SearchPlan::read(&path, command)?, path, folder, other_program: others })
     }
 
     pub(crate) fn locate_plan(
@@ -145,7 +145,7 @@ impl PlannedArguments {
         Ok((path, folder, others))
     }
 
-    pub(crate) fn to_plan_place(&self) -> PlanLocation {
+    pub(crate) fn to_plan_location(&self) -> PlanLocation {
         PlanLocation { data: self.data.clone(), catalog: self.catalog.clone(), threads: self.threads }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct SharedState {
 pub(crate) struct KnownState {
     pub(crate) model: Option<Model>,
     /// Number of lines read so far and in total. `None` once the journal is loaded.
-    pub(crate) reading: Option<(u64, u64)>,
+    pub(crate) read_progress: Option<(u64, u64)>,
     pub(crate) problem: Option<String>,
     pub(crate) holder: Option<String>,
     pub(crate) is_journal_held: bool,
@@ -55,34 +55,34 @@ impl SharedState {
     }
 
     /// Locks the known state and returns it. Callers must not block or await while they hold the lock.
-    pub(crate) fn known(&self) -> MutexGuard<'_, KnownState> {
+    pub(crate) fn lock_state(&self) -> MutexGuard<'_, KnownState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn notify_changed(&self) {
+    fn notify_subscribers(&self) {
         self.version.send_modify(|version| *version += 1);
     }
 
     /// Applies `change` to the known state. Notifies subscribers if `change` returns true.
     fn update(&self, change: impl FnOnce(&mut KnownState) -> bool) {
-        let is_news = change(&mut self.known());
+        let is_news = change(&mut self.lock_state());
         if is_news {
-            self.notify_changed();
+            self.notify_subscribers();
         }
     }
 
-    pub(crate) fn state(&self) -> Arc<str> {
+    pub(crate) fn state_json(&self) -> Arc<str> {
         let version = *self.version.borrow();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.0 != version {
-            let state: State = build_state(&mut self.known(), self);
+            let state: State = build_state(&mut self.lock_state(), self);
             *told = (version, Arc::from(serde_json::to_string(&state).unwrap_or_else(|_| "null".to_owned())));
         }
         Arc::clone(&told.1)
     }
 
     pub(crate) fn clock(&self) -> Clock {
-        let known = self.known();
+        let known = self.lock_state();
         let now = known.clock.map(|(at, read)| {
             let passed = read.elapsed().as_millis() as f64 * known.speed;
             at + Millis::new(passed as i64)
@@ -92,8 +92,8 @@ impl SharedState {
     }
 
     pub(crate) fn lines_after(&self, sent: Option<u64>, limit: usize) -> Option<NewLines> {
-        let known = self.known();
-        let model = known.model.as_ref().filter(|model| known.reading.is_none() || model.is_partial)?;
+        let known = self.lock_state();
+        let model = known.model.as_ref().filter(|model| known.read_progress.is_none() || model.is_partial)?;
         Some(model.tail.lines_after(sent, limit))
     }
 }

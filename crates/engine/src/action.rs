@@ -1,6 +1,6 @@
 //! Actions that a Session returns for an event.
 
-use crate::{ApprovedTrade, BotId, Edge, Rule};
+use crate::{ApprovedTrade, BotId, EdgeVerdict, Rule};
 use candlewick_sdk::{Direction, Millis, Money, Reason};
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct Judgement {
     /// Time at which the deciding settlement became known.
     pub at: Millis,
     /// Verdict on the edge.
-    pub edge: Edge,
+    pub edge: EdgeVerdict,
     /// Number of judged trades: won, lost and drawn.
     pub trades: u64,
     /// Value of the notional account that bets on an edge, starting at 1.

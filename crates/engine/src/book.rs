@@ -61,7 +61,7 @@ pub struct EventSequence {
 }
 
 impl EventSequence {
-    pub(crate) const fn ended(self) -> u32 {
+    pub(crate) const fn end_number(self) -> u32 {
         if self.left_out > 0 { self.left_out } else { self.settled }
     }
 
@@ -236,7 +236,7 @@ impl TradeBook {
             | EventKind::SecondTradeSettled { .. }
             | EventKind::Deposit { .. }
             | EventKind::WalletDifference { .. } => {}
-            EventKind::Control { control } => self.refused.record_control(*control),
+            EventKind::Control { control } => self.refused.track_suspension(*control),
             EventKind::Opened(opened) => {
                 if self.row(opened.intent).is_some_and(|row| row.state != IntentState::NotOpened) {
                     self.record_opened(opened, event.at);
@@ -263,7 +263,7 @@ impl TradeBook {
                     }
                     self.settled_by_operator.insert(*intent);
                 }
-                self.record_settled(&TradeSettlement::by_operator(*intent, *outcome, *profit), event.at);
+                self.record_settled(&TradeSettlement::from_operator(*intent, *outcome, *profit), event.at);
             }
             EventKind::Correction { intent, outcome, profit } => {
                 self.record_correction(*intent, (*outcome, *profit), event.at);
@@ -320,7 +320,7 @@ impl TradeBook {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
         let updates = self.update_count;
         for (intent, row) in (next..).map(IntentId::new).zip(&later.rows) {
-            let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.shifted_by(updates));
+            let (approved, sequence) = (row.approved.with_intent(intent), row.sequence.shifted_by(updates));
             self.copy_row(later, row.approved.intent(), IntentRow { approved, sequence, ..*row });
         }
         self.update_count += later.update_count;
@@ -342,7 +342,7 @@ impl TradeBook {
 
     /// Returns the reason for the signal that led to a row of this book.
     pub fn reason(&self, row: &IntentRow) -> Reason {
-        self.reasons.at(row.reason)
+        self.reasons.get(row.reason)
     }
 
     /// Returns the venue's id of the trade in a row of this book, `None` if unknown.

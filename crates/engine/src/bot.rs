@@ -2,7 +2,7 @@
 
 use crate::reentry::Reentry;
 use crate::stake::{Stake, StakeContext};
-use crate::{BotVerdict, Edge, IfRefused, IntentId, SymbolId};
+use crate::{BotVerdict, EdgeVerdict, IfRefused, IntentId, SymbolId};
 use candlewick_sdk::{
     Candle, CandleAnswer, CandleAnswers, Direction, Expiry, FedCandles, LongerCandles, Millis, Money,
     Settlement, Signal, Strategy,
@@ -127,7 +127,7 @@ impl Bot {
     /// Suppresses signals on the first `suppress` candles, then passes the settlement and the remaining candles.
     /// Returns the number of candles up to the next signal and the number of suppressed signals.
     #[inline]
-    pub(crate) fn on_candles_after(
+    pub(crate) fn on_candles_after_trade(
         &mut self,
         (suppress, settlement): (usize, &Settlement),
         candles: &[Candle],
@@ -170,7 +170,7 @@ impl Bot {
     /// Such stakes shrink too late, because the win rate of all trades can stay above break-even long after that.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
-        self.stake.depends_on_win_rate() && self.verdict.edge() == Edge::NoLongerHeld
+        self.stake.depends_on_win_rate() && self.verdict.edge() == EdgeVerdict::NoLongerHeld
     }
 
     pub(crate) fn ladder_missed_from(&self) -> Option<Millis> {

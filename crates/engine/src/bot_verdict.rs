@@ -1,6 +1,6 @@
 //! Verdict on the edge of one bot with its current parameters and code.
 
-use crate::{BotId, Edge, IntentId, IntentRow, Judge, Judgement, Renumbering, SymbolId};
+use crate::{BotId, EdgeVerdict, IntentId, IntentRow, Judge, Judgement, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BotVerdict {
     judge: Judge,
-    edge: Edge,
+    edge: EdgeVerdict,
     /// Settings, strategy version and test plan of the bot, `None` before the first run.
     identity: Option<Value>,
     since: IntentId,
@@ -21,7 +21,7 @@ impl BotVerdict {
     pub(crate) fn new(plan: EdgeTestPlan) -> Self {
         Self {
             judge: Judge::new(plan),
-            edge: Edge::Open,
+            edge: EdgeVerdict::Open,
             identity: None,
             since: IntentId::new(1),
             is_left: false,
@@ -58,7 +58,7 @@ impl BotVerdict {
     }
 
     /// Returns the verdict on the edge. `Rejected` and `NoLongerHeld` are final until the bot changes.
-    pub const fn edge(&self) -> Edge {
+    pub const fn edge(&self) -> EdgeVerdict {
         self.edge
     }
 
@@ -71,7 +71,7 @@ impl BotVerdict {
         *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
     }
 
-    pub(crate) fn with_numbers(mut self, numbers: &Renumbering) -> Self {
+    pub(crate) fn renumbered(mut self, numbers: &Renumbering) -> Self {
         self.judge.renumber(numbers);
         self
     }
@@ -130,15 +130,15 @@ impl BotVerdict {
     }
 }
 
-fn to_edge(judge: &Judge) -> Edge {
+fn to_edge(judge: &Judge) -> EdgeVerdict {
     let test = judge.test();
     if !test.is_final() {
-        return Edge::Open;
+        return EdgeVerdict::Open;
     }
     match test.verdict() {
-        Verdict::EdgeShown if judge.no_longer_held_since().is_some() => Edge::NoLongerHeld,
-        Verdict::EdgeShown => Edge::Shown,
-        Verdict::EdgeRejected => Edge::Rejected,
-        Verdict::NotEnoughTrades { .. } => Edge::Open,
+        Verdict::EdgeShown if judge.no_longer_held_since().is_some() => EdgeVerdict::NoLongerHeld,
+        Verdict::EdgeShown => EdgeVerdict::Shown,
+        Verdict::EdgeRejected => EdgeVerdict::Rejected,
+        Verdict::NotEnoughTrades { .. } => EdgeVerdict::Open,
     }
 }

@@ -41,14 +41,14 @@ impl EdgeRow {
         Self {
             intent: row.approved.intent(),
             decided: row.sequence.decided,
-            ended: row.sequence.ended(),
+            ended: row.sequence.end_number(),
             outcome: ended.map(|(_, outcome)| outcome),
             payout: row.sequence.settled_payout.or(payout),
         }
     }
 
     /// Returns the update number that the book assigned to the decision.
-    pub const fn decided(&self) -> u32 {
+    pub const fn decision_number(&self) -> u32 {
         self.decided
     }
 
@@ -58,7 +58,7 @@ impl EdgeRow {
     }
 
     /// Returns the update number that the book assigned to the latest change of the intent.
-    pub const fn last(&self) -> u32 {
+    pub const fn last_update(&self) -> u32 {
         if self.ended > self.decided { self.ended } else { self.decided }
     }
 }
@@ -95,7 +95,7 @@ impl RunningEdge {
 
     /// Records an update to an intent. The book must have recorded the update first.
     pub fn on_update(&mut self, row: &IntentRow) {
-        if row.sequence.ended() > 0 {
+        if row.sequence.end_number() > 0 {
             self.on_end(&EdgeRow::from_row(row));
         }
     }

@@ -4,7 +4,7 @@
 //! only once. Fields common to all trades are collected in a fixed-size buffer, because every append has a cost. Any
 //! change to this encoding changes every `journal_hash`, so the header's `format` must change too.
 
-use crate::reasons::ReasonShapes;
+use crate::reasons::ReasonTexts;
 use crate::{
     Action, Entry, Event, EventKind, Header, Judgement, OpenedTrade, OrderTerms, OutsideSignal,
     RefusedSignal, Rejection, SecondTrade, TradeSettlement, VenueTerms,
@@ -16,7 +16,7 @@ const VALUE_BYTES: usize = size_of::<f64>();
 
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
-    shapes: ReasonShapes,
+    shapes: ReasonTexts,
 }
 
 struct FixedBuffer<const N: usize> {

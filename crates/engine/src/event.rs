@@ -225,7 +225,7 @@ pub struct TradeSettlement {
 
 impl TradeSettlement {
     /// Creates a settlement reported by an operator, without times and prices.
-    pub const fn by_operator(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
+    pub const fn from_operator(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
         Self {
             intent,
             outcome,
@@ -282,7 +282,7 @@ impl Display for Rejection {
 /// Verdict on whether a bot has an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Edge {
+pub enum EdgeVerdict {
     /// Not decided yet: more trades are needed.
     #[default]
     Open,
@@ -295,7 +295,7 @@ pub enum Edge {
     NoLongerHeld,
 }
 
-impl Edge {
+impl EdgeVerdict {
     /// Returns whether the verdict stops the bot from trading if verdicts are enforced.
     pub const fn forbids_trades(self) -> bool {
         matches!(self, Self::Rejected | Self::NoLongerHeld)
@@ -430,11 +430,11 @@ pub struct Halt {
 
 impl Halt {
     /// Prefix of the alarm text that stores a halt in the journal.
-    pub const PREFIX: &'static str = "halted: ";
+    pub const ALARM_PREFIX: &'static str = "halted: ";
 
     /// Parses a halt from the text of an alarm raised at `at`. Returns `None` for other alarms.
     pub fn from_alarm(alarm: &str, at: Millis) -> Option<Self> {
-        let reason = alarm.strip_prefix(Self::PREFIX)?;
+        let reason = alarm.strip_prefix(Self::ALARM_PREFIX)?;
         Some(Self { at: Some(at), reason: reason.to_owned() })
     }
 
@@ -448,7 +448,7 @@ impl Halt {
 
     /// Returns the alarm text that stores the halt in the journal.
     pub fn to_alarm(&self) -> String {
-        format!("{}{}", Self::PREFIX, self.reason)
+        format!("{}{}", Self::ALARM_PREFIX, self.reason)
     }
 }
 

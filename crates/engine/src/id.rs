@@ -106,11 +106,11 @@ impl SessionNames {
 }
 
 impl Renumbering {
-    pub(crate) fn bot(&self, bot: BotId) -> BotId {
+    pub(crate) fn map_bot(&self, bot: BotId) -> BotId {
         self.bots.get(bot.index()).copied().unwrap_or(BotId::RETIRED)
     }
 
-    pub(crate) fn symbol(&self, symbol: SymbolId) -> SymbolId {
+    pub(crate) fn map_symbol(&self, symbol: SymbolId) -> SymbolId {
         self.symbols.get(symbol.index()).copied().unwrap_or(SymbolId::RETIRED)
     }
 
@@ -120,21 +120,21 @@ impl Renumbering {
 }
 
 impl IntentRow {
-    pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
-        Self { approved: self.approved.with_numbers(numbers), ..self }
+    pub(crate) fn renumbered(self, numbers: &Renumbering) -> Self {
+        Self { approved: self.approved.renumbered(numbers), ..self }
     }
 }
 
 impl OrderTerms {
-    pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
-        let (bot, symbol) = (numbers.bot(self.bot()), numbers.symbol(self.symbol()));
-        self.with_bot(bot, symbol)
+    pub(crate) fn renumbered(self, numbers: &Renumbering) -> Self {
+        let (bot, symbol) = (numbers.map_bot(self.bot()), numbers.map_symbol(self.symbol()));
+        self.with_bot_and_symbol(bot, symbol)
     }
 }
 
 impl OriginalOrder {
-    pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
-        Self { ordered: self.ordered.with_numbers(numbers), ..self }
+    pub(crate) fn renumbered(self, numbers: &Renumbering) -> Self {
+        Self { ordered: self.ordered.renumbered(numbers), ..self }
     }
 }
 

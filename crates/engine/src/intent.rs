@@ -58,7 +58,7 @@ const LATE_TRADE_WINDOW: Millis = Millis::DAY;
 
 impl Intent {
     #[inline]
-    pub(crate) const fn sent(
+    pub(crate) const fn new(
         (id, bot, symbol): (IntentId, BotId, SymbolId),
         (direction, stake): (Direction, Money),
         (decision_time, nominal_close): (Millis, Millis),
@@ -79,10 +79,10 @@ impl Intents {
         }
     }
 
-    pub(crate) fn begin(&mut self, terms: &OrderTerms, nominal_close: Millis) {
+    pub(crate) fn add_in_flight(&mut self, terms: &OrderTerms, nominal_close: Millis) {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());
-        self.push(Intent::sent(whose, bet, (terms.decision_time(), nominal_close)));
+        self.push(Intent::new(whose, bet, (terms.decision_time(), nominal_close)));
     }
 
     #[inline]
@@ -108,7 +108,7 @@ impl Intents {
         Some(intent)
     }
 
-    pub(crate) fn is_first_payout(&mut self, id: IntentId) -> bool {
+    pub(crate) fn mark_payout_known(&mut self, id: IntentId) -> bool {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id);
         intent.is_some_and(|intent| !mem::replace(&mut intent.payout_known, true))
     }
@@ -152,7 +152,7 @@ impl Intents {
         Some(intent)
     }
 
-    pub(crate) fn begin_duplicate(&mut self, id: IntentId) {
+    pub(crate) fn add_duplicate(&mut self, id: IntentId) {
         let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
         let first = self.unfinished.iter().chain(unopened).find(|intent| intent.id == id);
         if let Some(second) = first.map(|first| Intent { stage: IntentStage::Open, ..*first }) {
@@ -161,7 +161,7 @@ impl Intents {
         }
     }
 
-    pub(crate) fn end_duplicate(&mut self, id: IntentId) -> Option<BotId> {
+    pub(crate) fn remove_duplicate(&mut self, id: IntentId) -> Option<BotId> {
         let place = self.seconds.iter().position(|second| second.id == id)?;
         let second = self.seconds.remove(place);
         if let Some(counts) = self.counts.get_mut(second.symbol.index()) {
@@ -191,7 +191,7 @@ impl Intents {
     }
 
     #[inline]
-    pub(crate) const fn has_unopened(&self) -> bool {
+    pub(crate) const fn has_unopened_intents(&self) -> bool {
         !self.unopened.is_empty()
     }
 
@@ -219,10 +219,10 @@ impl Intents {
         })
     }
 
-    pub(crate) fn with_numbers(mut self, numbers: &Renumbering, own_symbols: usize) -> Self {
+    pub(crate) fn renumbered(mut self, numbers: &Renumbering, own_symbols: usize) -> Self {
         let unopened = self.unopened.iter_mut().map(|unopened| &mut unopened.intent);
         for intent in self.unfinished.iter_mut().chain(&mut self.seconds).chain(unopened) {
-            (intent.bot, intent.symbol) = (numbers.bot(intent.bot), numbers.symbol(intent.symbol));
+            (intent.bot, intent.symbol) = (numbers.map_bot(intent.bot), numbers.map_symbol(intent.symbol));
         }
         let counts = std::mem::replace(&mut self.counts, vec![IntentCounts::NONE; own_symbols]);
         for (symbol, counts) in numbers.symbols().iter().zip(counts) {
@@ -257,7 +257,7 @@ impl Intents {
         in_doubt.map(|intent| intent.id).chain(unopened.map(|unopened| unopened.intent.id))
     }
 
-    pub(crate) fn release_expired(&mut self, now: Millis) -> Money {
+    pub(crate) fn release_expired_stakes(&mut self, now: Millis) -> Money {
         let mut released = Money::ZERO;
         for unopened in &mut self.unopened {
             if unopened.is_reserved && unopened.reserved_until <= now {
@@ -370,7 +370,7 @@ mod tests {
     fn intent(number: u64, symbol: usize) -> Intent {
         let direction = if number.is_multiple_of(3) { Direction::Sell } else { Direction::Buy };
         let whose = (IntentId::new(number), BotId::FIRST, SymbolId::new(symbol).unwrap());
-        Intent::sent(whose, (direction, Money::from_minor(100)), (Millis::ZERO, Millis::MINUTE))
+        Intent::new(whose, (direction, Money::from_minor(100)), (Millis::ZERO, Millis::MINUTE))
     }
 
     fn counted(intents: &Intents, symbol: SymbolId) -> IntentCounts {
@@ -402,8 +402,8 @@ mod tests {
                         let taken = VenueTerms { symbol: None, direction: Direction::Sell, stake: Money::from_minor(7) };
                         intents.apply_venue_terms(id, &taken);
                     }
-                    7 => intents.begin_duplicate(id),
-                    8 => { intents.end_duplicate(id); }
+                    7 => intents.add_duplicate(id),
+                    8 => { intents.remove_duplicate(id); }
                     _ => { if intents.reinstate(id).is_none() { intents.remove_settled(id); } }
                 }
                 for symbol in (0..SYMBOLS).filter_map(SymbolId::new) {

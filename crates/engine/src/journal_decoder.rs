@@ -115,10 +115,10 @@ impl JournalDecoder {
 
     /// Returns the decoder for a Session with different bot and symbol ids.
     #[must_use]
-    pub fn with_numbers(&self, numbers: &Renumbering) -> Self {
+    pub fn renumbered(&self, numbers: &Renumbering) -> Self {
         Self {
-            bots: self.bots.iter().map(|bot| numbers.bot(*bot)).collect(),
-            symbols: self.symbols.iter().map(|symbol| numbers.symbol(*symbol)).collect(),
+            bots: self.bots.iter().map(|bot| numbers.map_bot(*bot)).collect(),
+            symbols: self.symbols.iter().map(|symbol| numbers.map_symbol(*symbol)).collect(),
             templates: BTreeMap::new(),
         }
     }
@@ -129,7 +129,8 @@ impl JournalDecoder {
         match &mut event.kind {
             EventKind::OutsideSignal(signal) => signal.bot = self.map_bot(signal.bot),
             EventKind::Reinstated(terms) => {
-                *terms = terms.with_bot(self.map_bot(terms.bot()), self.map_symbol(terms.symbol()));
+                *terms =
+                    terms.with_bot_and_symbol(self.map_bot(terms.bot()), self.map_symbol(terms.symbol()));
             }
             _ => {}
         }
@@ -143,7 +144,7 @@ impl JournalDecoder {
             RecordedAction::Verdict {} => RecordedEntry::Verdict,
             RecordedAction::DayOpened { start } => RecordedEntry::DayOpened { start },
             RecordedAction::Open { intent, bot, symbol, direction, expiry, stake, decision_time, reason } => {
-                RecordedEntry::Open(ApprovedTrade::recorded(
+                RecordedEntry::Open(ApprovedTrade::from_record(
                     intent,
                     (self.map_bot(bot), self.map_symbol(symbol)),
                     (direction, expiry, stake),

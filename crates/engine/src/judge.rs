@@ -49,9 +49,10 @@ impl Judge {
                 judge.apply(earlier.kind, earlier.index, &earlier.trade);
             }
             judge.apply(UpdateKind::Decided, index, &trade);
-            for (kind, order) in
-                [(UpdateKind::Answered, row.sequence.answered), (UpdateKind::Ended, row.sequence.ended())]
-            {
+            for (kind, order) in [
+                (UpdateKind::Answered, row.sequence.answered),
+                (UpdateKind::Ended, row.sequence.end_number()),
+            ] {
                 if order > 0 {
                     let before = waiting.iter().rposition(|other| other.order < order);
                     let position = before.map_or(0, |last| last + 1);
@@ -78,8 +79,8 @@ impl Judge {
     }
 
     pub(crate) fn renumber(&mut self, numbers: &Renumbering) {
-        self.payouts.iter_mut().for_each(|(symbol, _)| *symbol = numbers.symbol(*symbol));
-        self.open.iter_mut().for_each(|open| open.symbol = numbers.symbol(open.symbol));
+        self.payouts.iter_mut().for_each(|(symbol, _)| *symbol = numbers.map_symbol(*symbol));
+        self.open.iter_mut().for_each(|open| open.symbol = numbers.map_symbol(open.symbol));
     }
 
     /// Returns the edge test with the current values of its notional accounts.
@@ -270,7 +271,7 @@ pub(crate) fn build_timeline(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
         Some((order, answered, UpdateKind::Answered, index))
     }));
     known.extend(trades().filter_map(|(index, trade)| {
-        let order = trade.sequence.map(EventSequence::ended);
+        let order = trade.sequence.map(EventSequence::end_number);
         Some((order, trade.ended?.0, UpdateKind::Ended, index))
     }));
     known.sort();
@@ -372,7 +373,7 @@ mod tests {
             let payout = Payout::from_percent(percent.into()).ok();
             let kind = match kind {
                 0 => {
-                    let settled = TradeSettlement::by_operator(intent, outcome, Money::ZERO);
+                    let settled = TradeSettlement::from_operator(intent, outcome, Money::ZERO);
                     EventKind::Settled(TradeSettlement { payout, ..settled })
                 }
                 1 => EventKind::Opened(opened(intent, payout)),
@@ -390,7 +391,7 @@ mod tests {
         let expiry =
             Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
         let terms = (Direction::Buy, expiry, Money::from_minor(100));
-        ApprovedTrade::recorded(intent, (BotId::FIRST, SymbolId::FIRST), terms, at, Reason::new("r"))
+        ApprovedTrade::from_record(intent, (BotId::FIRST, SymbolId::FIRST), terms, at, Reason::new("r"))
     }
 
     fn opened(intent: IntentId, payout: Option<Payout>) -> OpenedTrade {

@@ -39,13 +39,13 @@ impl StoredRow {
 
     /// Returns the row with the bot and symbol numbers of another Session.
     #[must_use]
-    pub fn with_numbers(self, numbers: &Renumbering) -> Self {
-        let ordered = self.ordered.map(|ordered| ordered.with_numbers(numbers));
-        Self { row: self.row.with_numbers(numbers), ordered, ..self }
+    pub fn renumbered(self, numbers: &Renumbering) -> Self {
+        let ordered = self.ordered.map(|ordered| ordered.renumbered(numbers));
+        Self { row: self.row.renumbered(numbers), ordered, ..self }
     }
 
     /// Returns whether an operator reported the result.
-    pub const fn is_by_operator(&self) -> bool {
+    pub const fn is_settled_by_operator(&self) -> bool {
         self.by_person
     }
 
@@ -174,7 +174,7 @@ impl TradeBook {
 
     /// Returns the book of the run that began with intent `first`: the rows from this intent on.
     #[must_use]
-    pub fn from_intent(mut self, first: IntentId) -> Self {
+    pub fn starting_at_intent(mut self, first: IntentId) -> Self {
         self.rows.retain(|row| row.approved.intent() >= first);
         self
     }

@@ -40,7 +40,7 @@ impl Ledger {
     }
 
     /// Returns the free balance, which excludes open stakes.
-    pub const fn free(&self) -> Money {
+    pub const fn free_balance(&self) -> Money {
         self.free
     }
 
@@ -57,7 +57,7 @@ impl Ledger {
 
     /// Returns the part of the free balance that the wallet covers.
     #[inline]
-    pub fn available(&self) -> Money {
+    pub fn available_balance(&self) -> Money {
         self.free - self.shortage()
     }
 
@@ -123,7 +123,7 @@ impl Ledger {
         self.shortage_before = self.shortage();
     }
 
-    pub(crate) fn session_start(&self) -> (Money, Money) {
+    pub(crate) fn session_baseline(&self) -> (Money, Money) {
         (self.covered_equity(), self.shortage())
     }
 
@@ -160,11 +160,11 @@ impl Ledger {
         self.losses = loss_streak_after(self.losses, outcome);
     }
 
-    pub(crate) fn record_wallet(&mut self, amount: Money) {
+    pub(crate) fn record_wallet_balance(&mut self, amount: Money) {
         self.wallet = Some(amount);
     }
 
-    pub(crate) fn record_difference(&mut self, amount: Money) {
+    pub(crate) fn record_wallet_difference(&mut self, amount: Money) {
         self.difference = amount;
         // A shortage that arises again counts as a new loss.
         self.shortage_before = self.shortage_before.min(self.shortage());
@@ -189,5 +189,5 @@ impl Ledger {
 
 #[inline]
 pub(crate) const fn loss_streak_after(losses: u32, outcome: Outcome) -> u32 {
-    Streaks { won: 0, lost: losses }.after(to_trade_outcome(outcome)).lost
+    Streaks { won: 0, lost: losses }.after_outcome(to_trade_outcome(outcome)).lost
 }

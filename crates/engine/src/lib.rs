@@ -43,7 +43,7 @@ pub use book::{CorrectedResult, EventSequence, IntentRow, IntentState, OriginalO
 pub use bot_verdict::BotVerdict;
 pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, trades_edge_sequence};
 pub use event::{
-    Control, Edge, Event, EventKind, Halt, OpenedTrade, Origin, RefusalReason, Rejection, SecondTrade,
+    Control, EdgeVerdict, Event, EventKind, Halt, OpenedTrade, Origin, RefusalReason, Rejection, SecondTrade,
     TradeSettlement, VenueId, VenueSymbol, VenueTerms,
 };
 pub use id::{BotId, IntentId, Renumbering, SeriesId, SessionNames, SymbolId};
@@ -53,15 +53,15 @@ pub use kept_rows::{BookTotals, StoredRow};
 pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use record::{Entry, Header, Interest, JournalHash, Recorder};
-pub use reload::{ReloadNote, ReloadedBy, SettingChange, SettingsReload, changes_between};
+pub use reload::{ReloadNote, ReloadTrigger, SettingChange, SettingsReload, changes_between};
 pub use risk::{
     ApprovedTrade, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours,
-    LambdaRule, Lateness, LimitUse, LocalClock, OrderReply, OrderTerms, PauseCause, PauseScope,
+    LambdaRule, Lateness, LimitUsage, LocalClock, OrderReply, OrderTerms, PauseCause, PauseScope,
     PauseSettings, Quantity, RefusalPause, RiskSettings, Rule, RunningPause, SessionLimitSettings,
-    SessionSpan, VerdictSettings, Weekday, Window, invalid_time_zone_hint, misleading_zone_note,
+    SessionSpan, TradingWindow, VerdictSettings, Weekday, invalid_time_zone_hint, misleading_zone_note,
     missing_dst_note, parse_time_zone, parse_utc_offset, pause_after, refusal_pause_after,
 };
-pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
+pub use ruin::{RuinReport, StakeRuin, TrackRecord, check_ruin};
 pub use session::{
     BatchEnd, BookedTrade, LadderLevel, LongerStaleness, Obstacle, PrecomputedOutcome, RestoreError, Session,
     SessionSnapshot, SnapshotOrigin, StakeBound, StakeViolation, StoredCandles, TrialBatch, TrialSession,
@@ -69,4 +69,6 @@ pub use session::{
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::{IfRefused, KellyBound, LadderEntry, StakeSettings};
 pub use stake_checks::{DailyLadderLimit, LadderNotice, check_first_stakes, check_stakes};
-pub use stake_notices::{outgrown_stakes, payout_probe_counts, payout_probe_notices, unprofitable_levels};
+pub use stake_notices::{
+    excessive_stake_notices, payout_probe_count_notices, payout_probe_notices, unprofitable_level_notices,
+};

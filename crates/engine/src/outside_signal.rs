@@ -92,10 +92,10 @@ impl KnownSignals {
         template.with_numbers(&[])
     }
 
-    pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
+    pub(crate) fn renumbered(self, numbers: &Renumbering) -> Self {
         let mut known = Self::default();
         for (bot, source, id) in self.order {
-            known.insert((numbers.bot(bot), source, id));
+            known.insert((numbers.map_bot(bot), source, id));
         }
         known
     }

@@ -6,13 +6,13 @@ const TYPICAL_TEXTS: usize = 16;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reasons {
-    shapes: ReasonShapes,
+    shapes: ReasonTexts,
     numbers: Vec<f64>,
 }
 
 /// The distinct reason texts. Each is stored as the first reason with this text; the numbers of that reason are unused.
 #[derive(Clone, Debug)]
-pub(crate) struct ReasonShapes {
+pub(crate) struct ReasonTexts {
     shapes: Vec<Reason>,
     /// Cache of recent reasons and their indices in `shapes`, keyed by the address of the text.
     /// Reasons alternate unpredictably, so a linear search would mispredict every second branch.
@@ -29,10 +29,7 @@ pub(crate) struct ReasonKey {
 
 impl Reasons {
     pub(crate) fn with_capacity(trades: usize) -> Self {
-        Self {
-            shapes: ReasonShapes::default(),
-            numbers: Vec::with_capacity(2 * trades + Reason::MAX_NUMBERS),
-        }
+        Self { shapes: ReasonTexts::default(), numbers: Vec::with_capacity(2 * trades + Reason::MAX_NUMBERS) }
     }
 
     #[inline]
@@ -45,19 +42,19 @@ impl Reasons {
         key
     }
 
-    pub(crate) fn at(&self, key: ReasonKey) -> Reason {
+    pub(crate) fn get(&self, key: ReasonKey) -> Reason {
         let Some(shape) = self.shapes.shapes.get(key.shape as usize) else { return Reason::new("") };
         shape.renumbered(self.numbers.get(key.numbers as usize..).unwrap_or_default())
     }
 }
 
-impl Default for ReasonShapes {
+impl Default for ReasonTexts {
     fn default() -> Self {
         Self { shapes: Vec::with_capacity(TYPICAL_TEXTS), latest: Vec::with_capacity(CACHE_SLOTS) }
     }
 }
 
-impl ReasonShapes {
+impl ReasonTexts {
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> u32 {
         match self.latest.get(slot_index(reason)) {
@@ -111,7 +108,7 @@ mod tests {
         ];
         let mut reasons = Reasons::default();
         let places: Vec<ReasonKey> = put.iter().map(|reason| reasons.put(reason)).collect();
-        let had: Vec<String> = places.iter().map(|place| reasons.at(*place).to_string()).collect();
+        let had: Vec<String> = places.iter().map(|place| reasons.get(*place).to_string()).collect();
         let expected = "low rsi=29.5 level=30|low|low rsi=-0 level=30|low level=30 rsi=1|high rsi=71|low rsi=12.25 level=30";
         assert_eq!(had.join("|"), expected);
         assert_eq!(reasons.shapes.len(), 4);

@@ -40,7 +40,7 @@ impl RefusalCount {
 
     /// Records the start or the end of a suspension.
     /// A second start without an end adds the refusals so far to the recent refusals by a halt.
-    pub(crate) fn record_control(&mut self, control: Control) {
+    pub(crate) fn track_suspension(&mut self, control: Control) {
         match control {
             Control::Suspend => {
                 self.recent[Rule::Halted as usize] += self.suspended.unwrap_or_default();
@@ -93,7 +93,7 @@ impl RefusalCount {
 
 impl TradeBook {
     /// Returns the number of refusals by rule since the last intent. Rules without refusals are omitted.
-    pub fn refused_since_last(&self) -> BTreeMap<&'static str, u64> {
+    pub fn refusals_since_last_intent(&self) -> BTreeMap<&'static str, u64> {
         self.refused.counts_after(self.last_intent()).filter(|(_, count)| *count > 0).collect()
     }
 }
@@ -130,7 +130,7 @@ mod tests {
         let (mut halted, mut ended) = (RefusalCount::default(), RefusalCount::default());
         halted.record(Rule::Halted, first);
         for count in [&mut halted, &mut ended] {
-            count.record_control(Control::Suspend);
+            count.track_suspension(Control::Suspend);
             count.record(Rule::Halted, first);
             count.record(Rule::MaxDrawdown, first);
         }
@@ -142,13 +142,13 @@ mod tests {
             "an operator's halt"
         );
         let mut next = RefusalCount::default();
-        next.record_control(Control::Continue);
+        next.track_suspension(Control::Continue);
         next.record(Rule::Halted, None);
         ended.append(&next, None, first);
         assert_eq!(list(ended.counts_after(first)), [("Halted", 1), ("MaxDrawdown", 1)]);
         let mut refused = RefusalCount::default();
         for _ in 0..2 {
-            refused.record_control(Control::Suspend);
+            refused.track_suspension(Control::Suspend);
             refused.record(Rule::Halted, None);
         }
         assert_eq!(list(refused.counts_after(None)), [("Halted", 1)]);

@@ -13,14 +13,14 @@ const MAX_CHANGE_CHARS: usize = 100;
 /// The trigger of a settings reload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ReloadedBy {
+pub enum ReloadTrigger {
     /// The command `candlewick reload`.
     Command,
     /// The signal SIGHUP.
     Signal,
 }
 
-impl Display for ReloadedBy {
+impl Display for ReloadTrigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Command => "`candlewick reload`",
@@ -52,7 +52,7 @@ pub struct SettingsReload {
     /// Venue time from which the settings apply.
     pub at: Millis,
     /// Command or signal that triggered the reload.
-    pub by: ReloadedBy,
+    pub by: ReloadTrigger,
     /// The blake3 hash of the new settings, in hexadecimal.
     pub hash: String,
     /// Changed settings as `key old -> new`. A long list is truncated.
@@ -74,7 +74,7 @@ pub struct ReloadNote {
 impl ReloadNote {
     /// Creates the note for new settings that replace `before`, a JSON object with the keys `risk` and `runtime`.
     pub fn new(
-        (at, by): (Millis, ReloadedBy),
+        (at, by): (Millis, ReloadTrigger),
         risk: RiskSettings,
         runtime: Value,
         before: &Value,
@@ -195,7 +195,7 @@ mod tests {
     fn parses_note_and_limits_its_list_of_changes() {
         let risk = RiskSettings { max_open_trades: 9, ..RiskSettings::default() };
         let before = json!({ "risk": serde_json::to_value(RiskSettings::default()).unwrap(), "runtime": {} });
-        let when = (Millis::new(5), ReloadedBy::Signal);
+        let when = (Millis::new(5), ReloadTrigger::Signal);
         let note = ReloadNote::new(when, risk.clone(), json!({}), &before).unwrap();
         assert_eq!(note.reloaded.changes, ["risk.max_open_trades 3 -> 9"]);
         let text = serde_json::to_string(&note).unwrap();
@@ -207,7 +207,7 @@ mod tests {
         for broken in broken.iter().map(String::as_str).chain(["{\"reloaded\": 1}"]) {
             assert!(ReloadNote::parse(broken).is_err(), "{broken}");
         }
-        let later = (Millis::new(6), ReloadedBy::Command);
+        let later = (Millis::new(6), ReloadTrigger::Command);
         let nothing = json!({ "risk": {}, "runtime": {} });
         let again = ReloadNote::new(later, risk.clone(), json!({}), &nothing).unwrap();
         assert_eq!(again.reloaded.hash, note.reloaded.hash);

@@ -1,7 +1,7 @@
 //! Risk of ruin with the configured stakes, checked before the first trade.
 
 use crate::risk::Limits;
-use crate::ruin_limits::{StakeList, describe_unsimulated, least_payout, percent, wallet_limits};
+use crate::ruin_limits::{StakeList, describe_unsimulated, format_percent, lowest_payout, wallet_limits};
 use crate::stake_checks::{check_first_stakes, max_concurrent_trades};
 use crate::{BotSettings, EngineError, IfRefused, IntentRow, SessionSettings, StakeSettings, edge_sequence};
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout, Symbol};
@@ -19,7 +19,7 @@ const CONFIDENCE: f64 = 0.90;
 
 /// Known or assumed payout and win rate of a bot.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TradeRecord {
+pub struct TrackRecord {
     /// Payout of a win, last known or assumed.
     pub payout: Payout,
     /// Anytime-valid lower confidence bound of the win rate, `None` if there are too few trades.
@@ -49,14 +49,14 @@ pub struct RuinReport {
     /// One line per stake that is not a ladder. Bots with the same stake share a line.
     pub stakes: Vec<String>,
     /// Number of bots without ladders that are more likely than not to lose half the balance, despite their limits.
-    pub halved: usize,
+    pub likely_halved_bots: usize,
     /// Reason to refuse the stakes, with a suggested change.
     pub refusal: Option<String>,
 }
 
-impl TradeRecord {
+impl TrackRecord {
     /// Creates a record that only has an assumed payout.
-    pub const fn assumed(payout: Payout) -> Self {
+    pub const fn from_assumed_payout(payout: Payout) -> Self {
         Self { payout, lower_bound: None }
     }
 
@@ -74,13 +74,13 @@ impl StakeRuin {
     pub fn for_bots(
         settings: &SessionSettings,
         balance: Money,
-        records: &[TradeRecord],
+        records: &[TrackRecord],
     ) -> Result<Vec<Self>, EngineError> {
         let limits = Limits::new(&settings.risk, settings.money_scale)?;
         let mut symbols: Vec<Symbol> = settings.bots.iter().map(|bot| bot.symbol).collect();
         symbols.sort_unstable();
         symbols.dedup();
-        let together = limits.max_concurrent(symbols.len());
+        let together = limits.open_trade_cap(symbols.len());
         let bots = settings.bots.iter().zip(records).enumerate();
         bots.map(|(index, (bot, record))| {
             let key = format!("bots[{index}].stake");
@@ -93,11 +93,11 @@ impl StakeRuin {
         (bot, settings, key): (&BotSettings, &SessionSettings, &str),
         (limits, together): (&Limits, u32),
         balance: Money,
-        record: TradeRecord,
+        record: TrackRecord,
     ) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
-        let payout = least_payout(record.payout, bot, settings);
-        let money = |amount| EngineError::exact(scale, amount, &format!("{key}.amount")).map(to_units);
+        let payout = lowest_payout(record.payout, bot, settings);
+        let money = |amount| EngineError::exact_money(scale, amount, &format!("{key}.amount")).map(to_units);
         let step = to_units(limits.stake_step).max(1);
         let minimum_stake = to_units(limits.minimum_stake).max(1);
         let most_stake = limits.largest_stake().map_or(MAX_MONEY, to_units);
@@ -172,7 +172,7 @@ impl StakeRuin {
     }
 
     /// Returns the probability of ruin at a win rate.
-    pub fn at(&self, win_probability: f64) -> Result<f64, StatisticsError> {
+    pub fn probability_at(&self, win_probability: f64) -> Result<f64, StatisticsError> {
         ruin(&RuinQuestion { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
     }
 
@@ -188,7 +188,7 @@ impl StakeRuin {
 pub fn check_ruin(
     settings: &SessionSettings,
     balance: Money,
-    records: &[TradeRecord],
+    records: &[TrackRecord],
 ) -> Result<RuinReport, EngineError> {
     let limit = settings.risk.max_ruin_probability;
     if !(0.0..=1.0).contains(&limit) {
@@ -225,7 +225,7 @@ pub fn check_ruin(
             stake_list.add(stake, &suffix, settings.money_scale).map_err(refused)?;
             continue;
         }
-        let ruined = stake.at(stake.decisive_rate());
+        let ruined = stake.probability_at(stake.decisive_rate());
         // Not an error if the limit is off.
         if let (Err(StatisticsError::TooManyTrades { trades, most }), true) = (&ruined, limit <= 0.0) {
             let bot = &bot.name;
@@ -247,7 +247,7 @@ pub fn check_ruin(
         report.ladders.push(format!("bot \"{}\": {}{suffix}{with_candles}", bot.name, ruin.text));
         ladders.push(stake);
     }
-    report.halved = stake_list.halved();
+    report.likely_halved_bots = stake_list.likely_halved_bots();
     report.stakes = stake_list.lines();
     if limit > 0.0 && total > limit {
         report.refusal = Some(refusal(&ladders, total, settings)?);
@@ -274,8 +274,8 @@ fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Res
         "the risk of ruin of the ladders of {} within {horizon} trades is {}, above the limit of {}. Use fewer levels, \
          a smaller factor or a smaller amount",
         bots.join(", "),
-        percent(total.min(1.0)),
-        percent(limit),
+        format_percent(total.min(1.0)),
+        format_percent(limit),
     );
     if let [ladder] = ladders {
         let question = RuinQuestion { win_probability: ladder.decisive_rate(), ..ladder.question };
@@ -321,12 +321,15 @@ mod tests {
         testing::martingale(Decimal::TEN, levels)
     }
 
-    fn record(lower_bound: Option<f64>) -> TradeRecord {
-        TradeRecord { lower_bound, ..TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap()) }
+    fn record(lower_bound: Option<f64>) -> TrackRecord {
+        TrackRecord {
+            lower_bound,
+            ..TrackRecord::from_assumed_payout(Payout::from_parts(1_000_000).unwrap())
+        }
     }
 
     /// Checks ladders at a balance of 70.00 each and a payout of 100 %, so break-even is at 50 %.
-    fn check(stakes: &[StakeSettings], limit: f64, record: TradeRecord) -> RuinReport {
+    fn check(stakes: &[StakeSettings], limit: f64, record: TrackRecord) -> RuinReport {
         let settings = settings(stakes, |risk| risk.max_ruin_probability = limit);
         check_ruin(&settings, Money::from_minor(7_000), &vec![record; stakes.len()]).unwrap()
     }
@@ -388,7 +391,7 @@ mod tests {
         let even = record(None);
         let settings = settings(&[martingale(3), martingale(3)], |_| ());
         let both = StakeRuin::for_bots(&settings, Money::from_minor(7_000), &[even; 2]).unwrap();
-        let single = both[0].at(0.5).unwrap();
+        let single = both[0].probability_at(0.5).unwrap();
         assert_eq!(check(&[martingale(3)], single * 1.5, even).refusal, None);
         assert!(check(&[martingale(3), martingale(3)], single * 1.5, even).refusal.is_some());
         let flat = StakeSettings::Fixed { amount: Decimal::from(60) };

@@ -63,18 +63,18 @@ pub(crate) fn wallet_limits(bot: &BotSettings, settings: &SessionSettings) -> Wa
         (false, false) => OversizedStake::Refused,
     };
     WalletLimits {
-        rests,
-        ends,
+        period_stops: rests,
+        run_stops: ends,
         drawdown_fraction: max_drawdown_percent / 100.0,
         loss_streak: streaks.min().unwrap_or_default(),
         stake_fraction: max_stake_percent / 100.0,
-        most_stake,
+        max_stake: most_stake,
         oversized,
     }
 }
 
 fn to_units(amount: Decimal, scale: MoneyScale) -> Option<u64> {
-    scale.exact(amount).ok().and_then(|money| u64::try_from(money.minor()).ok())
+    scale.convert_exact(amount).ok().and_then(|money| u64::try_from(money.minor()).ok())
 }
 
 fn stop(amount: Decimal, percent: f64, scale: MoneyScale) -> Option<MoneyStop> {
@@ -83,7 +83,7 @@ fn stop(amount: Decimal, percent: f64, scale: MoneyScale) -> Option<MoneyStop> {
     (stop.amount.is_some() || percent > 0.0).then_some(stop)
 }
 
-pub(crate) fn least_payout(known: Payout, bot: &BotSettings, settings: &SessionSettings) -> Payout {
+pub(crate) fn lowest_payout(known: Payout, bot: &BotSettings, settings: &SessionSettings) -> Payout {
     let risk = &settings.risk;
     let least = risk.min_payout_percent_by_symbol.get(bot.symbol.as_str());
     let least = least.copied().unwrap_or(risk.min_payout_percent);
@@ -143,7 +143,7 @@ impl StakeList {
         Ok(())
     }
 
-    pub(crate) fn halved(&self) -> usize {
+    pub(crate) fn likely_halved_bots(&self) -> usize {
         self.listed.iter().filter(|listed| listed.ruin.is_likely_halved).map(|listed| listed.bots.len()).sum()
     }
 
@@ -192,7 +192,7 @@ impl StakeRuin {
                 let stake = i64::try_from(stake).unwrap_or(i64::MAX);
                 format!("stake {}", scale.format(Money::from_minor(stake)))
             }
-            StakePlan::Share { fraction, .. } => format!("stake {} of the balance", percent(fraction)),
+            StakePlan::Share { fraction, .. } => format!("stake {} of the balance", format_percent(fraction)),
             StakePlan::Kelly { .. } => "Kelly stake".to_owned(),
             StakePlan::Martingale { .. } | StakePlan::Soros { .. } => {
                 describe_ladder(&self.plan.stakes(&self.question)?, scale)
@@ -204,14 +204,18 @@ impl StakeRuin {
         } else {
             "break-even"
         };
-        let (at_rate, at_half) = (self.at(rate)?, self.at(0.5)?);
+        let (at_rate, at_half) = (self.probability_at(rate)?, self.probability_at(0.5)?);
         let is_nearly_never = at_rate.max(at_half) < MIN_SHOWN_PROBABILITY;
-        let at_wins = format!("at {} wins ({by})", percent(rate));
+        let at_wins = format!("at {} wins ({by})", format_percent(rate));
         let within = format!("{subject}, risk of ruin within {horizon} trades");
         let mut text = if is_nearly_never {
             format!("{within} below 0.01 % {at_wins} and at 50 % wins")
         } else {
-            format!("{within} {} {at_wins}, {} at 50 % wins", percent(at_rate), percent(at_half))
+            format!(
+                "{within} {} {at_wins}, {} at 50 % wins",
+                format_percent(at_rate),
+                format_percent(at_half)
+            )
         };
         let is_share = matches!(self.plan, StakePlan::Share { .. } | StakePlan::Kelly { .. });
         let mut is_likely_halved = false;
@@ -219,8 +223,8 @@ impl StakeRuin {
             let runs = (MAX_SIMULATED_TRADES / u64::from(horizon)).max(MIN_RUNS);
             let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
             let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
-            let ends = [trials.share(), trials.stopped_share(), trials.reached_share()];
-            let runs = format!("of {runs} simulated runs at {} wins", percent(rate));
+            let ends = [trials.ruined_share(), trials.stopped_share(), trials.reached_target_share()];
+            let runs = format!("of {runs} simulated runs at {} wins", format_percent(rate));
             if self.limits != WalletLimits::default() {
                 let is_never = is_nearly_never && ends == [0.0; 3];
                 let results =
@@ -230,18 +234,18 @@ impl StakeRuin {
             if is_share {
                 let halved = trials.halved_share();
                 is_likely_halved = halved >= HALVED_WARNING_SHARE;
-                let _ = write!(text, "; balance halved in {} {runs}", percent(halved));
+                let _ = write!(text, "; balance halved in {} {runs}", format_percent(halved));
             }
         }
         Ok(RuinDescription { text, is_likely_halved })
     }
 
     fn describe_shares(&self, [ruined, stopped, reached]: [f64; 3]) -> String {
-        let (ruined, stopped) = (percent(ruined), percent(stopped));
-        if self.limits.ends.profit.is_empty() {
+        let (ruined, stopped) = (format_percent(ruined), format_percent(stopped));
+        if self.limits.run_stops.profit.is_empty() {
             return format!("ruined in {ruined}, stopped for good in {stopped}");
         }
-        let reached = percent(reached);
+        let reached = format_percent(reached);
         format!(
             "ruined in {ruined}, stopped for good in {stopped}, profit target of the run reached in {reached}"
         )
@@ -257,13 +261,20 @@ fn describe_ladder(stakes: &[u64], scale: MoneyScale) -> String {
 }
 
 pub(crate) fn describe_limits(limits: &WalletLimits, scale: MoneyScale) -> String {
-    let WalletLimits { rests, ends, drawdown_fraction, loss_streak, stake_fraction, most_stake, oversized } =
-        limits;
+    let WalletLimits {
+        period_stops: rests,
+        run_stops: ends,
+        drawdown_fraction,
+        loss_streak,
+        stake_fraction,
+        max_stake: most_stake,
+        oversized,
+    } = limits;
     let is_on = |stops: &Stops| !stops.loss.is_empty() || !stops.profit.is_empty();
     let drawdown =
-        (*drawdown_fraction > 0.0).then(|| format!("max drawdown {}", percent(*drawdown_fraction)));
+        (*drawdown_fraction > 0.0).then(|| format!("max drawdown {}", format_percent(*drawdown_fraction)));
     let streak = (*loss_streak > 0).then(|| format!("max {loss_streak} losses in a row"));
-    let share = (*stake_fraction > 0.0).then(|| percent(*stake_fraction));
+    let share = (*stake_fraction > 0.0).then(|| format_percent(*stake_fraction));
     let amount = i64::try_from(*most_stake).ok().filter(|most| *most > 0).map(Money::from_minor);
     let largest: Vec<String> = share.into_iter().chain(amount.map(|most| scale.format(most))).collect();
     let larger = match oversized {
@@ -278,7 +289,7 @@ pub(crate) fn describe_limits(limits: &WalletLimits, scale: MoneyScale) -> Strin
     limits.join(", ")
 }
 
-pub(crate) fn percent(fraction: f64) -> String {
+pub(crate) fn format_percent(fraction: f64) -> String {
     format!("{:.2} %", fraction * 100.0)
 }
 
@@ -286,7 +297,7 @@ pub(crate) fn percent(fraction: f64) -> String {
 mod tests {
     use super::*;
     use crate::{
-        CooldownScope, PauseCause, PauseScope, PauseSettings, RuinReport, TradeRecord, check_ruin, testing,
+        CooldownScope, PauseCause, PauseScope, PauseSettings, RuinReport, TrackRecord, check_ruin, testing,
     };
 
     /// Stakes of 10 with a balance of 70, at a payout of 100 % and even odds, over 40 trades.
@@ -302,12 +313,12 @@ mod tests {
 
     fn line_with(mut settings: SessionSettings, balance: i64) -> String {
         settings.balance = Decimal::from(balance);
-        let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
+        let even = TrackRecord::from_assumed_payout(Payout::from_parts(1_000_000).unwrap());
         check_ruin(&settings, Money::from_minor(balance * 100), &[even]).unwrap().stakes.remove(0)
     }
 
     fn report(settings: &SessionSettings) -> RuinReport {
-        let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
+        let even = TrackRecord::from_assumed_payout(Payout::from_parts(1_000_000).unwrap());
         check_ruin(settings, Money::from_minor(7_000), &vec![even; settings.bots.len()]).unwrap()
     }
 
@@ -363,10 +374,10 @@ mod tests {
         };
         let (free, held) = (with(0.0), with(40.0));
         let halved = percent_behind(&free.stakes[0], "at 50 % wins; balance halved in ");
-        assert!((halved - 62.5).abs() < 0.3 && free.halved == 1, "{free:?}");
+        assert!((halved - 62.5).abs() < 0.3 && free.likely_halved_bots == 1, "{free:?}");
         // A stake of half the balance could exceed the drawdown of 40 %, so no trade is opened.
         assert!(held.stakes[0].contains("; balance halved in 0.00 % of 333333 simulated runs"), "{held:?}");
-        assert_eq!(held.halved, 0);
+        assert_eq!(held.likely_halved_bots, 0);
     }
 
     #[test]
@@ -399,15 +410,15 @@ mod tests {
             risk.bots.insert("b".to_owned(), other);
         });
         let expected = WalletLimits {
-            rests: Stops {
+            period_stops: Stops {
                 loss: vec![MoneyStop { amount: None, fraction: 0.1 }, stop(500), stop(400)],
                 profit: vec![stop(700)],
             },
-            ends: Stops::default(),
+            run_stops: Stops::default(),
             drawdown_fraction: 0.25,
             loss_streak: 3,
             stake_fraction: 0.5,
-            most_stake: 0,
+            max_stake: 0,
             oversized: OversizedStake::Refused,
         };
         assert_eq!(wallet_limits(&settings.bots[0], &settings), expected);

@@ -104,7 +104,7 @@ impl Session {
         limits.bind_ids(&names, &symbols);
         let mut session = Self {
             state: RiskState::new(&limits, symbols.len()).with_bots(names.len()),
-            max_open_trades: limits.max_concurrent(symbols.len()),
+            max_open_trades: limits.open_trade_cap(symbols.len()),
             intents: Intents::with_capacity(TYPICAL_OPEN_TRADES, symbols.len()),
             names,
             bots,
@@ -149,7 +149,7 @@ impl Session {
             self.open_day(now, actions);
         }
         if now >= self.next_release {
-            self.release(now);
+            self.handle_due_time(now);
         }
     }
 
@@ -173,7 +173,11 @@ impl Session {
             EventKind::Settled(settled) => self.end_trade(settled, event.at, actions),
             EventKind::SettledByPerson { intent, outcome, profit } => {
                 self.exclude_by_id(*intent);
-                self.end_trade(&TradeSettlement::by_operator(*intent, *outcome, *profit), event.at, actions);
+                self.end_trade(
+                    &TradeSettlement::from_operator(*intent, *outcome, *profit),
+                    event.at,
+                    actions,
+                );
             }
             EventKind::Correction { intent, outcome, profit } => {
                 self.on_correction(*intent, (*outcome, *profit), event.at, actions);
@@ -183,7 +187,7 @@ impl Session {
                 self.end_second_trade(venue_id, *profit);
             }
             EventKind::WalletDifference { amount } => self.record_difference(*amount),
-            EventKind::Balance { amount } => self.ledger.record_wallet(*amount),
+            EventKind::Balance { amount } => self.ledger.record_wallet_balance(*amount),
             EventKind::Skew { offset } => self.state.skew = *offset,
             EventKind::Control { control: Control::Halt } => self.state.halted = true,
             EventKind::Control { control: Control::Suspend } => self.state.suspended = true,
@@ -204,7 +208,7 @@ impl Session {
 
     /// Returns the intents that still have a reserved stake but no known trade.
     /// Each of these intents is in doubt or marked as not opened.
-    pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
+    pub fn reserved_intents(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved_intents()
     }
 
@@ -297,8 +301,8 @@ impl Session {
         actions: &mut Vec<Action>,
     ) -> Result<(), Rule> {
         let (proposal, probe) = self.proposal(id, signal, moment);
-        risk::approve(&proposal, self.view(proposal.symbol), actions)?;
-        self.begin(&proposal, probe);
+        risk::approve(&proposal, self.risk_view(proposal.symbol), actions)?;
+        self.begin_trade(&proposal, probe);
         Ok(())
     }
 
@@ -327,17 +331,17 @@ impl Session {
     }
 
     #[inline]
-    fn view(&self, symbol: SymbolId) -> RiskView<'_> {
+    fn risk_view(&self, symbol: SymbolId) -> RiskView<'_> {
         let Self { limits, state, ledger, intents, .. } = self;
         RiskView { limits, state, ledger, intents, counts: intents.counts(symbol) }
     }
 
     #[inline]
-    fn begin(&mut self, proposal: &Proposal<'_>, probe: PayoutProbe) {
+    fn begin_trade(&mut self, proposal: &Proposal<'_>, probe: PayoutProbe) {
         let id = self.intents.next;
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let times = (decision_time, nominal_close);
-        self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
+        self.intents.push(Intent::new((id, bot, symbol), (direction, stake), times));
         // Precedes the reservation of the stake, because ladder rounding uses the free balance at the decision.
         self.count_trade(proposal, id, probe);
         self.ledger.reserve(stake);
@@ -374,7 +378,7 @@ impl Session {
 
     /// Returns the latest time to send the order of an approved trade.
     /// After this time, the signal counts as late, whatever the cause of the delay.
-    pub fn latest_departure(&self, approved: &ApprovedTrade) -> Millis {
+    pub fn send_deadline(&self, approved: &ApprovedTrade) -> Millis {
         let bot = self.bots.get(approved.bot().index());
         bot.map_or(Millis::MAX, |bot| {
             risk::send_deadline(&self.limits, bot.interval, self.order_time(approved.terms()))
@@ -391,7 +395,7 @@ impl Session {
 
     /// Returns the number of longer candles that were not built because shorter candles were missing.
     pub fn unbuilt_longer_candles(&self) -> u64 {
-        self.bots.iter().map(|bot| bot.longer_candles.not_built()).sum()
+        self.bots.iter().map(|bot| bot.longer_candles.not_built_count()).sum()
     }
 
     /// Returns the staleness of each bot's longer candles, in the order of the bots.
@@ -421,7 +425,7 @@ impl Session {
         if self.second_trades.iter().all(|known| known.venue_id != trade.venue_id) {
             self.second_trades.push(*trade);
             self.ledger.reserve(trade.stake);
-            self.intents.begin_duplicate(trade.intent);
+            self.intents.add_duplicate(trade.intent);
         }
     }
 
@@ -429,7 +433,7 @@ impl Session {
         if let Some(place) = self.second_trades.iter().position(|known| known.venue_id == *venue_id) {
             let trade = self.second_trades.remove(place);
             self.ledger.settle(trade.stake, profit);
-            let bot = self.intents.end_duplicate(trade.intent);
+            let bot = self.intents.remove_duplicate(trade.intent);
             self.add_session_profit(bot.unwrap_or(BotId::RETIRED), profit);
             if let Some(bot) = bot {
                 self.state.add_bot_profit(bot, profit);

@@ -65,7 +65,7 @@ pub struct SessionSettings {
 
 impl SessionSettings {
     pub(crate) fn exact_balance(&self) -> Result<Money, EngineError> {
-        EngineError::exact(self.money_scale, self.balance, "account.initial_balance")
+        EngineError::exact_money(self.money_scale, self.balance, "account.initial_balance")
     }
 
     pub(crate) fn check_longer_share(&self) -> Result<(), EngineError> {
@@ -110,7 +110,7 @@ impl SessionSettings {
         let by_symbol = own.min_payout_percent_by_symbol.iter();
         let by_symbol = by_symbol.map(|(name, least)| (name.clone(), if *least > 0.0 { 1.0 } else { 0.0 }));
         let session = &own.session;
-        let of_bots = own.bots.values().any(BotLimitSettings::limits_session);
+        let of_bots = own.bots.values().any(BotLimitSettings::has_session_limit);
         let (is_limited, of) = (!session.is_none() || of_bots, session.of);
         let limit = if is_limited { Decimal::ONE } else { Decimal::ZERO };
         let session = SessionLimitSettings { of, loss_limit: limit, ..SessionLimitSettings::default() };
@@ -214,8 +214,8 @@ impl BotSettings {
 }
 
 impl EngineError {
-    pub(crate) fn exact(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, Self> {
-        scale.exact(amount).map_err(|source| Self::Amount { key: key.to_owned(), source })
+    pub(crate) fn exact_money(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, Self> {
+        scale.convert_exact(amount).map_err(|source| Self::Amount { key: key.to_owned(), source })
     }
 
     pub(crate) fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {

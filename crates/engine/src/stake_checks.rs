@@ -109,7 +109,7 @@ fn find_first_bound_below<'a>(bounds: &[(&'a str, Option<Money>)], cost: Money) 
 }
 
 fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
-    if !matches!(bot.stake, StakeSettings::Kelly { .. }) || limits.caps_open_trades() {
+    if !matches!(bot.stake, StakeSettings::Kelly { .. }) || limits.has_open_trade_cap() {
         return Ok(());
     }
     Err(EngineError::setting(
@@ -129,7 +129,7 @@ pub(crate) fn max_concurrent_trades(bot: &BotSettings, limits: &Limits) -> i64 {
     let lasts = bot.expiry().close_type.duration() + delay;
     // The last order is sent when the first trade closes, before its settlement is known.
     let asked = lasts.get() / bot.interval.length().get().max(1) + 1;
-    let most = limits.max_open_for(&bot.name).and_then(|most| i64::try_from(most).ok());
+    let most = limits.max_open_trades_for(&bot.name).and_then(|most| i64::try_from(most).ok());
     most.map_or(asked, |most| asked.min(most)).max(1)
 }
 
@@ -142,7 +142,7 @@ fn check_largest_stake(
     let above = |most: Option<Money>| most.filter(|most| cost.largest > *most).map(|most| scale.format(most));
     let of_amount = above(limits.largest_stake()).map(|most| format!("risk.max_stake = {most}"));
     let of_share = || {
-        let most = above(limits.share_of(free).filter(|_| free.is_positive()))?;
+        let most = above(limits.max_stake_share_of(free).filter(|_| free.is_positive()))?;
         Some(format!("the {most} that risk.max_stake_percent allows after the lower levels have lost"))
     };
     let Some(bound) = of_amount.or_else(of_share) else { return Ok(()) };
@@ -163,7 +163,7 @@ fn daily_limit_notice(
     let of_all = &limits.daily_loss_limit;
     let percent = risk.daily_loss_limit_percent;
     let name = &bot.name;
-    let own = limits.own_daily_loss_limit(name);
+    let own = limits.bot_daily_loss_limit(name);
     let own_percent = risk.bots.get(name).map_or(0.0, |own| own.daily_loss_limit_percent);
     let found = [
         ("risk.daily_loss_limit".to_owned(), of_all.amount(), false),
@@ -266,13 +266,13 @@ fn violated_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneySca
     let bounds = [
         ("risk.max_stake", limits.largest_stake(), false),
         ("risk.daily_loss_limit", limits.daily_loss_limit.amount(), false),
-        ("risk.max_stake_percent of account.initial_balance", limits.share_of(balance), true),
+        ("risk.max_stake_percent of account.initial_balance", limits.max_stake_share_of(balance), true),
         (
             "risk.daily_loss_limit_percent of account.initial_balance",
             limits.daily_loss_limit.share_of(balance),
             true,
         ),
-        ("risk.session.loss_limit", limits.session.loss_limit.at(balance), true),
+        ("risk.session.loss_limit", limits.session.loss_limit.amount_at(balance), true),
         ("account.initial_balance", Some(balance), true),
         ("risk.max_drawdown_percent of account.initial_balance", limits.max_drawdown_amount(balance), true),
     ];
@@ -297,7 +297,8 @@ fn violated_bot_limit(
     bounds.into_iter().find_map(|(key, amount, bound)| {
         let bound = bound.filter(|bound| stake > *bound)?;
         // An amount applies at any balance, a percentage only at the given balance.
-        let amount = scale.exact(amount).ok().filter(|amount| amount.is_positive() && stake > *amount);
+        let amount =
+            scale.convert_exact(amount).ok().filter(|amount| amount.is_positive() && stake > *amount);
         let key = if amount.is_some() { key.to_owned() } else { format!("{key}_percent") };
         let limit = format!("risk.bots.{bot}.{key}");
         let shown = scale.format(amount.unwrap_or(bound));

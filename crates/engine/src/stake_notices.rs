@@ -1,10 +1,10 @@
 //! Notices about stakes: payout probes, stakes that may exceed their maximum, and unprofitable ladder levels.
 
 use crate::risk::Limits;
-use crate::ruin_limits::least_payout;
+use crate::ruin_limits::lowest_payout;
 use crate::stake::Stake;
 use crate::{
-    BotSettings, EngineError, IfRefused, RiskSettings, SessionSettings, StakeSettings, TradeBook, TradeRecord,
+    BotSettings, EngineError, IfRefused, RiskSettings, SessionSettings, StakeSettings, TrackRecord, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Payout, group_thousands};
@@ -40,9 +40,9 @@ pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
 }
 
 /// Returns a notice for each bot that made payout probes in a run, with the number of probes.
-pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
+pub fn payout_probe_count_notices(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
     let notice = |(index, bot): (usize, &BotSettings)| {
-        let exact = |amount| settings.money_scale.exact(amount).ok();
+        let exact = |amount| settings.money_scale.convert_exact(amount).ok();
         let of_share = || {
             let is_share =
                 matches!(bot.stake, StakeSettings::Share { .. }) && needs_payout(bot, &settings.risk);
@@ -93,9 +93,9 @@ fn format_amount(settings: &SessionSettings, amount: Decimal) -> String {
 
 /// Returns a notice for each bot whose stake may grow above `max_stake`.
 /// `records` contain the payouts of the symbols, in bot order.
-pub fn outgrown_stakes(
+pub fn excessive_stake_notices(
     settings: &SessionSettings,
-    records: &[TradeRecord],
+    records: &[TrackRecord],
 ) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
@@ -103,8 +103,8 @@ pub fn outgrown_stakes(
     let bots = settings.bots.iter().zip(records);
     let described = bots.filter_map(|(bot, record)| match bot.stake {
         StakeSettings::Soros { amount, wins, if_refused: IfRefused::Wait } => {
-            let base = limits.round_down_to_step(scale.exact(amount).ok()?);
-            let payout = least_payout(record.payout, bot, settings);
+            let base = limits.round_down_to_step(scale.convert_exact(amount).ok()?);
+            let payout = lowest_payout(record.payout, bot, settings);
             let (wins, stake) =
                 find_first_stake_above(most, (base, wins), payout, |stake| limits.round_down_to_step(stake))?;
             Some(describe_soros(bot, (wins, stake, most), payout, scale))
@@ -171,16 +171,16 @@ const MAX_LISTED_LEVELS: usize = 4;
 
 /// Returns a notice for each ladder with levels on which a win does not recover the previous losses.
 /// The notice states the result of a win on each of these levels. `records` contain the payouts, in bot order.
-pub fn unprofitable_levels(
+pub fn unprofitable_level_notices(
     settings: &SessionSettings,
-    records: &[TradeRecord],
+    records: &[TrackRecord],
 ) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let mut lines = Vec::new();
     for (index, (bot, record)) in settings.bots.iter().zip(records).enumerate() {
         let StakeSettings::Martingale { factor, .. } = bot.stake else { continue };
         let stakes = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?.level_stakes();
-        let payout = least_payout(record.payout, bot, settings);
+        let payout = lowest_payout(record.payout, bot, settings);
         let left = net_win_by_level(&stakes, payout).into_iter().enumerate();
         let short: Vec<(usize, Money)> = left.filter(|(_, left)| *left < Money::ZERO).collect();
         if short.is_empty() {
@@ -253,8 +253,8 @@ mod tests {
             change(risk);
         };
         let settings = testing::settings(1_000, limited, vec![testing::bot("a", stake)]);
-        let payout = TradeRecord::assumed(Payout::from_parts(800_000).unwrap());
-        outgrown_stakes(&settings, &[payout]).unwrap().concat()
+        let payout = TrackRecord::from_assumed_payout(Payout::from_parts(800_000).unwrap());
+        excessive_stake_notices(&settings, &[payout]).unwrap().concat()
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
         let stake = StakeSettings::Martingale { amount: Decimal::TEN, factor, levels, entry, if_refused };
         let settings = testing::settings(1_000, |_| {}, vec![testing::bot("b", stake)]);
         let payout = Payout::from_percent(Decimal::from(percent)).unwrap();
-        unprofitable_levels(&settings, &[TradeRecord::assumed(payout)]).unwrap()
+        unprofitable_level_notices(&settings, &[TrackRecord::from_assumed_payout(payout)]).unwrap()
     }
 
     /// Hand-computed: 10, 15, 22.50 win 8.50, 12.75 and 19.12, after losses of 0, 10 and 25.

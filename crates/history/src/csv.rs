@@ -1,7 +1,7 @@
 //! CSV candle files: a header, then one candle per line with unquoted numbers.
 
 use crate::HistoryError;
-use crate::disk::{SystemDisk, replace_by};
+use crate::disk::{SystemDisk, replace_with};
 use candlewick_sdk::{Candle, CandleError, CandleSeries, Interval, Millis, Ohlcv, Series};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -109,7 +109,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl LineError {
-    pub(crate) fn too_long() -> String {
+    pub(crate) fn too_long_message() -> String {
         format!("the line is longer than {MAX_LINE_BYTES} bytes; is this a candle file?")
     }
 
@@ -117,7 +117,7 @@ impl LineError {
         match self {
             Self::Io(error) => HistoryError::io(path, "read")(error),
             Self::TooLong { line } => {
-                HistoryError::InvalidLine { path: path.to_owned(), line, problem: Self::too_long() }
+                HistoryError::InvalidLine { path: path.to_owned(), line, problem: Self::too_long_message() }
             }
         }
     }
@@ -167,7 +167,7 @@ fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
         return Err(column_count_problem(COLUMNS + surplus));
     }
     let [time, open, high, low, close, volume] = cells;
-    let time = Millis::new(parse_whole(time, "milliseconds")?);
+    let time = Millis::new(parse_unix_time(time, "milliseconds")?);
     let numbers = Ohlcv {
         open: parse_number("open", open)?,
         high: parse_number("high", high)?,
@@ -188,7 +188,7 @@ fn column_count_problem(found: usize) -> String {
     format!("{found} columns instead of {COLUMNS} ({CSV_HEADER}); is the line cut off?")
 }
 
-pub(crate) fn parse_whole(text: &str, unit: &str) -> Result<i64, String> {
+pub(crate) fn parse_unix_time(text: &str, unit: &str) -> Result<i64, String> {
     text.parse().map_err(|_| {
         format!("time \"{}\" is not a whole number of {unit} since 1970", excerpt(text.as_bytes()))
     })
@@ -250,7 +250,7 @@ pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()
 }
 
 pub fn write_csv_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
-    let written = replace_by(&SystemDisk, path, &mut |file| {
+    let written = replace_with(&SystemDisk, path, &mut |file| {
         write_csv(series, BufWriter::with_capacity(256 * 1024, file))
     });
     written.map_err(HistoryError::io(path, "write"))

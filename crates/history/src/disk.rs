@@ -39,11 +39,11 @@ pub(crate) struct SystemDisk;
 
 impl Disk for SystemDisk {}
 
-pub(crate) const PARTIAL: &str = ".partial";
+pub(crate) const PARTIAL_SUFFIX: &str = ".partial";
 
 /// Replaces the file at `path` atomically. After a crash, a file whose name ends in [`PARTIAL`] may remain.
 pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
+    replace_with(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }
 
 /// Writes a file atomically and follows symbolic links. Special files, such as pipes, are written directly.
@@ -69,17 +69,17 @@ pub fn write_whole_file<T>(
             if permissions.readonly() {
                 return Err(io::ErrorKind::PermissionDenied.into());
             }
-            replace_by(&SystemDisk, &fs::canonicalize(path)?, &mut |file| {
+            replace_with(&SystemDisk, &fs::canonicalize(path)?, &mut |file| {
                 file.set_permissions(permissions.clone())?;
                 fill(file)
             })?;
         }
-        None => replace_by(&SystemDisk, path, &mut fill)?,
+        None => replace_with(&SystemDisk, path, &mut fill)?,
     }
     written.ok_or_else(|| io::Error::other("the file was not written"))
 }
 
-pub(crate) fn replace_by(
+pub(crate) fn replace_with(
     disk: &dyn Disk,
     path: &Path,
     write: &mut dyn FnMut(&mut File) -> io::Result<()>,
@@ -157,7 +157,7 @@ fn partial_name(path: &Path) -> PathBuf {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let write = WRITES.fetch_add(1, Ordering::Relaxed);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}-{write}{PARTIAL}", std::process::id()))
+    path.with_file_name(format!(".{name}.{}-{write}{PARTIAL_SUFFIX}", std::process::id()))
 }
 
 #[cfg(test)]
@@ -215,10 +215,10 @@ mod tests {
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
         };
         replace(&SystemDisk, &path, &[b"old"]).unwrap();
-        let written = replace_by(&SystemDisk, &path, &mut |file| {
+        let written = replace_with(&SystemDisk, &path, &mut |file| {
             file.write_all(b"ne")?;
             let names = names();
-            assert!(names.len() == 2 && names.iter().any(|name| name.ends_with(PARTIAL)), "{names:?}");
+            assert!(names.len() == 2 && names.iter().any(|name| name.ends_with(PARTIAL_SUFFIX)), "{names:?}");
             remove_partial_files_in(folder.path());
             file.write_all(b"w")
         });

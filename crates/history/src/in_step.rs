@@ -27,11 +27,11 @@ const NEGLIGIBLE_MOVE_SHARE: f64 = 0.02;
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesMismatch {
     pub symbol: Symbol,
-    pub fine: Interval,
-    pub coarse: Interval,
+    pub fine_interval: Interval,
+    pub coarse_interval: Interval,
     pub span: Range<Millis>,
-    pub is_whole: bool,
-    pub share: f64,
+    pub covers_all_closes: bool,
+    pub differing_share: f64,
     pub kind: MismatchKind,
 }
 
@@ -96,11 +96,11 @@ fn find_mismatch(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMis
     }
     Some(SeriesMismatch {
         symbol: fine.symbol(),
-        fine: fine.interval(),
-        coarse: coarse.interval(),
+        fine_interval: fine.interval(),
+        coarse_interval: coarse.interval(),
         span: suspects.first()?.moment..suspects.last()?.moment,
-        is_whole: suspects.len() == all.len(),
-        share: differing_share(&suspects),
+        covers_all_closes: suspects.len() == all.len(),
+        differing_share: differing_share(&suspects),
         kind,
     })
 }
@@ -242,7 +242,7 @@ impl<'a> CloseLookup<'a> {
 
 impl fmt::Display for SeriesMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { symbol, fine, coarse, .. } = self;
+        let Self { symbol, fine_interval: fine, coarse_interval: coarse, .. } = self;
         let (what, mean) = match self.kind {
             MismatchKind::Shifted(lag) => {
                 let (side, amount) = if lag < Millis::ZERO {
@@ -258,7 +258,7 @@ impl fmt::Display for SeriesMismatch {
             MismatchKind::OtherPrices(mean) => (format!("has different prices from {coarse}"), mean),
             MismatchKind::Unrelated(mean) => (format!("does not fit {coarse} at any lag"), mean),
         };
-        let (percent, mean) = ((self.share * 100.0).round(), round_to_two_digits(mean));
+        let (percent, mean) = ((self.differing_share * 100.0).round(), round_to_two_digits(mean));
         write!(f, "{symbol} {fine} {what}: {percent} % of the closes differ, by {mean} on average")
     }
 }

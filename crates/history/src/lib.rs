@@ -38,8 +38,8 @@ pub use generate::{GenerateSettings, ParseRegimeError, Regime, generate};
 pub use hash::{HashedSeries, combine_series_hashes, data_hash, series_hash};
 #[cfg(feature = "import")]
 pub use import::{
-    BarTime, ClockChange, ColumnRoles, DateOrder, DecimalMark, Delimiter, DetectedFrom, ImportFormat,
-    ImportSettings, ImportedSeries, ParseTableOptionError, ParseZoneError, TableSettings, Zone, import_bytes,
+    BarTime, ClockChange, ColumnRoles, DateOrder, DecimalMark, Delimiter, ImportFormat, ImportSettings,
+    ImportedSeries, ParseTableOptionError, ParseZoneError, TableSettings, ValueSource, Zone, import_bytes,
     import_file,
 };
 pub use in_step::{MismatchKind, SeriesMismatch, series_mismatches};
@@ -47,5 +47,5 @@ pub use market::{
     AssetType, KnownMarket, currency_pair, expected_asset_type, is_asset_code, is_currency_pair, known_market,
 };
 pub use parquet::{read_parquet, read_parquet_file, write_parquet_file};
-pub use resample::{ResampledSeries, count_resampled, resample, resample_with_coverage};
+pub use resample::{ResampledSeries, count_resampled_candles, resample, resample_with_coverage};
 pub use source::{CandleFile, CandleFormat};

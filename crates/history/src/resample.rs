@@ -44,7 +44,7 @@ pub fn resample_with_coverage(
     Ok(ResampledSeries { candles, counts: resampler.counts() })
 }
 
-pub fn count_resampled(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {
+pub fn count_resampled_candles(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {
     let rule = LongerRule::for_symbol(series.symbol(), Some(percent));
     let resampler = |length: Millis| {
         let interval = Interval::from_seconds(length.get() / 1_000).ok()?;

@@ -4,7 +4,7 @@
 mod fixture;
 
 use candlewick_history::{
-    ClockChange, DetectedFrom, ImportFormat, ImportSettings, ImportedSeries, import_file, no_progress,
+    ClockChange, ImportFormat, ImportSettings, ImportedSeries, ValueSource, import_file, no_progress,
 };
 use candlewick_sdk::{Candle, Interval};
 use fixture::{MINUTE, Row, TEN_PM, collect_rows, gzip, import, settings, zip};
@@ -313,7 +313,7 @@ fn reads_unix_times_of_all_units() {
         let row = |minute: i64| format!("{},1,1,1,1,0\n", (TEN_PM + minute * MINUTE) * factor / divisor);
         let rows: String = (0..4).map(row).collect();
         let imported = import("x.csv", format!("time,open,high,low,close,volume\n{rows}"), symbol).unwrap();
-        (collect_rows(&imported), imported.in_seconds)
+        (collect_rows(&imported), imported.was_in_seconds)
     };
     let (milliseconds, in_seconds) = read(1, 1);
     assert_eq!((milliseconds.len(), in_seconds, milliseconds[0].0), (4, false, TEN_PM));
@@ -340,13 +340,13 @@ fn reads_exchange_midnights_as_days_and_hours_as_a_table() {
 #[test]
 fn reports_where_symbol_and_interval_come_from() {
     for (name, options, expected) in [
-        ("EURUSD_1m.csv", "", (DetectedFrom::Name, DetectedFrom::Name)),
-        ("BTCUSDT-1m-2024-01-02.csv", "", (DetectedFrom::Name, DetectedFrom::Content)),
-        ("ETHBTC_zstd.feather", "symbol=ETHBTC", (DetectedFrom::Option, DetectedFrom::Spacing)),
-        ("EURUSD_1m.csv", "interval=1m", (DetectedFrom::Name, DetectedFrom::Option)),
+        ("EURUSD_1m.csv", "", (ValueSource::Name, ValueSource::Name)),
+        ("BTCUSDT-1m-2024-01-02.csv", "", (ValueSource::Name, ValueSource::Content)),
+        ("ETHBTC_zstd.feather", "symbol=ETHBTC", (ValueSource::Option, ValueSource::Spacing)),
+        ("EURUSD_1m.csv", "interval=1m", (ValueSource::Name, ValueSource::Option)),
     ] {
         let imported = read(name, options).unwrap();
-        assert_eq!((imported.symbol_from, imported.interval_from), expected, "{name}");
+        assert_eq!((imported.symbol_source, imported.interval_source), expected, "{name}");
     }
     assert_eq!(ImportSettings::default().clock_change, ClockChange::Strict);
 }
@@ -360,7 +360,7 @@ fn reverses_newest_first_files_and_rejects_mixed_order() {
         import_file(&path, &ImportSettings::default(), &mut no_progress).map_err(|error| error.to_string())
     };
     let turned = write(&[3, 2, 1]).unwrap();
-    assert!(turned.newest_first);
+    assert!(turned.was_newest_first);
     assert_eq!(turned.candles.start().get(), TEN_PM + MINUTE);
     for (rows, problem) in [
         (&[1, 2, 2, 3][..], "line 4: time 1704232920000 occurs twice;"),

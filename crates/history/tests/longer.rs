@@ -1,7 +1,7 @@
 //! Longer forex candles compared with a minute-by-minute computation from the definition (`domain 3`).
 #![allow(clippy::unwrap_used, reason = "a date that does not exist fails its test")]
 
-use candlewick_history::{ResampledSeries, count_resampled, resample_with_coverage};
+use candlewick_history::{ResampledSeries, count_resampled_candles, resample_with_coverage};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series, TradingWeek};
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Timelike, Utc, Weekday};
 use chrono_tz::America::New_York;
@@ -132,8 +132,9 @@ fn missing_minutes_do_not_remove_longer_candles() {
         let missing = (whole.len() - thin.len()) as f64 / whole.len() as f64;
         assert!((0.04..0.06).contains(&missing), "{missing}");
         assert_eq!(check(&thin).len(), 5);
-        let hours =
-            count_resampled(&series(&thin), 50.0).into_iter().find(|(step, _)| step.to_string() == "1h");
+        let hours = count_resampled_candles(&series(&thin), 50.0)
+            .into_iter()
+            .find(|(step, _)| step.to_string() == "1h");
         let (_, counts) = hours.unwrap();
         assert_eq!(counts.not_built, 0);
         assert!(counts.built_with_gaps > 100, "{counts:?}");

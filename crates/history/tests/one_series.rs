@@ -186,7 +186,7 @@ fn sorts_local_times_before_applying_the_zone() {
     let found = |text: &str, options: &str| {
         let imported = import("x.csv", text, &format!("symbol=BTCUSDT interval=15m {options}"))?;
         let rows = imported.candles.candles().iter().map(|candle| (candle.time().get(), candle.open()));
-        Ok::<_, String>((rows.collect::<Vec<_>>(), imported.newest_first))
+        Ok::<_, String>((rows.collect::<Vec<_>>(), imported.was_newest_first))
     };
     let reversed = |mut rows: Vec<(String, usize)>| {
         rows.reverse();
@@ -244,7 +244,7 @@ fn repair_prefers_complete_candle_and_asks_about_conflicts() {
     let conflict = check("EURUSD_1m.csv", &with(&format!("{whole}\n{other}\n{whole}")), "").unwrap();
     let counts = conflict.findings.counts();
     assert_eq!((counts[&FindingKind::Conflict], counts[&FindingKind::Duplicate]), (1, 1));
-    assert_eq!(conflict.conflicts(), 1);
+    assert_eq!(conflict.conflict_count(), 1);
     for (choice, volume) in [("first", 12.0), ("last", 12.0), ("larger", 40.0)] {
         let resolved = conflict.resolve_conflicts(choice.parse::<ConflictChoice>().unwrap());
         let fixed = resolved.fix(&[]).candles.unwrap();

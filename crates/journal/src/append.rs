@@ -95,7 +95,7 @@ pub(crate) async fn insert_exchanges(
             .bind(exchange.intent.map(u64::cast_signed))
             .bind(exchange.sent.get())
             .bind(exchange.received.map(candlewick_sdk::Millis::get))
-            .bind(exchange.what.as_str())
+            .bind(exchange.request_line.as_str())
             .bind(exchange.request.as_str())
             .bind(response)
             .bind(exchange.status.map(i64::from))

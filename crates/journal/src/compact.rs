@@ -104,7 +104,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<C
             } else if !is_old_candle(&stored, since) && !is_snapshot(&stored.line.body) {
                 store.record(stored.line);
             }
-            if store.pending() >= LINES_PER_COMMIT {
+            if store.pending_count() >= LINES_PER_COMMIT {
                 store.commit().await?;
             }
         }
@@ -136,7 +136,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<VerifiedJournal> {
         reason: "the file name is not valid UTF-8".to_owned(),
     })?;
     // The statement runs in one read transaction, so the copy contains no part of a concurrent write.
-    let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.driver()).await;
+    let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.sqlx()).await;
     copied.with_url(&JournalUrl::from_path(to))?;
     source.close().await;
     let verified = verify_copy(copy.partial_path()).await.map_err(|error| with_original_url(error, url))?;
@@ -147,7 +147,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<VerifiedJournal> {
 async fn verify_copy(copy: &Path) -> Result<VerifiedJournal> {
     let url = JournalUrl::from_path(copy);
     let mut connection = Connection::open(&url, Purpose::Write).await?;
-    lease::clear_holder(connection.driver(), &url).await?;
+    lease::clear_holder(connection.sqlx(), &url).await?;
     connection.close().await;
     Reader::open(&url).await?.verify().await
 }

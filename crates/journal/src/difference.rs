@@ -46,16 +46,18 @@ impl BaseResponses {
         if whole.len() < MIN_RESPONSE_BYTES {
             return Some(whole.to_owned());
         }
-        let before = self.0.get(&exchange.what).filter(|base| base.differences < MAX_CHAINED_DIFFERENCES);
+        let before =
+            self.0.get(&exchange.request_line).filter(|base| base.differences < MAX_CHAINED_DIFFERENCES);
         let short = before.map(|BaseResponse { id, whole: earlier, differences }| {
             (encode_difference(&Difference { base: *id, parts: diff_parts(earlier, whole) }), differences + 1)
         });
         let (kept, differences) =
             short.filter(|(short, _)| short.len() < whole.len() / 2).unwrap_or_else(|| (whole.to_owned(), 0));
-        if self.0.len() >= MAX_BASES && !self.0.contains_key(&exchange.what) {
+        if self.0.len() >= MAX_BASES && !self.0.contains_key(&exchange.request_line) {
             self.evict_oldest();
         }
-        self.0.insert(exchange.what.clone(), BaseResponse { id, whole: whole.to_owned(), differences });
+        self.0
+            .insert(exchange.request_line.clone(), BaseResponse { id, whole: whole.to_owned(), differences });
         Some(kept)
     }
 
@@ -121,7 +123,11 @@ mod tests {
     use super::*;
 
     fn exchange(what: &str, response: &str) -> LoggedExchange {
-        LoggedExchange { what: what.into(), response: Some(response.into()), ..LoggedExchange::default() }
+        LoggedExchange {
+            request_line: what.into(),
+            response: Some(response.into()),
+            ..LoggedExchange::default()
+        }
     }
 
     fn list(rows: impl Iterator<Item = u32>, state: &str) -> String {

@@ -57,7 +57,7 @@ pub enum JournalError {
     OlderSchema { url: String },
     #[error(
         "{url} has been held by {who} for {} s; the last heartbeat was {} s ago",
-        held_for.get() / 1_000, silence.get() / 1_000
+        held_for.get() / 1_000, heartbeat_age.get() / 1_000
     )]
     HeldBy {
         url: String,
@@ -65,7 +65,7 @@ pub enum JournalError {
         /// Time at which the lease began, by the clock of the database.
         since: Millis,
         held_for: Millis,
-        silence: Millis,
+        heartbeat_age: Millis,
     },
     /// Another process has taken over the journal. The caller must stop immediately.
     #[error("{url} was taken over by {who}: this process stops writing to it")]

@@ -13,7 +13,7 @@ pub struct LoggedExchange {
     pub intent: Option<u64>,
     pub sent: Millis,
     pub received: Option<Millis>,
-    pub what: String,
+    pub request_line: String,
     pub request: String,
     pub response: Option<String>,
     pub status: Option<u16>,
@@ -23,7 +23,7 @@ impl LoggedExchange {
     /// Truncates long texts and replaces NUL characters, which PostgreSQL cannot store.
     pub(crate) fn sanitized(self) -> Self {
         Self {
-            what: sanitize_text(self.what),
+            request_line: sanitize_text(self.request_line),
             request: sanitize_text(self.request),
             response: self.response.map(sanitize_text),
             ..self
@@ -76,7 +76,7 @@ pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
 
 /// Hashes an exchange with blake3. Texts have length prefixes, and a byte marks whether an optional field is present.
 fn hash_exchange(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
-    let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
+    let LoggedExchange { intent, sent, received, request_line: what, request, response, status } = exchange;
     let mut hasher = blake3::Hasher::new();
     hasher.update(&id.to_le_bytes()).update(&sent.get().to_le_bytes());
     let received = received.map(|received| received.get().cast_unsigned());
@@ -167,7 +167,7 @@ mod tests {
             intent: Some(0),
             sent: Millis::new(1),
             received: Some(Millis::ZERO),
-            what: "GET /x".into(),
+            request_line: "GET /x".into(),
             request: "ab".into(),
             response: Some(String::new()),
             status: Some(0),
@@ -180,14 +180,14 @@ mod tests {
             |exchange| exchange.intent = None,
             |exchange| exchange.sent = Millis::new(2),
             |exchange| exchange.received = None,
-            |exchange| exchange.what = "GET /xa".into(),
+            |exchange| exchange.request_line = "GET /xa".into(),
             |exchange| exchange.request = "a".into(),
             |exchange| exchange.response = None,
             |exchange| exchange.response = Some("b".into()),
             |exchange| exchange.status = None,
             |exchange| exchange.status = Some(1),
             // Moving text from the end of a field to the start of the next field also changes the hash.
-            |exchange| (exchange.what, exchange.request) = ("GET /xab".into(), String::new()),
+            |exchange| (exchange.request_line, exchange.request) = ("GET /xab".into(), String::new()),
         ];
         let mut hashes = vec![hash_exchange(1, &exchange()), hash_exchange(2, &exchange())];
         for change in changes {

@@ -54,7 +54,7 @@ impl Journal for FileJournal {
         self.finish()
     }
 
-    fn pending(&self) -> usize {
+    fn pending_count(&self) -> usize {
         self.pending
     }
 }
@@ -74,7 +74,7 @@ impl Journal for NullJournal {
         Ok(())
     }
 
-    fn pending(&self) -> usize {
+    fn pending_count(&self) -> usize {
         0
     }
 }

@@ -53,7 +53,7 @@ pub struct Lease {
     pub holder: Holder,
     pub since: Millis,
     pub heartbeat: Millis,
-    pub silence: Millis,
+    pub heartbeat_age: Millis,
     /// Time from the last heartbeat to expiry. Applies only if the holder's process cannot be checked.
     pub duration: Millis,
 }
@@ -77,7 +77,7 @@ impl LeaseTerms {
         if lease.holder.has_same_pid_namespace(claimant) {
             !(self.is_alive)(&lease.holder)
         } else {
-            lease.silence > lease.duration
+            lease.heartbeat_age > lease.duration
         }
     }
 }
@@ -160,7 +160,7 @@ mod tests {
                 holder: holder(machine),
                 since: Millis::ZERO,
                 heartbeat: Millis::SECOND,
-                silence: Millis::new(silence),
+                heartbeat_age: Millis::new(silence),
                 duration: Millis::from_seconds(30),
             };
             let terms = LeaseTerms { duration: Millis::MINUTE, is_alive };

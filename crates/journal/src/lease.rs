@@ -4,7 +4,7 @@ use crate::database::JournalUrl;
 use crate::database::connection::BEGIN_SQLITE;
 use crate::database::fault::WithUrl;
 use crate::database::lock::FileLock;
-use crate::database::schema::{ORDERS_MIN_SCHEMA, SCHEMA_VERSION};
+use crate::database::schema::{OPERATOR_ORDERS_MIN_SCHEMA, SCHEMA_VERSION};
 use crate::error::{Result, chain_error, unavailable};
 use crate::orders::random_hex;
 use crate::{ChainHash, Head, Holder, JournalError, Lease, LeaseTerms, holder};
@@ -44,7 +44,7 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
     if let Some(lease) = &lease
         && !claim.may_take(lease)
     {
-        return Err(held_by(url, lease, claim.holder));
+        return Err(held_by_error(url, lease, claim.holder));
     }
     let Claim { holder, terms, .. } = claim;
     let now = database_time(any, url).await?;
@@ -70,7 +70,7 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
         return Ok(token);
     }
     match read_lease(any, url, SCHEMA_VERSION).await? {
-        (_, Some(lease)) => Err(held_by(url, &lease, claim.holder)),
+        (_, Some(lease)) => Err(held_by_error(url, &lease, claim.holder)),
         (_, None) => Err(unavailable(url, "the lease changed while this process tried to take it")),
     }
 }
@@ -159,7 +159,7 @@ pub(crate) async fn read_lease(
     url: &JournalUrl,
     schema: i64,
 ) -> Result<(LeaseToken, Option<Lease>)> {
-    let text = if schema < ORDERS_MIN_SCHEMA {
+    let text = if schema < OPERATOR_ORDERS_MIN_SCHEMA {
         "SELECT token, program, pid, host, machine, since, heartbeat, duration FROM lease WHERE id = 1"
     } else {
         "SELECT token, program, pid, host, machine, since, heartbeat, duration, started FROM lease WHERE id = 1"
@@ -191,7 +191,13 @@ fn parse_lease(row: &AnyRow, now: Millis) -> Result<(LeaseToken, Lease), sqlx::E
     let time = |column: &str| row.try_get(column).map(Millis::new);
     let heartbeat = time("heartbeat")?;
     let silence = now - heartbeat;
-    let lease = Lease { holder, since: time("since")?, heartbeat, silence, duration: time("duration")? };
+    let lease = Lease {
+        holder,
+        since: time("since")?,
+        heartbeat,
+        heartbeat_age: silence,
+        duration: time("duration")?,
+    };
     Ok((LeaseToken(row.try_get("token")?), lease))
 }
 
@@ -201,15 +207,15 @@ fn parse_head(row: &AnyRow) -> Option<Head> {
     Some(Head { seq: u64::try_from(seq).ok()?, hash: ChainHash::from_hex(&hash)? })
 }
 
-pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, claimant: &Holder) -> JournalError {
+pub(crate) fn held_by_error(url: &JournalUrl, lease: &Lease, claimant: &Holder) -> JournalError {
     let is_stopped = lease.holder.has_same_pid_namespace(claimant) && holder::is_stopped(lease.holder.pid);
     let stopped = if is_stopped { " (suspended by a signal)" } else { "" };
     JournalError::HeldBy {
         url: url.to_string(),
         who: format!("{}{stopped}", lease.holder),
         since: lease.since,
-        held_for: lease.heartbeat + lease.silence - lease.since,
-        silence: lease.silence,
+        held_for: lease.heartbeat + lease.heartbeat_age - lease.since,
+        heartbeat_age: lease.heartbeat_age,
     }
 }
 

@@ -32,9 +32,9 @@ pub use error::JournalError;
 pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES, is_seal, without_nul};
 pub use file::{FileJournal, NullJournal, TeeRecorder};
 pub use holder::{Holder, Lease, LeaseTerms};
-pub use orders::{OrderToken, StoredOrder, close_orders, give_order};
+pub use orders::{OperatorOrder, OrderToken, close_operator_orders, submit_operator_order};
 pub use reader::Reader;
-pub use run_journal::{Follower, RunJournal, is_snapshot};
+pub use run_journal::{JournalFollower, RunJournal, is_snapshot};
 pub use store::{MAX_PENDING, Store};
 pub use tables::{
     DayFigures, IntentRecord, IntentRows, ProjectionProgress, Projector, RunNames, Tables, daily_figures,
@@ -57,7 +57,7 @@ pub trait Journal: Recorder + Send {
         self.make_durable().await
     }
 
-    fn pending(&self) -> usize;
+    fn pending_count(&self) -> usize;
 
     fn record_exchange(&mut self, exchange: LoggedExchange) {
         let _ = exchange;

@@ -4,7 +4,7 @@
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
 use crate::database::fault::WithUrl;
-use crate::database::schema::{self, FoundSchema, ORDERS_MIN_SCHEMA};
+use crate::database::schema::{self, FoundSchema, OPERATOR_ORDERS_MIN_SCHEMA};
 use crate::error::{Result, unavailable};
 use crate::{JournalError, lease};
 use serde::{Deserialize, Serialize};
@@ -43,13 +43,13 @@ impl fmt::Display for OrderToken {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredOrder {
+pub struct OperatorOrder {
     pub token: OrderToken,
     pub giver: String,
     pub body: String,
 }
 
-pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
+pub async fn submit_operator_order(url: &JournalUrl, order: &OperatorOrder) -> Result<()> {
     const INSERT: &str = "INSERT INTO orders (id, token, given, giver, body) \
                           SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4 FROM orders";
     with_deadline(ANSWER_DEADLINE, url, async {
@@ -72,7 +72,11 @@ pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
     .await
 }
 
-pub async fn close_orders(url: &JournalUrl, order: Option<&OrderToken>, answer: &str) -> Result<u64> {
+pub async fn close_operator_orders(
+    url: &JournalUrl,
+    order: Option<&OrderToken>,
+    answer: &str,
+) -> Result<u64> {
     const CLOSE: &str = "UPDATE orders SET answer = $1, answered = $2 \
                          WHERE answered IS NULL AND (token = $3 OR $3 = '')";
     with_deadline(ANSWER_DEADLINE, url, async {
@@ -97,7 +101,7 @@ async fn open(url: &JournalUrl) -> Result<Connection> {
     let mut connection = Connection::open(url, Purpose::Write).await?;
     match schema::inspect(&mut connection).await? {
         FoundSchema::Nothing => return Err(JournalError::NotFound { url: url.to_string() }),
-        FoundSchema::Schema(schema) if schema < ORDERS_MIN_SCHEMA => {
+        FoundSchema::Schema(schema) if schema < OPERATOR_ORDERS_MIN_SCHEMA => {
             return Err(JournalError::OlderSchema { url: url.to_string() });
         }
         FoundSchema::Schema(_) => {}
@@ -106,11 +110,11 @@ async fn open(url: &JournalUrl) -> Result<Connection> {
     Ok(connection)
 }
 
-pub(crate) async fn read_pending(any: &mut AnyConnection, url: &JournalUrl) -> Result<Vec<StoredOrder>> {
+pub(crate) async fn read_pending(any: &mut AnyConnection, url: &JournalUrl) -> Result<Vec<OperatorOrder>> {
     let text = "SELECT token, giver, body FROM orders WHERE answered IS NULL ORDER BY id LIMIT $1";
     let rows = sqlx::query(text).bind(MAX_ORDERS_PER_READ).fetch_all(any).await.with_url(url)?;
     let order = |row: &sqlx::any::AnyRow| {
-        Ok::<_, sqlx::Error>(StoredOrder {
+        Ok::<_, sqlx::Error>(OperatorOrder {
             token: OrderToken(row.try_get("token")?),
             giver: row.try_get("giver")?,
             body: row.try_get("body")?,
@@ -119,7 +123,7 @@ pub(crate) async fn read_pending(any: &mut AnyConnection, url: &JournalUrl) -> R
     rows.iter().map(|row| order(row).with_url(url)).collect()
 }
 
-pub(crate) async fn answer_to(
+pub(crate) async fn read_answer(
     any: &mut AnyConnection,
     url: &JournalUrl,
     order: &OrderToken,

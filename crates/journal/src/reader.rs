@@ -3,11 +3,13 @@
 use crate::chain::{ChainHash, Head, Line, LineKind, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
 use crate::database::fault::{WithUrl, from_sqlx};
-use crate::database::schema::{self, FoundSchema, ORDERS_MIN_SCHEMA};
+use crate::database::schema::{self, FoundSchema, OPERATOR_ORDERS_MIN_SCHEMA};
 use crate::difference::{MAX_CHAINED_DIFFERENCES, base_id, restore_response};
 use crate::error::{Result, chain_error};
 use crate::exchange::{SealMismatch, Seals};
-use crate::{JournalError, JournalUrl, Lease, LoggedExchange, OrderToken, StoredOrder, Walk, lease, orders};
+use crate::{
+    JournalError, JournalUrl, Lease, LoggedExchange, OperatorOrder, OrderToken, Walk, lease, orders,
+};
 use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -90,14 +92,14 @@ impl Reader {
 
     pub async fn head(&mut self) -> Result<Head> {
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, crate::append::last_head(self.connection.driver(), &url)).await
+        with_deadline(ANSWER_DEADLINE, &url, crate::append::last_head(self.connection.sqlx(), &url)).await
     }
 
     /// Returns the current lease; `None` if no process holds the journal.
     pub async fn current_lease(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
-            Ok(lease::read_lease(self.connection.driver(), &url, self.schema).await?.1)
+            Ok(lease::read_lease(self.connection.sqlx(), &url, self.schema).await?.1)
         })
         .await
     }
@@ -107,17 +109,17 @@ impl Reader {
         self.connection.close().await;
     }
 
-    pub async fn pending_orders(&mut self) -> Result<Vec<StoredOrder>> {
-        if self.schema < ORDERS_MIN_SCHEMA {
+    pub async fn pending_operator_orders(&mut self) -> Result<Vec<OperatorOrder>> {
+        if self.schema < OPERATOR_ORDERS_MIN_SCHEMA {
             return Ok(Vec::new());
         }
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, orders::read_pending(self.connection.driver(), &url)).await
+        with_deadline(ANSWER_DEADLINE, &url, orders::read_pending(self.connection.sqlx(), &url)).await
     }
 
-    pub async fn answer_to(&mut self, order: &OrderToken) -> Result<Option<String>> {
+    pub async fn read_answer(&mut self, order: &OrderToken) -> Result<Option<String>> {
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.driver(), &url, order)).await
+        with_deadline(ANSWER_DEADLINE, &url, orders::read_answer(self.connection.sqlx(), &url, order)).await
     }
 
     pub(crate) async fn exchanges_from(&mut self, id: u64) -> Result<Vec<(u64, LoggedExchange)>> {
@@ -217,8 +219,8 @@ impl Reader {
         self.connection.url()
     }
 
-    pub(crate) const fn driver(&mut self) -> &mut sqlx::AnyConnection {
-        self.connection.driver()
+    pub(crate) const fn sqlx(&mut self) -> &mut sqlx::AnyConnection {
+        self.connection.sqlx()
     }
 
     pub(crate) async fn fetch(&mut self, text: &'static str, numbers: &[i64]) -> Result<Vec<AnyRow>> {
@@ -228,7 +230,7 @@ impl Reader {
             query = query.bind(*number);
         }
         let rows = async {
-            let rows = query.fetch_all(self.connection.driver()).await;
+            let rows = query.fetch_all(self.connection.sqlx()).await;
             rows.map_err(|error| match error {
                 sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => chain_error(&url, 0, BAD_ENTRY),
                 error => from_sqlx(error, &url),
@@ -275,7 +277,7 @@ fn exchange_from_row(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error>
         intent: number("intent")?.map(i64::cast_unsigned),
         sent: Millis::new(row.try_get("sent")?),
         received: number("received")?.map(Millis::new),
-        what: row.try_get("what")?,
+        request_line: row.try_get("what")?,
         request: row.try_get("request")?,
         response: row.try_get("response")?,
         status: number("status")?.and_then(|status| u16::try_from(status).ok()),

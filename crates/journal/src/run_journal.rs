@@ -28,7 +28,7 @@ pub struct RunJournal {
     last_heartbeat: Duration,
     /// Venue times at which the last event happened and arrived. The actions of the event get the same times.
     last_times: (Millis, Millis),
-    follower: Option<Box<dyn Follower>>,
+    follower: Option<Box<dyn JournalFollower>>,
     /// Whether a snapshot piece is being written. After a cancelled write, the value stays true.
     is_writing_piece: bool,
     failures: u64,
@@ -62,10 +62,10 @@ impl RunJournal {
     }
 
     #[must_use]
-    pub fn with_follower(mut self, follower: Box<dyn Follower>) -> Self {
+    pub fn with_follower(mut self, follower: Box<dyn JournalFollower>) -> Self {
         if let Some(store) = &mut self.store {
-            store.collect_durable();
-            self.projector = Some(Projector::after(store.head()));
+            store.collect_durable_lines();
+            self.projector = Some(Projector::starting_after(store.head()));
         }
         self.follower = Some(follower);
         self
@@ -74,8 +74,8 @@ impl RunJournal {
     fn feed_follower(&mut self) {
         if let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) {
             for stored in &store.take_durable_lines() {
-                follower.take(stored);
-                if let (Some(projector), Some(rows)) = (&mut self.projector, follower.rows()) {
+                follower.follow_line(stored);
+                if let (Some(projector), Some(rows)) = (&mut self.projector, follower.intent_rows()) {
                     projector.take_line(stored, rows);
                 }
             }
@@ -84,7 +84,7 @@ impl RunJournal {
 
     fn are_tables_due(&self) -> bool {
         self.projector.as_ref().is_some_and(Projector::is_due)
-            && self.follower.as_ref().is_some_and(|follower| follower.rows().is_some())
+            && self.follower.as_ref().is_some_and(|follower| follower.intent_rows().is_some())
             && (self.elapsed)() >= self.next_table_update
     }
 
@@ -93,7 +93,9 @@ impl RunJournal {
         // The next time is set before the update, so that the interval also applies if the update is cancelled.
         self.next_table_update = now + TABLES_INTERVAL;
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
-        let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
+        let Some(rows) = self.follower.as_ref().and_then(|follower| follower.intent_rows()) else {
+            return false;
+        };
         match projector.write_piece(store, rows).await {
             Ok(ProjectionProgress::More) => {
                 let ended = (self.elapsed)();
@@ -102,13 +104,13 @@ impl RunJournal {
             }
             Ok(ProjectionProgress::Complete(_)) => {
                 if let Some(follower) = &mut self.follower {
-                    follower.rows_complete();
+                    follower.on_rows_complete();
                 }
             }
             Err(error) => {
                 self.next_table_update = now + TABLES_RETRY_DELAY;
                 if let Some(follower) = &mut self.follower {
-                    follower.rows_not_written(&error);
+                    follower.on_rows_failed(&error);
                 }
                 return false;
             }
@@ -119,7 +121,7 @@ impl RunJournal {
     async fn write_piece(&mut self, is_end: bool) -> bool {
         self.report_cancelled_piece();
         let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) else { return false };
-        if store.pending() > 0 {
+        if store.pending_count() > 0 {
             return false;
         }
         let Some(body) = follower.next_piece(is_end) else { return false };
@@ -129,7 +131,7 @@ impl RunJournal {
         let kept = store.commit_best_effort(line).await;
         self.is_writing_piece = false;
         match kept {
-            Ok(head) => follower.piece_stored(head),
+            Ok(head) => follower.on_piece_stored(head),
             Err(error) => {
                 self.record_failure(&error.to_string());
                 return false;
@@ -147,7 +149,7 @@ impl RunJournal {
 
     fn record_failure(&mut self, why: &str) {
         if let Some(follower) = &mut self.follower {
-            follower.piece_failed(why);
+            follower.on_piece_failed(why);
         }
         self.failures += 1;
         let note = serde_json::json!({ "snapshots_not_kept": self.failures, "why": why });
@@ -190,7 +192,7 @@ impl Journal for RunJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
         self.report_cancelled_piece();
         let Some(store) = &mut self.store else { return Ok(()) };
-        if store.pending() > 0 {
+        if store.pending_count() > 0 {
             store.commit().await?;
         }
         self.feed_follower();
@@ -219,13 +221,15 @@ impl Journal for RunJournal {
         }
     }
 
-    fn pending(&self) -> usize {
-        self.store.as_ref().map_or(0, Store::pending)
+    fn pending_count(&self) -> usize {
+        self.store.as_ref().map_or(0, Store::pending_count)
     }
 
     fn is_snapshot_due(&self) -> bool {
-        let is_idle = self.store.as_ref().is_some_and(|store| store.pending() == 0);
-        is_idle && (self.follower.as_ref().is_some_and(|follower| follower.is_due()) || self.are_tables_due())
+        let is_idle = self.store.as_ref().is_some_and(|store| store.pending_count() == 0);
+        is_idle
+            && (self.follower.as_ref().is_some_and(|follower| follower.is_snapshot_due())
+                || self.are_tables_due())
     }
 
     fn is_catching_up(&self) -> bool {
@@ -233,7 +237,7 @@ impl Journal for RunJournal {
     }
 
     async fn write_snapshot_piece(&mut self) {
-        if !self.write_piece(false).await && self.pending() == 0 && self.are_tables_due() {
+        if !self.write_piece(false).await && self.pending_count() == 0 && self.are_tables_due() {
             self.update_tables().await;
         }
     }
@@ -271,27 +275,27 @@ fn opened_intent(action: &Action) -> Option<IntentId> {
 const SNAPSHOT_PREFIX: &str = "{\"snapshot\":";
 const SNAPSHOT_PART_PREFIX: &str = "{\"snapshot_part\":";
 
-pub trait Follower: Send {
-    fn take(&mut self, stored: &StoredLine);
+pub trait JournalFollower: Send {
+    fn follow_line(&mut self, stored: &StoredLine);
 
-    fn is_due(&self) -> bool;
+    fn is_snapshot_due(&self) -> bool;
 
     /// Returns the next piece of a pending snapshot; `None` if no snapshot is pending.
     /// The journal writes the piece after all lines received so far. `is_end` is true at the end of the run.
     fn next_piece(&mut self, is_end: bool) -> Option<String>;
 
-    fn piece_stored(&mut self, head: Head);
+    fn on_piece_stored(&mut self, head: Head);
 
     /// Reports that the last piece may not have been stored. The next piece must start a new snapshot.
-    fn piece_failed(&mut self, why: &str);
+    fn on_piece_failed(&mut self, why: &str);
 
-    fn rows(&self) -> Option<&dyn IntentRows> {
+    fn intent_rows(&self) -> Option<&dyn IntentRows> {
         None
     }
 
-    fn rows_complete(&mut self) {}
+    fn on_rows_complete(&mut self) {}
 
-    fn rows_not_written(&mut self, error: &JournalError) {
+    fn on_rows_failed(&mut self, error: &JournalError) {
         let _ = error;
     }
 }

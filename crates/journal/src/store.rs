@@ -107,7 +107,7 @@ impl Store {
         })
     }
 
-    pub(crate) fn collect_durable(&mut self) {
+    pub(crate) fn collect_durable_lines(&mut self) {
         self.durable = Some(Vec::new());
     }
 
@@ -143,13 +143,13 @@ impl Store {
         self.answers.insert(order, without_nul(answer));
     }
 
-    pub fn pending(&self) -> usize {
+    pub fn pending_count(&self) -> usize {
         self.lines.len() - self.best_effort_lines + self.exchanges.len() + self.answers.len()
     }
 
     /// Returns whether the buffer has reached [`MAX_PENDING`]. If so, the caller must wait for a successful commit.
     pub fn is_full(&self) -> bool {
-        self.pending() >= MAX_PENDING
+        self.pending_count() >= MAX_PENDING
     }
 
     pub fn head(&self) -> Head {
@@ -160,7 +160,7 @@ impl Store {
     /// After an error, the buffer is retained. Retry if [`crate::JournalError::is_temporary`]. No line is lost
     /// or written twice, even if the outcome of a transaction is unknown.
     pub async fn commit(&mut self) -> Result<()> {
-        if self.pending() == 0 {
+        if self.pending_count() == 0 {
             return Ok(());
         }
         let url = self.url.clone();
@@ -173,7 +173,7 @@ impl Store {
         with_deadline(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
             self.kill_points.before_write(&CommitStep::Heartbeat);
-            lease::renew(connection.driver(), &self.url, &self.token).await?;
+            lease::renew(connection.sqlx(), &self.url, &self.token).await?;
             self.kill_points.after_write();
             self.connection = Some(connection);
             Ok(())
@@ -188,7 +188,7 @@ impl Store {
         with_deadline(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
             self.kill_points.before_write(&CommitStep::Release);
-            lease::release(connection.driver(), &self.url, &self.token).await?;
+            lease::release(connection.sqlx(), &self.url, &self.token).await?;
             self.kill_points.after_write();
             if let Some(kept) = self.verified_head_stored {
                 self.store_verified_head(kept);
@@ -210,7 +210,7 @@ impl Store {
             connection.run(connection.begin_statement()).await?;
         }
         if !was_known {
-            let any = connection.driver();
+            let any = connection.sqlx();
             // Taking the lock first ensures that any earlier transaction of this process has ended.
             let found = lease::lock_head(any, &self.url, &self.token).await?;
             let exchanges = append::last_exchange_id(any, &self.url).await?;
@@ -220,7 +220,7 @@ impl Store {
             self.drop_best_effort_line();
         }
         self.seal_exchanges();
-        let any = connection.driver();
+        let any = connection.sqlx();
         self.kill_points.before_write(&CommitStep::Entries(&self.lines, &self.exchanges, self.answers.len()));
         let heads = (self.head, self.buffered_head());
         lease::advance_head(any, &self.url, &self.token, heads, start).await?;
@@ -315,7 +315,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
             return Ok(Some(lock));
         }
         if let FoundSchema::Schema(schema) = schema::inspect(connection).await? {
-            holder = lease::read_lease(connection.driver(), &url, schema).await?.1;
+            holder = lease::read_lease(connection.sqlx(), &url, schema).await?.1;
         }
         if holder.as_ref().is_some_and(|lease| !claim.terms.may_take_over(lease, claim.holder)) {
             break;
@@ -323,7 +323,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         tokio::time::sleep(LOCK_RETRY_DELAY).await;
     }
     let unnamed = || unavailable(&url, "another process has locked the journal, but holds no lease");
-    Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease, claim.holder)))
+    Err(holder.map_or_else(unnamed, |lease| lease::held_by_error(&url, &lease, claim.holder)))
 }
 
 async fn verify_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
@@ -349,7 +349,7 @@ impl Store {
     /// write is not retried; the next line is then chained to the last line that was stored.
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
-        if self.pending() > 0 || self.best_effort_lines > 0 {
+        if self.pending_count() > 0 || self.best_effort_lines > 0 {
             return Err(unavailable(&url, "other entries are pending"));
         }
         let last_times = self.last_times;
@@ -394,7 +394,7 @@ mod tests {
             store.record(line.clone());
             let error = store.commit().await.unwrap_err();
             assert!(matches!(error, JournalError::DiskFull { .. }) && error.is_temporary(), "{error:?}");
-            assert_eq!(store.pending(), pending);
+            assert_eq!(store.pending_count(), pending);
             assert_eq!(Reader::open(&url).await.unwrap().verify().await.unwrap().entries, 1);
         }
         store.commit().await.unwrap();
@@ -409,7 +409,7 @@ mod tests {
         for _ in 0..2 {
             let mut connection = store.take_connection().await.unwrap();
             let query = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");
-            assert_eq!(query.fetch_one(connection.driver()).await.unwrap(), 2, "2 is FULL");
+            assert_eq!(query.fetch_one(connection.sqlx()).await.unwrap(), 2, "2 is FULL");
         }
     }
 }

@@ -28,8 +28,7 @@ impl<'a> Walk<'a> {
         let url = reader.url().clone();
         // Reads the known last lines first. Lines that are written during the walk therefore come after them.
         let verified_head = point::read(&url);
-        let lease_head =
-            with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.driver(), &url)).await?;
+        let lease_head = with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.sqlx(), &url)).await?;
         Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 
@@ -217,7 +216,7 @@ impl Reader {
         let url = self.url().clone();
         let verified = match url.file() {
             Some(_) => point::read(&url),
-            None => Some(with_deadline(ANSWER_DEADLINE, &url, lease::read_head(self.driver(), &url)).await?),
+            None => Some(with_deadline(ANSWER_DEADLINE, &url, lease::read_head(self.sqlx(), &url)).await?),
         };
         let Some(verified) = verified else { return Ok(None) };
         let text = "SELECT seq FROM entries WHERE seq > $1 AND seq <= $2 AND kind = 'note' \

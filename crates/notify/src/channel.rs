@@ -112,7 +112,7 @@ impl Channel {
             Self::Discord(endpoint) => {
                 let url = parse_address(&endpoint.url, UrlContent::Secret)?;
                 if endpoint.secret.is_some() {
-                    return Err(ChannelError::secret(
+                    return Err(ChannelError::invalid_secret(
                         "a Discord channel needs no secret besides its address: remove the secret",
                     ));
                 }
@@ -177,7 +177,7 @@ fn parse_webhook_key(secret: &Secret) -> Result<hmac::Key, ChannelError> {
     let bytes = STANDARD.decode(text.strip_prefix(WEBHOOK_KEY_PREFIX).unwrap_or(text)).ok();
     let bytes = bytes.filter(|bytes| WEBHOOK_KEY_BYTES.contains(&bytes.len())).ok_or_else(|| {
         let problem = "webhook keys are 24 to 64 bytes in base64: create one with `openssl rand -base64 32`";
-        ChannelError::secret(problem)
+        ChannelError::invalid_secret(problem)
     })?;
     Ok(hmac::Key::new(hmac::HMAC_SHA256, &bytes))
 }
@@ -218,7 +218,7 @@ fn split_ntfy_url(endpoint: &Endpoint) -> Result<(Url, String), ChannelError> {
     if !is_topic || url.query().is_some() || url.fragment().is_some() {
         let problem =
             "the address must end with a topic of 1 to 64 letters, digits, - and _: https://HOST/TOPIC";
-        return Err(ChannelError::address(problem));
+        return Err(ChannelError::invalid_address(problem));
     }
     if let Ok(mut parts) = url.path_segments_mut() {
         parts.pop().push("");
@@ -233,7 +233,7 @@ pub(crate) fn telegram_method_url(endpoint: &Endpoint, name: &str) -> Result<Url
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_token = |(id, rest): (&str, &str)| is_number(id) && !rest.is_empty() && is_url_safe(rest);
     if !token.split_once(':').is_some_and(is_token) {
-        return Err(ChannelError::secret("a Telegram token has the form 123456:ABC-DEF"));
+        return Err(ChannelError::invalid_secret("a Telegram token has the form 123456:ABC-DEF"));
     }
     if let Ok(mut parts) = url.path_segments_mut() {
         parts.pop_if_empty().push(&format!("bot{token}")).push(name);

@@ -77,18 +77,19 @@ fn build_transport(
     user: Option<&str>,
 ) -> Result<AsyncSmtpTransport<Tokio1Executor>, ChannelError> {
     install_tls_provider();
-    let wrong =
-        || ChannelError::address("use smtps://HOST, or smtp://HOST for STARTTLS, optionally with a port");
+    let wrong = || {
+        ChannelError::invalid_address("use smtps://HOST, or smtp://HOST for STARTTLS, optionally with a port")
+    };
     let url = Url::parse(endpoint.url.expose()).map_err(|_| wrong())?;
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
     if !url.username().is_empty() || url.password().is_some() || !matches!(url.path(), "" | "/") {
-        return Err(ChannelError::address(
+        return Err(ChannelError::invalid_address(
             "the address must contain only a host and a port: set user, and set the password as the secret",
         ));
     }
     let tls = || {
         let tls = TlsParameters::new(host.trim_matches(['[', ']']).to_owned());
-        tls.map_err(|error| ChannelError::address(format!("cannot set up TLS for e-mail: {error}")))
+        tls.map_err(|error| ChannelError::invalid_address(format!("cannot set up TLS for e-mail: {error}")))
     };
     // The URL parser does not know these schemes, and returns IP addresses as domain names.
     let is_here =
@@ -106,8 +107,12 @@ fn build_transport(
             builder.credentials(Credentials::new(user.to_owned(), secret.expose().to_owned())).build()
         }
         (None, None) => builder.build(),
-        (Some(_), None) => return Err(ChannelError::secret("user is set without a password: set a secret")),
-        (None, Some(_)) => return Err(ChannelError::secret("a password is set without a user: set user")),
+        (Some(_), None) => {
+            return Err(ChannelError::invalid_secret("user is set without a password: set a secret"));
+        }
+        (None, Some(_)) => {
+            return Err(ChannelError::invalid_secret("a password is set without a user: set user"));
+        }
     })
 }
 

@@ -57,11 +57,11 @@ impl Failure {
 }
 
 impl ChannelError {
-    pub(crate) fn address(problem: impl Into<String>) -> Self {
+    pub(crate) fn invalid_address(problem: impl Into<String>) -> Self {
         Self::Address { problem: problem.into() }
     }
 
-    pub(crate) fn secret(problem: impl Into<String>) -> Self {
+    pub(crate) fn invalid_secret(problem: impl Into<String>) -> Self {
         Self::Secret { problem: problem.into() }
     }
 }
@@ -98,17 +98,19 @@ pub(crate) enum UrlContent {
 /// Parses and checks a URL. Errors never contain the URL.
 pub(crate) fn parse_address(text: &Secret, carries: UrlContent) -> Result<Url, ChannelError> {
     let url = Url::parse(text.expose());
-    let url = url.map_err(|error| ChannelError::address(format!("invalid address: {error}")))?;
+    let url = url.map_err(|error| ChannelError::invalid_address(format!("invalid address: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(ChannelError::address("the address must start with https:// or http:// and a host"));
+        return Err(ChannelError::invalid_address(
+            "the address must start with https:// or http:// and a host",
+        ));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(ChannelError::address(
+        return Err(ChannelError::invalid_address(
             "the address must not contain a user or password: set the secret instead",
         ));
     }
     if carries == UrlContent::Secret && url.scheme() == "http" && !is_loopback(&url) {
-        return Err(ChannelError::address("the secret would be sent unencrypted: use https://"));
+        return Err(ChannelError::invalid_address("the secret would be sent unencrypted: use https://"));
     }
     Ok(url)
 }

@@ -15,12 +15,12 @@ const MAX_REPEAT_KEYS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryPace {
-    pub queue: usize,
+    pub queue_capacity: usize,
     /// Maximum number of messages per window. A digest combines further alerts. A critical alert doubles the limit.
     pub digest_after: usize,
     pub digest_window: Duration,
     /// Time during which an identical alert is not repeated; zero to send every alert.
-    pub quiet: Duration,
+    pub quiet_period: Duration,
 }
 
 #[derive(Debug)]
@@ -49,11 +49,11 @@ impl Notifier {
     ) -> Self {
         let (mut routes, mut workers) = (Vec::new(), JoinSet::new());
         for (name, rules, delivery) in channels {
-            let queue = Arc::new(Queue::new(&name, pace.queue));
+            let queue = Arc::new(Queue::new(&name, pace.queue_capacity));
             routes.push((rules, Arc::clone(&queue)));
             workers.spawn(Worker { name, sender: sender.to_owned(), queue, delivery, pace }.work());
         }
-        Self { routes, repeats: Mutex::new(RepeatFilter::new(pace.quiet)), workers }
+        Self { routes, repeats: Mutex::new(RepeatFilter::new(pace.quiet_period)), workers }
     }
 
     /// Routes an alert without blocking. Recent duplicates are counted and sent later.

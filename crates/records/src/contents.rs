@@ -57,7 +57,7 @@ pub struct JournalContents {
     /// Session restored from the whole journal, with its ledger, limits and orders in doubt.
     pub session: Session,
     pub lines: Vec<StoredLine>,
-    pub candles: BTreeMap<u64, u64>,
+    pub candle_counts: BTreeMap<u64, u64>,
     pub is_halted: bool,
     pub last: StoredLine,
 }
@@ -104,7 +104,16 @@ impl JournalContents {
             }
         }
         let session = fold.session;
-        Ok(Self { runs, book, origins, session, lines: read.lines, candles: read.candles, is_halted, last })
+        Ok(Self {
+            runs,
+            book,
+            origins,
+            session,
+            lines: read.lines,
+            candle_counts: read.candles,
+            is_halted,
+            last,
+        })
     }
 
     /// Builds the contents from a journal folded since its last snapshot, without refusals and candle counts.
@@ -123,10 +132,11 @@ impl JournalContents {
         if runs.is_empty() {
             return Err(RecordsError::NoRun);
         }
-        let mut contents = Self { runs, book, origins, session, lines, candles, is_halted, last };
+        let mut contents =
+            Self { runs, book, origins, session, lines, candle_counts: candles, is_halted, last };
         if let Some(note) = contents.last_reload(contents.last_run().number)? {
             let applied = contents.session.apply_limits(&note.risk);
-            applied.map_err(|error| RecordsError::unreadable(&contents.last, error))?;
+            applied.map_err(|error| RecordsError::unreadable_entry(&contents.last, error))?;
         }
         Ok(contents)
     }
@@ -183,12 +193,12 @@ impl JournalContents {
     fn last_reload(&self, run: u64) -> Result<Option<ReloadNote>, RecordsError> {
         let read = |stored: &StoredLine| {
             let note = ReloadNote::parse(&stored.line.body);
-            note.map_err(|error| RecordsError::unreadable(stored, error)).transpose()
+            note.map_err(|error| RecordsError::unreadable_entry(stored, error)).transpose()
         };
         self.notes_newest_first(Some(run)).find_map(read).transpose()
     }
 
-    pub fn reloaded(&self) -> Result<Option<SettingsReload>, RecordsError> {
+    pub fn last_settings_reload(&self) -> Result<Option<SettingsReload>, RecordsError> {
         Ok(self.last_reload(self.last_run().number)?.map(|note| note.reloaded))
     }
 
@@ -263,7 +273,7 @@ impl JournalContents {
         self.book.rows().iter().filter_map(move |row| Some((row, origin(row)?)))
     }
 
-    pub fn find(&self, name: &str) -> Result<(&IntentRow, &IntentOrigin), RecordsError> {
+    pub fn find_intent(&self, name: &str) -> Result<(&IntentRow, &IntentOrigin), RecordsError> {
         let is_it = |row: &IntentRow| {
             let is_number = name.parse() == Ok(row.approved.intent().number());
             is_number || self.book.venue_id(row).is_some_and(|id| id.as_str() == name)

@@ -15,14 +15,14 @@ mod verdict;
 pub use contents::{FoldedJournal, ForeignTrade, JournalContents, LimitReached};
 pub use delays::{DelayLine, DelayPercentiles, Delays};
 pub use limit::LimitLine;
-pub use lines::{SessionFold, is_candle, parse, parse_refusal, recorded_candles};
-pub use moment::{counted, describe_halt, format_delta, format_time, utc};
-pub use run::{BETWEEN_RUNS, RecordedRun, RecordedRuns, TradingMode};
+pub use lines::{SessionFold, is_candle, parse, parse_refusal, read_recorded_candles};
+pub use moment::{count_text, describe_halt, format_delta, format_time, utc};
+pub use run::{RUN_NUMBER_BETWEEN_RUNS, RecordedRun, RecordedRuns, TradingMode};
 pub use table::{Table, fit_tables_to, table, table_text};
 pub use trade::{IntentOrigin, TradeFilter, TradeLine, TradeList, TradePage};
 pub use verdict::{
-    EdgeIntervals, NO_LONGER_HELD, VerdictLine, no_longer_held_text, threshold, threshold_text, verdict_name,
-    verdict_text, withheld_text,
+    EDGE_NO_LONGER_HELD, EdgeIntervals, VerdictLine, edge_threshold, no_longer_held_text, threshold_text,
+    verdict_name, verdict_text, withheld_verdict_text,
 };
 
 use candlewick_engine::EngineError;
@@ -58,7 +58,7 @@ pub enum RecordsError {
 }
 
 impl RecordsError {
-    pub fn unreadable(stored: &StoredLine, problem: impl Display) -> Self {
+    pub fn unreadable_entry(stored: &StoredLine, problem: impl Display) -> Self {
         Self::UnreadableEntry { seq: stored.seq, problem: problem.to_string() }
     }
 }

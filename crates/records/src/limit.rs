@@ -1,6 +1,6 @@
 //! Current usage of risk limits, as JSON and text.
 
-use candlewick_engine::{BotId, LimitUse, Quantity, Rule, Session};
+use candlewick_engine::{BotId, LimitUsage, Quantity, Rule, Session};
 use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 
@@ -17,15 +17,15 @@ pub struct LimitLine {
 impl LimitLine {
     pub fn from_session(session: &Session, now: Millis) -> Vec<Self> {
         let scale = session.money_scale();
-        let of_all = session.limit_use(now).into_iter().map(|used| (None, used));
+        let of_all = session.limit_usage(now).into_iter().map(|used| (None, used));
         let of_bots = session.bot_names().iter().enumerate().flat_map(|(place, bot)| {
-            let own = BotId::new(place).map(|id| session.limit_use_of(id)).unwrap_or_default();
+            let own = BotId::new(place).map(|id| session.bot_limit_usage(id)).unwrap_or_default();
             own.into_iter().map(move |used| (Some(bot.clone()), used))
         });
         of_all.chain(of_bots).filter_map(|(bot, used)| Self::new(bot, used, scale)).collect()
     }
 
-    fn new(bot: Option<String>, used: LimitUse, scale: MoneyScale) -> Option<Self> {
+    fn new(bot: Option<String>, used: LimitUsage, scale: MoneyScale) -> Option<Self> {
         let number = |quantity| match quantity {
             Quantity::Count(count) => (count as f64, "count"),
             Quantity::Money(amount) => (scale.to_f64(amount), "money"),

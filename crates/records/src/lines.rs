@@ -92,7 +92,7 @@ impl JournalLines {
 }
 
 pub fn parse<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, RecordsError> {
-    serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable(stored, error))
+    serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable_entry(stored, error))
 }
 
 pub fn is_candle(stored: &StoredLine) -> bool {
@@ -122,7 +122,7 @@ impl SessionFold {
         }
         let decoder = self.decoder.as_mut();
         let decoder = decoder
-            .ok_or_else(|| RecordsError::unreadable(stored, "the entry comes before the first run"))?;
+            .ok_or_else(|| RecordsError::unreadable_entry(stored, "the entry comes before the first run"))?;
         let recorded = decode(decoder, stored)?;
         self.session.recall(&recorded);
         Ok(Some(recorded))
@@ -134,7 +134,7 @@ pub(crate) fn build_decoder(
     session: &mut Session,
 ) -> Result<JournalDecoder, RecordsError> {
     let decoder = JournalDecoder::for_run(&parse::<Header>(header)?, session);
-    decoder.map_err(|error| RecordsError::unreadable(header, error))
+    decoder.map_err(|error| RecordsError::unreadable_entry(header, error))
 }
 
 pub(crate) fn decode(decoder: &mut JournalDecoder, row: &StoredLine) -> Result<RecordedEntry, RecordsError> {
@@ -142,7 +142,7 @@ pub(crate) fn decode(decoder: &mut JournalDecoder, row: &StoredLine) -> Result<R
         LineKind::Action => decoder.read_action(&row.line.body),
         LineKind::Event | LineKind::Run | LineKind::Note => decoder.read_event(&row.line.body),
     };
-    recorded.map_err(|error| RecordsError::unreadable(row, error))
+    recorded.map_err(|error| RecordsError::unreadable_entry(row, error))
 }
 
 /// Parses a refusal, except the text of its reason. Returns `None` if the line is not a refusal.
@@ -185,7 +185,7 @@ impl RecordedCandles {
             if let EventKind::Candle { series, candle, .. } = event.kind {
                 let series = self.run_series.get(series.index());
                 let series =
-                    series.ok_or_else(|| RecordsError::unreadable(stored, "unknown series index"))?;
+                    series.ok_or_else(|| RecordsError::unreadable_entry(stored, "unknown series index"))?;
                 self.by_series.entry(*series).or_default().entry(candle.time()).or_insert(candle);
             }
         }
@@ -193,7 +193,7 @@ impl RecordedCandles {
     }
 }
 
-pub async fn recorded_candles(
+pub async fn read_recorded_candles(
     reader: &mut Reader,
     run: Option<u64>,
 ) -> Result<Vec<CandleSeries>, RecordsError> {

@@ -38,7 +38,7 @@ pub fn format_delta(from: Millis, to: Millis) -> String {
     format!("{sign}{}.{:03} s", size / 1_000, size % 1_000)
 }
 
-pub fn counted(count: impl TryInto<u64>, one: &str, several: &str) -> String {
+pub fn count_text(count: impl TryInto<u64>, one: &str, several: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
     format!("{} {}", group_thousands(&count.to_string()), if count == 1 { one } else { several })
 }

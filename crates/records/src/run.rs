@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Run number of journal lines that an operator added while no bot was running.
-pub const BETWEEN_RUNS: u64 = 0;
+pub const RUN_NUMBER_BETWEEN_RUNS: u64 = 0;
 
 pub struct RecordedRun {
     /// 1-based number of the run.
@@ -29,7 +29,7 @@ pub struct RecordedRun {
     pub began: Millis,
     pub format: u32,
     pub settings: SessionSettings,
-    pub has_earlier_verdict_rule: bool,
+    pub has_old_verdict_rule: bool,
     pub simulation: SimulationSettings,
     pub trading: Option<TradingMode>,
     pub(crate) is_replay: bool,
@@ -45,7 +45,7 @@ impl RecordedRun {
     pub fn from_stored(stored: &StoredLine) -> Result<Self, RecordsError> {
         let header: Header = parse(stored)?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
-        let unreadable = |error: serde_json::Error| RecordsError::unreadable(stored, error);
+        let unreadable = |error: serde_json::Error| RecordsError::unreadable_entry(stored, error);
         let settings = serde_json::from_value(with_kelly_bound(part("session")));
         let settings: SessionSettings = settings.map_err(unreadable)?;
         let simulation = serde_json::from_value(part("simulation"));
@@ -54,7 +54,7 @@ impl RecordedRun {
         let today = serde_json::to_value(LambdaRule::default()).ok();
         Ok(Self {
             is_replay: header.data_hash.is_some(),
-            has_earlier_verdict_rule: rule.is_some() && rule != today,
+            has_old_verdict_rule: rule.is_some() && rule != today,
             number: stored.line.run,
             seq: stored.seq,
             began: stored.line.at,
@@ -189,7 +189,7 @@ pub struct RecordedRuns {
     pub book: TradeBook,
     pub balance: Money,
     pub ledger: Ledger,
-    pub candles: u64,
+    pub candle_count: u64,
     pub head_hash: String,
     pub span: Range<Millis>,
     pub verdicts: Vec<BotVerdict>,
@@ -224,7 +224,7 @@ impl RecordedRuns {
             trading: last.trading,
             balance: balance.unwrap_or_default(),
             ledger: contents.session.ledger().clone(),
-            candles: contents.candles.values().sum(),
+            candle_count: contents.candle_counts.values().sum(),
             head_hash: contents.last.hash.to_string(),
             span: first.map_or(end, |run| run.began)..end,
             verdicts: contents.session.verdicts().cloned().collect(),
@@ -271,7 +271,7 @@ impl RecordedRuns {
             book,
             balance: balance.unwrap_or_default(),
             ledger,
-            candles: contents.candles.get(&run.number).copied().unwrap_or_default(),
+            candle_count: contents.candle_counts.get(&run.number).copied().unwrap_or_default(),
             head_hash: last.hash.to_string(),
             span: run.began..last.line.received,
             verdicts,
@@ -294,7 +294,7 @@ impl RecordedRun {
             series: required_series(&settings),
             strategies: vec![(strategy.0.to_owned(), strategy.1.to_owned()); settings.bots.len()],
             settings,
-            has_earlier_verdict_rule: false,
+            has_old_verdict_rule: false,
             is_replay: false,
             simulation: SimulationSettings::default(),
             trading: None,

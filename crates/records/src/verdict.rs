@@ -1,6 +1,6 @@
 //! The verdict on one bot and its confidence intervals, as JSON and text.
 
-use crate::moment::{counted, utc};
+use crate::moment::{count_text, utc};
 use candlewick_engine::{BotVerdict, IntentRow, TradeBook, edge_sequence};
 use candlewick_sdk::Millis;
 use candlewick_statistics::{ConfidenceInterval, ConfidenceSequence, EdgeTest, Verdict};
@@ -46,7 +46,7 @@ impl VerdictLine {
         let no_longer_held_since = verdict.judge().no_longer_held_since();
         let (mut name, about_more_trades) = verdict_name(test);
         if no_longer_held_since.is_some() {
-            name = NO_LONGER_HELD;
+            name = EDGE_NO_LONGER_HELD;
         }
         Self {
             bot: bot.to_owned(),
@@ -56,7 +56,7 @@ impl VerdictLine {
             about_more_trades,
             account_for: test.edge_account(),
             account_against: test.mirror_account(),
-            threshold_for: threshold(test),
+            threshold_for: edge_threshold(test),
             threshold_against: test.plan().beta().recip(),
             since_intent: verdict.first_intent().number(),
             no_longer_held_since,
@@ -66,7 +66,7 @@ impl VerdictLine {
 
     pub fn describe(&self) -> String {
         let Self { bot, trades, account_for, account_against, threshold_for, threshold_against, .. } = self;
-        let trades = counted(*trades, "trade", "trades");
+        let trades = count_text(*trades, "trade", "trades");
         let (needed, against) = (threshold_text(*threshold_for), threshold_text(Some(*threshold_against)));
         let verdict = self.no_longer_held_since.map_or_else(
             || verdict_text(self.verdict, self.about_more_trades),
@@ -85,7 +85,7 @@ impl VerdictLine {
 }
 
 /// Returns the account value that would show an edge; `None` if this bot has no share of alpha.
-pub fn threshold(test: &EdgeTest) -> Option<f64> {
+pub fn edge_threshold(test: &EdgeTest) -> Option<f64> {
     Some(test.goal()).filter(|goal| goal.is_finite())
 }
 
@@ -97,13 +97,13 @@ pub fn threshold_text(threshold: Option<f64>) -> String {
     }
 }
 
-pub const NO_LONGER_HELD: &str = "edge_no_longer_held";
+pub const EDGE_NO_LONGER_HELD: &str = "edge_no_longer_held";
 
 pub fn no_longer_held_text(since: &str) -> String {
     format!("edge no longer held since {since} (the edge has ended, or was smaller from the start)")
 }
 
-pub fn withheld_text(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
+pub fn withheld_verdict_text(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
     let since = no_longer_held_since.map(|since| format!("; also {}", no_longer_held_text(since)));
     format!("exploratory, edge withheld: {}{}", reasons.join("; "), since.unwrap_or_default())
 }
@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn describes_edge_that_is_withheld_and_no_longer_held() {
         let reasons = ["prices are coarse".to_owned(), "of 3 variants".to_owned()];
-        let one = withheld_text(&reasons, None);
-        let both = withheld_text(&reasons, Some(&utc(Millis::ZERO)));
+        let one = withheld_verdict_text(&reasons, None);
+        let both = withheld_verdict_text(&reasons, Some(&utc(Millis::ZERO)));
         for words in [&one, &both] {
             assert!(words.contains("withheld: prices are coarse; of 3 variants"), "{words}");
         }

@@ -71,7 +71,7 @@ pub(crate) fn break_even_payout_text(percent: f64) -> String {
     if percent > MAX_PAYOUT_PERCENT { "none (above 100 %)".to_owned() } else { format!("{percent:.2} %") }
 }
 
-pub(crate) fn short(value: &Value) -> String {
+pub(crate) fn format_json_value(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => {
             let text = format!("{:.6}", number.as_f64().unwrap_or_default());

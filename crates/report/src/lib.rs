@@ -16,14 +16,14 @@ pub mod tune;
 pub mod walk_forward;
 
 use candlewick_statistics::StatisticsError;
-pub use shown::ShownLine;
+pub use shown::EdgeDetectionLine;
 use std::path::PathBuf;
 
 pub mod look {
     pub const STYLE: &str = include_str!("page/page.css");
 
     /// Script that draws the charts. The order of the files matters, because later files use names from earlier files.
-    pub const CHARTS: &str = concat!(
+    pub const CHARTS_SCRIPT: &str = concat!(
         include_str!("page/script/format.js"),
         include_str!("page/script/window.js"),
         include_str!("page/script/axis.js"),

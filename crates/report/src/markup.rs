@@ -22,16 +22,21 @@ pub(crate) fn escaped(text: &str) -> String {
 /// Escapes JSON for a `<script>` data element, so that no string in the JSON can close the element.
 pub(crate) fn json_in_script(value: &Value) -> String {
     // These characters occur in JSON only inside strings, where the escapes are equivalent.
-    visible_json(value).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    escape_hidden_in_json(value)
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
 }
 
-pub(crate) fn visible_json(value: &Value) -> Value {
+pub(crate) fn escape_hidden_in_json(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(escape_hidden(text).into_owned()),
-        Value::Array(items) => items.iter().map(visible_json).collect(),
+        Value::Array(items) => items.iter().map(escape_hidden_in_json).collect(),
         Value::Object(fields) => {
-            let shown =
-                |(name, value): (&String, &Value)| (escape_hidden(name).into_owned(), visible_json(value));
+            let shown = |(name, value): (&String, &Value)| {
+                (escape_hidden(name).into_owned(), escape_hidden_in_json(value))
+            };
             fields.iter().map(shown).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SensitivityTermsReport {
+pub struct SensitivityInputs {
     pub runs: u64,
     pub balance: f64,
     pub data_hash: String,
@@ -17,7 +17,7 @@ pub struct SensitivityTermsReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SensitivityReport {
     #[serde(flatten)]
-    pub terms: SensitivityTermsReport,
+    pub terms: SensitivityInputs,
     #[serde(flatten)]
     pub sensitivity: Sensitivity,
     pub notices: Vec<String>,
@@ -47,7 +47,7 @@ fn cells(setting: VenueSetting, point: &SensitivityPoint) -> [String; 7] {
 
 impl fmt::Display for SensitivityReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SensitivityTermsReport { runs, balance, .. } = &self.terms;
+        let SensitivityInputs { runs, balance, .. } = &self.terms;
         writeln!(
             f,
             "Backtest repeated with {runs} venue settings, one change at a time; initial balance {balance}\n"

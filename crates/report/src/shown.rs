@@ -12,7 +12,7 @@ const MIN_LATER_TRADES: u64 = 30;
 
 /// The trade at which the verdict first showed an edge, and the results of all later trades.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ShownLine {
+pub struct EdgeDetectionLine {
     pub after_trades: u64,
     /// Time at which the edge was shown; `None` if the trades have no dates.
     pub at: Option<Millis>,
@@ -26,7 +26,7 @@ pub struct ShownLine {
     pub is_supported_since: Option<bool>,
 }
 
-impl ShownLine {
+impl EdgeDetectionLine {
     /// Finds the trade that first showed an edge; `None` if no trade did. `test` must not contain any trades yet.
     pub(crate) fn find(trades: &[JudgedTrade], test: EdgeTest) -> Option<Self> {
         EdgeDetection::find(trades, test).map(|shown| Self::from_detection(&shown))
@@ -102,7 +102,11 @@ impl ShownLine {
     }
 }
 
-pub(crate) fn interval_text(verdict: &str, interval: Option<[f64; 2]>, delta: f64) -> Option<&'static str> {
+pub(crate) fn explain_interval(
+    verdict: &str,
+    interval: Option<[f64; 2]>,
+    delta: f64,
+) -> Option<&'static str> {
     let [low, high] = interval?;
     match verdict {
         "edge_shown" if low <= 0.0 => Some(
@@ -133,7 +137,7 @@ mod tests {
     use super::*;
     use candlewick_engine::SymbolId;
 
-    fn line(after_trades: u64, won: u32, lost: u32) -> ShownLine {
+    fn line(after_trades: u64, won: u32, lost: u32) -> EdgeDetectionLine {
         let (decided, payout) = (Millis::ZERO, Payout::from_percent(85.into()).ok());
         let trade = |outcome| {
             let ended = Some((decided, outcome));
@@ -141,7 +145,7 @@ mod tests {
         };
         let won = (0..won).map(|_| trade(Outcome::Won));
         let since = won.chain((0..lost).map(|_| trade(Outcome::Lost))).collect();
-        ShownLine::from_detection(&EdgeDetection {
+        EdgeDetectionLine::from_detection(&EdgeDetection {
             at: Millis::new(1_767_571_200_000),
             after_trades,
             later_trades: since,
@@ -162,9 +166,9 @@ mod tests {
 
     #[test]
     fn explains_interval_that_contradicts_the_verdict() {
-        assert!(interval_text("edge_shown", Some([-0.07, 0.12]), 0.04).is_some());
-        assert!(interval_text("edge_shown", Some([0.01, 0.12]), 0.04).is_none());
-        assert!(interval_text("edge_rejected", Some([-0.07, 0.12]), 0.04).is_some());
-        assert!(interval_text("not_enough_trades", Some([-0.07, 0.12]), 0.04).is_none());
+        assert!(explain_interval("edge_shown", Some([-0.07, 0.12]), 0.04).is_some());
+        assert!(explain_interval("edge_shown", Some([0.01, 0.12]), 0.04).is_none());
+        assert!(explain_interval("edge_rejected", Some([-0.07, 0.12]), 0.04).is_some());
+        assert!(explain_interval("not_enough_trades", Some([-0.07, 0.12]), 0.04).is_none());
     }
 }

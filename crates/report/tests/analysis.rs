@@ -170,7 +170,8 @@ fn baselines_trade_the_same_entries_in_other_directions() {
 #[test]
 fn withholds_edge_of_bots_with_a_payout_above_the_stake() {
     let percent = |percent: u32| Payout::from_percent(percent.into()).unwrap();
-    let basis = ReplayBasis { may_be_coarse: false, has_venue_prices: true, has_simulated_latency: false };
+    let basis =
+        ReplayBasis { may_have_coarse_candles: false, has_venue_prices: true, has_simulated_latency: false };
     // Default payout, the payout of EURUSD, and the expected finding.
     for (usual, own, symbols, expected) in [
         (80, 150, &["BTCUSDT"][..], None),
@@ -189,7 +190,8 @@ fn withholds_edge_of_bots_with_a_payout_above_the_stake() {
             Caveats::for_replay(basis, venue, bots),
             Caveats::for_live_run(Some(TradingMode::Paper), (venue, bots), &finished.book),
         ] {
-            let told = caveats.withholding.iter().filter_map(|words| words.strip_prefix("a payout of "));
+            let told =
+                caveats.withholding_reasons.iter().filter_map(|words| words.strip_prefix("a payout of "));
             let told: Vec<&str> = told.filter_map(|words| words.split(' ').next()).collect();
             assert_eq!(told, expected.into_iter().collect::<Vec<_>>(), "{usual} {own} {symbols:?}");
         }

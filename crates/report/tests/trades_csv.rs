@@ -89,7 +89,7 @@ fn end(intent: IntentId, (_, _, percent, ending, settles): Course) -> Option<Eve
         Settles::Paying(other) => Some(other),
     };
     let payout = paid.and_then(|percent| Payout::from_parts(percent * 10_000));
-    let settled = TradeSettlement { payout, ..TradeSettlement::by_operator(intent, outcome, Money::ZERO) };
+    let settled = TradeSettlement { payout, ..TradeSettlement::from_operator(intent, outcome, Money::ZERO) };
     Some(EventKind::Settled(settled))
 }
 
@@ -169,7 +169,7 @@ proptest! {
         order in any::<u64>(),
     ) {
         let (session, book) = played(&courses);
-        let caveats = Caveats { withholding: vec!["a reason; of two".to_owned()], labels: vec!["hypothesis"], variants: 7 };
+        let caveats = Caveats { withholding_reasons: vec!["a reason; of two".to_owned()], labels: vec!["hypothesis"], variants: 7 };
         let (text, facts) = written(&book, &caveats);
         let (header, lines) = text.split_once('\n').unwrap();
         let mut lines: Vec<&str> = lines.lines().collect();

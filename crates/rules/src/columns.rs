@@ -1,6 +1,6 @@
 //! Batch evaluation of rules. Each value has a column with one entry per candle of the batch.
 
-use crate::graph::{Binary, Field};
+use crate::graph::{BinaryOp, Field};
 use crate::indicator::{CandleIndicator, NumberIndicator, write_columns};
 use crate::program::{InlineSlots, Slot, Slots};
 use crate::step::compare;
@@ -144,7 +144,7 @@ impl Columns {
 
     pub(crate) fn apply_binary(
         &mut self,
-        binary: Binary,
+        binary: BinaryOp,
         (one, other): (Slot, Slot),
         out: Slot,
         values: &mut InlineSlots,
@@ -152,8 +152,8 @@ impl Columns {
         macro_rules! loops {
             ($($which:ident),+) => {
                 match binary {
-                    $(Binary::$which => {
-                        self.zip_with((one, other), out, values, |one, other| Binary::$which.apply(one, other));
+                    $(BinaryOp::$which => {
+                        self.zip_with((one, other), out, values, |one, other| BinaryOp::$which.apply(one, other));
                     })+
                 }
             };

@@ -1,7 +1,7 @@
 //! Compiler from the syntax tree of a rule to a graph. Resolves names, checks types and folds constants.
 
 use crate::error::suggest_name;
-use crate::graph::{Binary, Field, Graph, Id, Op};
+use crate::graph::{BinaryOp, Field, Graph, Id, Op};
 use crate::parse::parse;
 use crate::syntax::{Form, Operator, PartId, Tree};
 use crate::{RuleError, catalog};
@@ -37,7 +37,7 @@ pub(crate) struct Compiler<'a> {
     pub(crate) graph: Graph,
     parameters: &'a BTreeMap<String, f64>,
     pub(crate) used_parameters: BTreeSet<String>,
-    pub(crate) compared: Vec<Id>,
+    pub(crate) compared_numbers: Vec<Id>,
     /// Numbers that the conditions read, in reading order. Recorded only if conditions are explained to the user.
     pub(crate) numbers_read: Vec<Id>,
     pub(crate) is_explaining: bool,
@@ -63,7 +63,7 @@ impl<'a> Compiler<'a> {
             graph: Graph::new(own),
             parameters,
             used_parameters: BTreeSet::new(),
-            compared: Vec::new(),
+            compared_numbers: Vec::new(),
             numbers_read: Vec::new(),
             is_explaining: false,
             is_in_pattern: false,
@@ -76,7 +76,7 @@ impl<'a> Compiler<'a> {
 
     pub(crate) fn compile(&mut self, tree: &Tree) -> Result<Id, RuleError> {
         let root = tree.root();
-        let id = self.condition(Scope { tree, interval_index: 0 }, root, "a rule")?;
+        let id = self.compile_condition(Scope { tree, interval_index: 0 }, root, "a rule")?;
         match self.graph.constant(id) {
             None => Ok(id),
             Some(always) => {
@@ -87,39 +87,43 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    pub(crate) fn value(&mut self, at: Scope<'_>, id: PartId) -> Result<Value, RuleError> {
+    pub(crate) fn compile_value(&mut self, at: Scope<'_>, id: PartId) -> Result<Value, RuleError> {
         let part = at.tree.part(id);
         let place = &part.place;
         match &part.form {
-            Form::Number(number) => Ok(self.constant(*number)),
+            Form::Number(number) => Ok(self.add_constant(*number)),
             Form::Text(text) => Err(RuleError::new(place.clone(), stray_text_hint(text))),
             Form::Name(name) => self.resolve_name(at, name, place),
             Form::Call { name, name_place, arguments } => match catalog::find_function(name) {
-                Some(function) if !function.lines.is_empty() => self.line(at, id, function.main_line, place),
-                Some(function) => self.call(at, function, arguments, place),
+                Some(function) if !function.lines.is_empty() => {
+                    self.compile_line(at, id, function.main_line, place)
+                }
+                Some(function) => self.compile_call(at, function, arguments, place),
                 None => self.compile_pattern(at, name, arguments, name_place),
             },
-            Form::Line { of, name, name_place } => self.named_line(at, *of, name, name_place, place),
+            Form::Line { of, name, name_place } => self.compile_named_line(at, *of, name, name_place, place),
             Form::Back { of, by } => {
                 let by = self.lookback(at, *by)?;
-                let of = self.value(at, *of)?;
-                Ok(Value { id: self.value_ago(of.id, by, at.interval_index), kind: of.kind })
+                let of = self.compile_value(at, *of)?;
+                Ok(Value { id: self.add_lookback(of.id, by, at.interval_index), kind: of.kind })
             }
-            Form::At { of, interval, interval_place } => self.longer_value(at, *of, interval, interval_place),
+            Form::At { of, interval, interval_place } => {
+                self.compile_longer_value(at, *of, interval, interval_place)
+            }
             Form::Negate(of) => {
-                let of = self.number(at, *of, "`-`")?;
+                let of = self.compile_number(at, *of, "`-`")?;
                 Ok(self.add_negation(of))
             }
             Form::Not(of) => {
-                let of = self.condition(at, *of, "`not`")?;
+                let of = self.compile_condition(at, *of, "`not`")?;
                 Ok(self.add_not(of))
             }
             Form::Binary { operator, left, right } => self.add_binary(at, *operator, (*left, *right), place),
         }
     }
 
-    pub(crate) fn condition(&mut self, at: Scope<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
-        let value = self.value(at, id)?;
+    pub(crate) fn compile_condition(&mut self, at: Scope<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
+        let value = self.compile_value(at, id)?;
         if value.kind == ValueKind::Condition {
             return Ok(value.id);
         }
@@ -129,8 +133,8 @@ impl<'a> Compiler<'a> {
         Err(at.error(id, message))
     }
 
-    pub(crate) fn number(&mut self, at: Scope<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
-        let value = self.value(at, id)?;
+    pub(crate) fn compile_number(&mut self, at: Scope<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
+        let value = self.compile_value(at, id)?;
         if value.kind == ValueKind::Number {
             return Ok(value.id);
         }
@@ -140,7 +144,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(crate) fn fixed_number(&mut self, at: Scope<'_>, id: PartId, what: &str) -> Result<f64, RuleError> {
-        let number = self.number(at, id, what)?;
+        let number = self.compile_number(at, id, what)?;
         self.graph.constant(number).ok_or_else(|| {
             let name = &self.graph.node(number).name;
             let message = format!("{what} must be constant: use a number or a parameter, not `{name}`");
@@ -170,10 +174,10 @@ impl<'a> Compiler<'a> {
     fn resolve_name(&mut self, at: Scope<'_>, name: &str, place: &Range<usize>) -> Result<Value, RuleError> {
         if let Some(number) = self.parameters.get(name) {
             self.used_parameters.insert(name.to_owned());
-            return Ok(self.constant(*number));
+            return Ok(self.add_constant(*number));
         }
         if let Some(field) = catalog::find_field(name) {
-            return Ok(self.field(at, field, name));
+            return Ok(self.add_field(at, field, name));
         }
         if name == "true" || name == "false" {
             return Ok(self.constant_condition(name == "true"));
@@ -221,7 +225,7 @@ impl<'a> Compiler<'a> {
         let elsewhere = |error: RuleError| RuleError { place: name_place.clone(), ..error };
         let tree = parse(definition).map_err(elsewhere)?;
         let before = std::mem::replace(&mut self.is_in_pattern, true);
-        let value = self.value(Scope { tree: &tree, ..at }, tree.root()).map_err(elsewhere);
+        let value = self.compile_value(Scope { tree: &tree, ..at }, tree.root()).map_err(elsewhere);
         self.is_in_pattern = before;
         value
     }
@@ -235,30 +239,31 @@ impl<'a> Compiler<'a> {
     ) -> Result<Value, RuleError> {
         let of = format!("`{}`", operator.sign());
         if matches!(operator, Operator::And | Operator::Or) {
-            let (one, other) = (self.condition(at, left, &of)?, self.condition(at, right, &of)?);
-            let binary = if operator == Operator::And { Binary::And } else { Binary::Or };
-            return Ok(self.join(binary, one, other));
+            let (one, other) =
+                (self.compile_condition(at, left, &of)?, self.compile_condition(at, right, &of)?);
+            let binary = if operator == Operator::And { BinaryOp::And } else { BinaryOp::Or };
+            return Ok(self.add_and_or(binary, one, other));
         }
         if operator == Operator::Equal {
             self.reject_boolean_comparison(at, left, right)?;
             self.reject_boolean_comparison(at, right, left)?;
         }
-        let (one, other) = (self.number(at, left, &of)?, self.number(at, right, &of)?);
+        let (one, other) = (self.compile_number(at, left, &of)?, self.compile_number(at, right, &of)?);
         if operator.is_comparison() {
-            self.note_compared(at, &[one, other]);
+            self.record_compared_numbers(at, &[one, other]);
         }
         // `a > b` and `a >= b` become `b < a` and `b <= a`.
         let (binary, first, second) = match operator {
-            Operator::Greater => (Binary::Less, other, one),
-            Operator::GreaterOrEqual => (Binary::LessOrEqual, other, one),
-            Operator::Less => (Binary::Less, one, other),
-            Operator::LessOrEqual => (Binary::LessOrEqual, one, other),
-            Operator::Equal => (Binary::Equal, one, other),
-            Operator::Unequal => (Binary::Unequal, one, other),
-            Operator::Add => (Binary::Add, one, other),
-            Operator::Subtract => (Binary::Subtract, one, other),
-            Operator::Multiply => (Binary::Multiply, one, other),
-            _ => (Binary::Divide, one, other),
+            Operator::Greater => (BinaryOp::Less, other, one),
+            Operator::GreaterOrEqual => (BinaryOp::LessOrEqual, other, one),
+            Operator::Less => (BinaryOp::Less, one, other),
+            Operator::LessOrEqual => (BinaryOp::LessOrEqual, one, other),
+            Operator::Equal => (BinaryOp::Equal, one, other),
+            Operator::Unequal => (BinaryOp::Unequal, one, other),
+            Operator::Add => (BinaryOp::Add, one, other),
+            Operator::Subtract => (BinaryOp::Subtract, one, other),
+            Operator::Multiply => (BinaryOp::Multiply, one, other),
+            _ => (BinaryOp::Divide, one, other),
         };
         if let (Some(x), Some(y)) = (self.graph.constant(first), self.graph.constant(second)) {
             let result = binary.apply(x, y);
@@ -271,32 +276,32 @@ impl<'a> Compiler<'a> {
             return Ok(if operator.is_comparison() {
                 self.constant_condition(result == 1.0)
             } else {
-                self.constant(result)
+                self.add_constant(result)
             });
         }
         let name = format!("{} {} {}", self.bracketed_name(one), operator.sign(), self.bracketed_name(other));
         if operator.is_comparison() {
-            let id = self.compare(binary, (first, second), name, at.interval_index);
+            let id = self.add_comparison(binary, (first, second), name, at.interval_index);
             return Ok(Value::condition(id));
         }
         let op = Op::Binary(binary, first, second);
         Ok(Value::number(self.add_at(op, name, &[one, other], at.interval_index)))
     }
 
-    pub(crate) fn note_compared(&mut self, at: Scope<'_>, numbers: &[Id]) {
-        self.note_read(numbers);
+    pub(crate) fn record_compared_numbers(&mut self, at: Scope<'_>, numbers: &[Id]) {
+        self.record_numbers_read(numbers);
         if at.interval_index == 0 && !self.is_in_pattern {
-            record_numbers(&self.graph, numbers, &mut self.compared);
+            record_numbers(&self.graph, numbers, &mut self.compared_numbers);
         }
     }
 
-    pub(crate) fn note_read(&mut self, numbers: &[Id]) {
+    pub(crate) fn record_numbers_read(&mut self, numbers: &[Id]) {
         if self.is_explaining && !self.is_in_pattern {
             record_numbers(&self.graph, numbers, &mut self.numbers_read);
         }
     }
 
-    pub(crate) fn field(&mut self, at: Scope<'_>, field: Field, name: &str) -> Value {
+    pub(crate) fn add_field(&mut self, at: Scope<'_>, field: Field, name: &str) -> Value {
         Value::number(self.graph.add(Op::Field(field), name.to_owned(), 1, at.interval_index))
     }
 }
@@ -324,7 +329,7 @@ fn stray_text_hint(text: &str) -> String {
 }
 
 impl Compiler<'_> {
-    pub(crate) fn constant(&mut self, number: f64) -> Value {
+    pub(crate) fn add_constant(&mut self, number: f64) -> Value {
         // Converts -0.0 to 0.0.
         let number = if number == 0.0 { 0.0 } else { number };
         let id = self.graph.add(Op::Constant(number), number.to_string(), 0, 0);
@@ -338,7 +343,7 @@ impl Compiler<'_> {
 
     fn add_negation(&mut self, of: Id) -> Value {
         if let Some(number) = self.graph.constant(of) {
-            return self.constant(-number);
+            return self.add_constant(-number);
         }
         let name = format!("-{}", self.bracketed_name(of));
         Value::number(self.add(Op::Negate(of), name, &[of]))
@@ -352,8 +357,8 @@ impl Compiler<'_> {
         Value::condition(self.add(Op::Not(of), name, &[of]))
     }
 
-    pub(crate) fn join(&mut self, binary: Binary, one: Id, other: Id) -> Value {
-        let decides = if binary == Binary::And { 0.0 } else { 1.0 };
+    pub(crate) fn add_and_or(&mut self, binary: BinaryOp, one: Id, other: Id) -> Value {
+        let decides = if binary == BinaryOp::And { 0.0 } else { 1.0 };
         for (this, that) in [(one, other), (other, one)] {
             match self.graph.constant(this) {
                 Some(holds) if holds == decides => return Value::condition(this),
@@ -361,17 +366,17 @@ impl Compiler<'_> {
                 None => {}
             }
         }
-        let sign = if binary == Binary::And { "and" } else { "or" };
+        let sign = if binary == BinaryOp::And { "and" } else { "or" };
         let name = format!("{} {sign} {}", self.bracketed_name(one), self.bracketed_name(other));
         Value::condition(self.add(Op::Binary(binary, one, other), name, &[one, other]))
     }
 
-    pub(crate) fn value_ago(&mut self, of: Id, by: usize, interval_index: usize) -> Id {
+    pub(crate) fn add_lookback(&mut self, of: Id, by: usize, interval_index: usize) -> Id {
         if by == 0 {
             return of;
         }
         let name = format!("{}[{by}]", self.bracketed_name(of));
-        let warm = self.graph.node(of).warm_after.max(1);
+        let warm = self.graph.node(of).warmup_candles.max(1);
         self.graph.add(Op::Back(of, by), name, warm + by, interval_index)
     }
 
@@ -381,7 +386,7 @@ impl Compiler<'_> {
     }
 
     pub(crate) fn add_at(&mut self, op: Op, name: String, parts: &[Id], interval_index: usize) -> Id {
-        let warm = parts.iter().map(|part| self.graph.node(*part).warm_after).max().unwrap_or_default();
+        let warm = parts.iter().map(|part| self.graph.node(*part).warmup_candles).max().unwrap_or_default();
         self.graph.add(op, name, warm, interval_index)
     }
 
@@ -397,7 +402,7 @@ impl Compiler<'_> {
     }
 }
 
-impl Binary {
+impl BinaryOp {
     /// Applies the operator. NaN (a missing number or an unknown condition) propagates, unless the other operand alone
     /// decides the result. Infinite results become NaN.
     #[inline]

@@ -2,11 +2,11 @@
 
 use crate::catalog::{Argument, Function};
 use crate::compile::{Compiler, Scope, Value};
-use crate::graph::{Binary, Clock, Field, Id, Op};
+use crate::graph::{BinaryOp, Field, Id, Op, TimeComponent};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId, Tree};
 use crate::{RuleError, catalog};
-use candlewick_engine::{EngineError, Hours, LocalClock, Window};
+use candlewick_engine::{EngineError, Hours, LocalClock, TradingWindow};
 use candlewick_sdk::{Interval, Millis, Resampler, suggest};
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ const MAX_PERIOD: usize = 100_000;
 const MAX_COUNTED_CANDLES: usize = 10_000;
 
 impl Compiler<'_> {
-    pub(crate) fn call(
+    pub(crate) fn compile_call(
         &mut self,
         at: Scope<'_>,
         function: &'static Function,
@@ -26,46 +26,46 @@ impl Compiler<'_> {
         let number = |id| Ok(Value::number(id));
         match function.name {
             "abs" => {
-                let of = self.number(at, arguments[0], "`abs`")?;
+                let of = self.compile_number(at, arguments[0], "`abs`")?;
                 if let Some(constant) = self.graph.constant(of) {
-                    return Ok(self.constant(constant.abs()));
+                    return Ok(self.add_constant(constant.abs()));
                 }
                 let name = format!("abs({})", self.name(of));
                 number(self.add(Op::Abs(of), name, &[of]))
             }
-            "min" => self.add_min_max(at, Binary::Min, arguments),
-            "max" => self.add_min_max(at, Binary::Max, arguments),
+            "min" => self.add_min_max(at, BinaryOp::Min, arguments),
+            "max" => self.add_min_max(at, BinaryOp::Max, arguments),
             "change" => {
-                let of = self.number(at, arguments[0], "`change`")?;
+                let of = self.compile_number(at, arguments[0], "`change`")?;
                 let by = self.period_or_default(at, arguments.get(1), 1)?;
-                let before = self.value_ago(of, by, at.interval_index);
+                let before = self.add_lookback(of, by, at.interval_index);
                 let name = self.call_name("change", of, (by != 1).then_some(by));
-                number(self.add(Op::Binary(Binary::Subtract, of, before), name, &[of, before]))
+                number(self.add(Op::Binary(BinaryOp::Subtract, of, before), name, &[of, before]))
             }
-            "body" => Ok(self.field(at, Field::Body, "body()")),
-            "range" => Ok(self.field(at, Field::Range, "range()")),
-            "upper_wick" => Ok(self.field(at, Field::UpperWick, "upper_wick()")),
-            "lower_wick" => Ok(self.field(at, Field::LowerWick, "lower_wick()")),
+            "body" => Ok(self.add_field(at, Field::Body, "body()")),
+            "range" => Ok(self.add_field(at, Field::Range, "range()")),
+            "upper_wick" => Ok(self.add_field(at, Field::UpperWick, "upper_wick()")),
+            "lower_wick" => Ok(self.add_field(at, Field::LowerWick, "lower_wick()")),
             "crosses_above" => self.add_crossing(at, true, arguments),
             "crosses_below" => self.add_crossing(at, false, arguments),
             "rising" | "falling" => self.add_trend(at, function.name, arguments),
             "since" => {
-                let of = self.condition(at, arguments[0], "`since`")?;
+                let of = self.compile_condition(at, arguments[0], "`since`")?;
                 let within = self.period_or_default(at, arguments.get(1), DEFAULT_SINCE_CANDLES)?;
                 let name = self.call_name("since", of, (arguments.len() > 1).then_some(within));
-                let warm = self.graph.node(of).warm_after.max(1) + within;
+                let warm = self.graph.node(of).warmup_candles.max(1) + within;
                 number(self.graph.add(Op::Since { of, within }, name, warm, at.interval_index))
             }
             "count" => {
-                let of = self.condition(at, arguments[0], "`count`")?;
+                let of = self.compile_condition(at, arguments[0], "`count`")?;
                 let among = self.period_or_default(at, arguments.get(1), 1)?;
                 number(self.add_count(of, among, at.interval_index))
             }
-            "hour" => number(self.add_time(at, Clock::Hour, "hour", arguments)?),
-            "minute" => number(self.add_time(at, Clock::Minute, "minute", arguments)?),
-            "weekday" => number(self.add_time(at, Clock::Weekday, "weekday", arguments)?),
+            "hour" => number(self.add_time(at, TimeComponent::Hour, "hour", arguments)?),
+            "minute" => number(self.add_time(at, TimeComponent::Minute, "minute", arguments)?),
+            "weekday" => number(self.add_time(at, TimeComponent::Weekday, "weekday", arguments)?),
             "between" => self.between(at, arguments, place),
-            _ => number(self.indicator(at, function, arguments, place)?.0),
+            _ => number(self.compile_indicator(at, function, arguments, place)?.0),
         }
     }
 
@@ -77,9 +77,9 @@ impl Compiler<'_> {
         }
         if self.is_explaining {
             let zone = parts.get(2..).unwrap_or_default();
-            let hour = self.add_time(at, Clock::Hour, "hour", zone)?;
-            let minute = self.add_time(at, Clock::Minute, "minute", zone)?;
-            self.note_read(&[hour, minute]);
+            let hour = self.add_time(at, TimeComponent::Hour, "hour", zone)?;
+            let minute = self.add_time(at, TimeComponent::Minute, "minute", zone)?;
+            self.record_numbers_read(&[hour, minute]);
         }
         let times = format!("\"{}\", \"{}\"", format_time(from), format_time(to));
         let (op, name) = match parts.get(2) {
@@ -92,7 +92,7 @@ impl Compiler<'_> {
         Ok(Value::condition(self.graph.add(op, name, 1, at.interval_index)))
     }
 
-    pub(crate) fn indicator(
+    pub(crate) fn compile_indicator(
         &mut self,
         at: Scope<'_>,
         function: &'static Function,
@@ -119,7 +119,7 @@ impl Compiler<'_> {
                     words.push(format!("\"{}\"", format_time(time)));
                 }
                 Argument::Source => {
-                    let source = self.number(at, *argument, &format!("`{}`", function.name))?;
+                    let source = self.compile_number(at, *argument, &format!("`{}`", function.name))?;
                     if let Some(number) = self.graph.constant(source) {
                         return Err(self.constant_error(function, number, &at.tree.part(*argument).place));
                     }
@@ -141,7 +141,7 @@ impl Compiler<'_> {
         if function.arguments.contains(&Argument::Source) && of.is_none() {
             of = Some(self.graph.add(Op::Field(Field::Close), "close".to_owned(), 1, at.interval_index));
         }
-        let source_warm = of.map_or(1, |of| self.graph.node(of).warm_after.max(1));
+        let source_warm = of.map_or(1, |of| self.graph.node(of).warmup_candles.max(1));
         let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.interval_index]);
         // This name must differ from the name of the main line.
         let own = if indicator.line_count() == 1 { name.clone() } else { format!("{name}.*") };
@@ -160,7 +160,7 @@ impl Compiler<'_> {
         let ([of, period], [Argument::Period, Argument::Source]) = (arguments, function.arguments) else {
             return None;
         };
-        let value = self.number(at, *of, "").ok()?;
+        let value = self.compile_number(at, *of, "").ok()?;
         let number = self.fixed_number(at, *period, "").ok()?;
         self.graph.constant(value).is_none().then(|| {
             let period = match &at.tree.part(*period).form {
@@ -187,12 +187,12 @@ impl Compiler<'_> {
         RuleError::new(place.clone(), message)
     }
 
-    fn add_min_max(&mut self, at: Scope<'_>, binary: Binary, parts: &[PartId]) -> Result<Value, RuleError> {
-        let word = if binary == Binary::Min { "min" } else { "max" };
+    fn add_min_max(&mut self, at: Scope<'_>, binary: BinaryOp, parts: &[PartId]) -> Result<Value, RuleError> {
+        let word = if binary == BinaryOp::Min { "min" } else { "max" };
         let of = format!("`{word}`");
-        let (one, other) = (self.number(at, parts[0], &of)?, self.number(at, parts[1], &of)?);
+        let (one, other) = (self.compile_number(at, parts[0], &of)?, self.compile_number(at, parts[1], &of)?);
         if let (Some(x), Some(y)) = (self.graph.constant(one), self.graph.constant(other)) {
-            return Ok(self.constant(binary.apply(x, y)));
+            return Ok(self.add_constant(binary.apply(x, y)));
         }
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         Ok(Value::number(self.add(Op::Binary(binary, one, other), name, &[one, other])))
@@ -201,39 +201,45 @@ impl Compiler<'_> {
     fn add_crossing(&mut self, at: Scope<'_>, is_above: bool, parts: &[PartId]) -> Result<Value, RuleError> {
         let word = if is_above { "crosses_above" } else { "crosses_below" };
         let of = format!("`{word}`");
-        let (one, other) = (self.number(at, parts[0], &of)?, self.number(at, parts[1], &of)?);
-        self.note_compared(at, &[one, other]);
+        let (one, other) = (self.compile_number(at, parts[0], &of)?, self.compile_number(at, parts[1], &of)?);
+        self.record_compared_numbers(at, &[one, other]);
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
-        let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
+        let warm = self.graph.node(one).warmup_candles.max(self.graph.node(other).warmup_candles).max(1) + 1;
         // This name cannot equal another name, because it is not a valid expression.
         let order = format!("comparison of {} with {}", self.name(one), self.name(other));
-        let order = self.graph.add(Op::Order(one, other), order, warm, at.interval_index);
+        let order = self.graph.add(Op::TrackedComparison(one, other), order, warm, at.interval_index);
         let op = Op::Crosses { is_above, order };
         Ok(Value::condition(self.graph.add(op, name, warm, at.interval_index)))
     }
 
     fn add_trend(&mut self, at: Scope<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
-        let of = self.number(at, arguments[0], &format!("`{word}`"))?;
+        let of = self.compile_number(at, arguments[0], &format!("`{word}`"))?;
         let among = self.period_or_default(at, arguments.get(1), 1)?;
-        let before = self.value_ago(of, 1, at.interval_index);
-        self.note_read(&[of, before]);
+        let before = self.add_lookback(of, 1, at.interval_index);
+        self.record_numbers_read(&[of, before]);
         let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
         let name = format!("{} {sign} {}", self.bracketed_name(of), self.bracketed_name(before));
-        let step = self.compare(Binary::Less, (less, more), name, at.interval_index);
+        let step = self.add_comparison(BinaryOp::Less, (less, more), name, at.interval_index);
         let count = self.add_count(step, among, at.interval_index);
-        let all = self.constant(among as f64).id;
+        let all = self.add_constant(among as f64).id;
         let name = self.call_name(word, of, Some(among));
-        let id = self.add(Op::Binary(Binary::Equal, count, all), name, &[count]);
+        let id = self.add(Op::Binary(BinaryOp::Equal, count, all), name, &[count]);
         Ok(Value::condition(id))
     }
 
     fn add_count(&mut self, of: Id, among: usize, interval_index: usize) -> Id {
         let name = self.call_name("count", of, Some(among));
-        let warm = self.graph.node(of).warm_after.max(1) + among - 1;
+        let warm = self.graph.node(of).warmup_candles.max(1) + among - 1;
         self.graph.add(Op::Count { of, among }, name, warm, interval_index)
     }
 
-    fn add_time(&mut self, at: Scope<'_>, part: Clock, name: &str, zone: &[PartId]) -> Result<Id, RuleError> {
+    fn add_time(
+        &mut self,
+        at: Scope<'_>,
+        part: TimeComponent,
+        name: &str,
+        zone: &[PartId],
+    ) -> Result<Id, RuleError> {
         let (op, name) = match zone.first() {
             None => (Op::Clock(part), format!("{name}()")),
             Some(zone) => {
@@ -301,12 +307,16 @@ fn parse_time(at: Scope<'_>, id: PartId) -> Result<i64, RuleError> {
     if minutes < 60 && time <= Millis::DAY.get() { Ok(time) } else { Err(wrong()) }
 }
 
-fn parse_window(at: Scope<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, String), RuleError> {
+fn parse_window(
+    at: Scope<'_>,
+    (from, to): (i64, i64),
+    zone: PartId,
+) -> Result<(TradingWindow, String), RuleError> {
     let (zone, place) = parse_zone(at, zone)?;
     // The end of a day is written as midnight of the next day.
     let clock = |time: i64| format_time(time % Millis::DAY.get());
     let hours = Hours { days: Vec::new(), from: clock(from), to: clock(to), timezone: zone.to_owned() };
-    let window = Window::new(&hours, "between").map_err(|error| time_setting_error(error, place))?;
+    let window = TradingWindow::new(&hours, "between").map_err(|error| time_setting_error(error, place))?;
     Ok((window, hours.timezone))
 }
 
@@ -335,7 +345,7 @@ fn format_time(time: i64) -> String {
 const MAX_LONGER_INTERVALS: usize = 8;
 
 impl Compiler<'_> {
-    pub(crate) fn named_line(
+    pub(crate) fn compile_named_line(
         &mut self,
         at: Scope<'_>,
         of: PartId,
@@ -365,10 +375,10 @@ impl Compiler<'_> {
             let message = format!("`{}` has no line `{name}`; {near}", function.name);
             return Err(RuleError::new(name_place.clone(), message));
         };
-        self.line(at, of, Some(line), place)
+        self.compile_line(at, of, Some(line), place)
     }
 
-    pub(crate) fn line(
+    pub(crate) fn compile_line(
         &mut self,
         at: Scope<'_>,
         call: PartId,
@@ -385,15 +395,15 @@ impl Compiler<'_> {
             return Err(RuleError::new(place.clone(), message));
         };
         let call_place = &at.tree.part(call).place;
-        let (of, name) = self.indicator(at, function, arguments, call_place)?;
+        let (of, name) = self.compile_indicator(at, function, arguments, call_place)?;
         let name =
             if function.main_line == Some(line) { name } else { format!("{name}.{}", function.lines[line]) };
-        let warm = self.graph.node(of).warm_after;
+        let warm = self.graph.node(of).warmup_candles;
         let id = self.graph.add(Op::Line(of, line), name, warm, at.interval_index);
         Ok(Value::number(id))
     }
 
-    pub(crate) fn longer_value(
+    pub(crate) fn compile_longer_value(
         &mut self,
         at: Scope<'_>,
         of: PartId,
@@ -416,7 +426,7 @@ impl Compiler<'_> {
         };
         let own = self.graph.intervals()[0];
         if interval == own {
-            return self.value(at, of);
+            return self.compile_value(at, of);
         }
         if Resampler::new(own, interval).is_err() || interval < own {
             return wrong(format!(
@@ -427,13 +437,13 @@ impl Compiler<'_> {
         if interval_index > MAX_LONGER_INTERVALS {
             return wrong(format!("too many longer intervals: use at most {MAX_LONGER_INTERVALS}"));
         }
-        let inner = self.value(Scope { interval_index, ..at }, of)?;
+        let inner = self.compile_value(Scope { interval_index, ..at }, of)?;
         if self.graph.constant(inner.id).is_some() {
             return Ok(inner);
         }
         // One more longer candle: the first may be partial, and the last is visible on the candle after its close.
         let each = (interval.length().get() / own.length().get()) as usize;
-        let warm = self.graph.node(inner.id).warm_after.saturating_add(1).saturating_mul(each);
+        let warm = self.graph.node(inner.id).warmup_candles.saturating_add(1).saturating_mul(each);
         let name = format!("{}@{interval}", self.bracketed_name(inner.id));
         Ok(Value { id: self.graph.add(Op::Longer(inner.id), name, warm, 0), kind: inner.kind })
     }

@@ -2,7 +2,7 @@
 
 use crate::RuleError;
 use crate::compile::{Compiler, Scope, ValueKind};
-use crate::graph::{Binary, Field, Graph, Id, Op};
+use crate::graph::{BinaryOp, Field, Graph, Id, Op};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 
@@ -19,7 +19,7 @@ impl Compiler<'_> {
             Form::Number(0.0) => false,
             _ => return Ok(()),
         };
-        let value = self.value(at, side)?;
+        let value = self.compile_value(at, side)?;
         if value.kind == ValueKind::Number {
             return Ok(());
         }
@@ -37,9 +37,9 @@ impl Compiler<'_> {
     }
 
     /// Adds a comparison. It tolerates rounding if both sides are prices and at least one side is computed.
-    pub(crate) fn compare(
+    pub(crate) fn add_comparison(
         &mut self,
-        binary: Binary,
+        binary: BinaryOp,
         (one, other): (Id, Id),
         name: String,
         interval_index: usize,
@@ -53,7 +53,7 @@ impl Compiler<'_> {
         // This name cannot equal another name, because it is not a valid expression.
         let order = format!("{} vs {}", self.graph.node(one).name, self.graph.node(other).name);
         let order = self.add_at(Op::Compared(one, other), order, &[one, other], interval_index);
-        let zero = self.constant(0.0).id;
+        let zero = self.add_constant(0.0).id;
         self.add_at(Op::Binary(binary, order, zero), name, &[one, other], interval_index)
     }
 }
@@ -65,9 +65,9 @@ fn is_computed(graph: &Graph, id: Id) -> bool {
             field,
             Field::Median | Field::Typical | Field::Body | Field::Range | Field::UpperWick | Field::LowerWick
         ),
-        Op::Binary(Binary::Add | Binary::Subtract | Binary::Multiply, ..) => true,
-        Op::Binary(Binary::Divide, one, by) => graph.constant(by).is_some() && is_computed(graph, one),
-        Op::Binary(Binary::Min | Binary::Max, one, other) => {
+        Op::Binary(BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, ..) => true,
+        Op::Binary(BinaryOp::Divide, one, by) => graph.constant(by).is_some() && is_computed(graph, one),
+        Op::Binary(BinaryOp::Min | BinaryOp::Max, one, other) => {
             is_computed(graph, one) || is_computed(graph, other)
         }
         Op::Negate(of) | Op::Abs(of) | Op::Back(of, _) | Op::Longer(of) => is_computed(graph, of),
@@ -80,14 +80,14 @@ fn has_price_unit(graph: &Graph, id: Id) -> bool {
     match &graph.node(id).op {
         Op::Constant(_) => true,
         Op::Field(field) => *field != Field::Volume,
-        Op::Binary(Binary::Add | Binary::Subtract | Binary::Min | Binary::Max, one, other) => {
+        Op::Binary(BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Min | BinaryOp::Max, one, other) => {
             has_price_unit(graph, *one) && has_price_unit(graph, *other)
         }
-        Op::Binary(Binary::Multiply, one, other) => {
+        Op::Binary(BinaryOp::Multiply, one, other) => {
             let has_number = graph.constant(*one).is_some() || graph.constant(*other).is_some();
             has_number && has_price_unit(graph, *one) && has_price_unit(graph, *other)
         }
-        Op::Binary(Binary::Divide, one, by) => graph.constant(*by).is_some() && has_price_unit(graph, *one),
+        Op::Binary(BinaryOp::Divide, one, by) => graph.constant(*by).is_some() && has_price_unit(graph, *one),
         Op::Negate(of) | Op::Abs(of) | Op::Back(of, _) | Op::Longer(of) => has_price_unit(graph, *of),
         Op::Line(of, line) => line_has_price_unit(graph, *of, *line),
         Op::Indicator { .. } => line_has_price_unit(graph, id, 0),

@@ -1,7 +1,7 @@
 //! Conditions compiled to a list of tests with jumps. Evaluation stops when the result is certain.
 
 use crate::columns::Columns;
-use crate::graph::{Binary, Graph, Id, Op};
+use crate::graph::{BinaryOp, Graph, Id, Op};
 use crate::program::Slot;
 
 #[derive(Clone, Debug)]
@@ -89,19 +89,19 @@ impl TestList {
     fn add(&mut self, graph: &Graph, of: Id, holds: bool, (met, unmet): (Label, Label)) {
         let (kind, one, other) = match graph.node(of).op {
             Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
-            Op::Binary(binary @ (Binary::And | Binary::Or), one, other) => {
+            Op::Binary(binary @ (BinaryOp::And | BinaryOp::Or), one, other) => {
                 let second = self.add_label();
-                let first = if (binary == Binary::Or) == holds { (met, second) } else { (second, unmet) };
+                let first = if (binary == BinaryOp::Or) == holds { (met, second) } else { (second, unmet) };
                 self.add(graph, one, holds, first);
                 self.labels[second] = self.tests.len();
                 return self.add(graph, other, holds, (met, unmet));
             }
-            Op::Binary(Binary::Less, one, other) if holds => (TestKind::Less, one, other),
-            Op::Binary(Binary::Less, one, other) => (TestKind::LessOrEqual, other, one),
-            Op::Binary(Binary::LessOrEqual, one, other) if holds => (TestKind::LessOrEqual, one, other),
-            Op::Binary(Binary::LessOrEqual, one, other) => (TestKind::Less, other, one),
-            Op::Binary(binary @ (Binary::Equal | Binary::Unequal), one, other) => {
-                let is_equal = (binary == Binary::Equal) == holds;
+            Op::Binary(BinaryOp::Less, one, other) if holds => (TestKind::Less, one, other),
+            Op::Binary(BinaryOp::Less, one, other) => (TestKind::LessOrEqual, other, one),
+            Op::Binary(BinaryOp::LessOrEqual, one, other) if holds => (TestKind::LessOrEqual, one, other),
+            Op::Binary(BinaryOp::LessOrEqual, one, other) => (TestKind::Less, other, one),
+            Op::Binary(binary @ (BinaryOp::Equal | BinaryOp::Unequal), one, other) => {
+                let is_equal = (binary == BinaryOp::Equal) == holds;
                 (if is_equal { TestKind::Equal } else { TestKind::Unequal }, one, other)
             }
             Op::Crosses { is_above: true, order } if holds => (TestKind::CrossesAbove, order, order),

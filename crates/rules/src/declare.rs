@@ -1,6 +1,6 @@
 //! Conversion of rules to declarations, which compare series with levels. Search trials can share these series.
 
-use crate::graph::{Binary, Graph, Id, Op};
+use crate::graph::{BinaryOp, Graph, Id, Op};
 use crate::program::{Program, Slot};
 use candlewick_sdk::{
     Candle, Comparison, Declaration, Direction, Expiry, Interval, LongerRule, Resampler, SeriesIndex,
@@ -27,7 +27,7 @@ pub(crate) fn declare_rules(
         }
     }
     let declare = |declaration: Declaration, (direction, when): (Direction, Vec<Comparison>)| {
-        declaration.when(direction, expiry, when)
+        declaration.signal_when(direction, expiry, when)
     };
     entries.into_iter().fold(builder.declaration, declare)
 }
@@ -42,9 +42,9 @@ struct Test {
 fn alternatives(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
     let found = match &graph.node(of).op {
         Op::Not(inner) => alternatives(graph, *inner, !holds),
-        Op::Binary(binary @ (Binary::And | Binary::Or), one, other) => {
+        Op::Binary(binary @ (BinaryOp::And | BinaryOp::Or), one, other) => {
             let (one, other) = (alternatives(graph, *one, holds), alternatives(graph, *other, holds));
-            if (*binary == Binary::Or) == holds {
+            if (*binary == BinaryOp::Or) == holds {
                 one.into_iter().chain(other).collect()
             } else if one.len() * other.len() > MAX_ALTERNATIVES {
                 Vec::new()
@@ -75,9 +75,10 @@ impl DeclarationBuilder<'_> {
     fn add_comparison(&mut self, test: Test) -> Comparison {
         let Test { of, holds } = test;
         // For a constant `b`, `a <= b` means that `a` is below the next larger float.
-        if let Op::Binary(binary @ (Binary::Less | Binary::LessOrEqual), one, other) = self.graph.node(of).op
+        if let Op::Binary(binary @ (BinaryOp::Less | BinaryOp::LessOrEqual), one, other) =
+            self.graph.node(of).op
         {
-            let is_strict = (binary == Binary::Less) == holds;
+            let is_strict = (binary == BinaryOp::Less) == holds;
             for (series, level, is_below) in [(one, other, holds), (other, one, !holds)] {
                 let Some(level) = self.graph.constant(level) else { continue };
                 let series = self.add_series(series);
@@ -99,7 +100,7 @@ impl DeclarationBuilder<'_> {
         }
         let mut program = SeriesProgram::new(self.graph, of, self.longer);
         let name = self.graph.node(of).name.clone();
-        let place = self.declaration.series(name, &[], move |candle| program.value_at(candle));
+        let place = self.declaration.add_series(name, &[], move |candle| program.value_at(candle));
         self.places.insert(of, place);
         place
     }

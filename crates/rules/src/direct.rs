@@ -8,7 +8,7 @@ use crate::indicator::{CandleIndicator, Indicator, NumberIndicator};
 use crate::instruction;
 use crate::instruction::{Instruction, Instructions};
 use crate::program::{InlineSlots, Slot, Slots};
-use crate::step::{Action, Order, Step};
+use crate::step::{Action, Step, TrackedComparison};
 use crate::strategy::RuleSet;
 use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
 use candlewick_sdk::{
@@ -35,7 +35,7 @@ trait Head: Send {
 
 enum RemainingSteps {
     Nothing,
-    TrackedComparison(Order, Slot),
+    TrackedComparison(TrackedComparison, Slot),
     Instructions(Box<[Instruction]>),
     Parts(Box<[Part]>),
 }
@@ -127,7 +127,7 @@ fn store_lines(values: &mut InlineSlots, out: u8, lines: &[f64]) {
 impl RemainingSteps {
     /// Compiles the steps that are not inlined. Free slots of `values` store the state of instructions.
     fn build(steps: Vec<Step>, values: &mut InlineSlots) -> Self {
-        if let [Step { action: Action::Order(order), out }] = steps[..] {
+        if let [Step { action: Action::TrackedComparison(order), out }] = steps[..] {
             return Self::TrackedComparison(order, out);
         }
         let mut parts = Vec::new();

@@ -25,7 +25,7 @@ const HASH_LENGTH: usize = 16;
 pub fn entry() -> StrategyEntry {
     // This closure is normally not called, because `specify_entry` first builds an entry for the bot's parameters.
     let build = |params: &Value, bot: &BotContext| specify_entry(params)?.build_with_declaration(params, bot);
-    let entry = StrategyEntry::declaring(NAME, VERSION, build).specified_by(specify_entry);
+    let entry = StrategyEntry::new_with_declaration(NAME, VERSION, build).derive_entry_with(specify_entry);
     with_own_parameters(entry, &Map::new()).described(ABOUT)
 }
 
@@ -47,7 +47,8 @@ fn specify_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
         let source = source.clone();
         move |values: &Value, bot: &BotContext| build_explained(&source, &rule, values, bot)
     };
-    let entry = StrategyEntry::declaring(NAME, version, build).explained_by(explain).described(about);
+    let entry =
+        StrategyEntry::new_with_declaration(NAME, version, build).explain_with(explain).described(about);
     let empty = Map::new();
     let entry = with_own_parameters(entry, params.as_object().unwrap_or(&empty));
     Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), specify_entry))
@@ -214,7 +215,7 @@ pub(crate) fn respecify_on_change(
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,
 ) -> StrategyEntry {
     let own = entry.clone();
-    entry.specified_by(
+    entry.derive_entry_with(
         move |params| {
             if is_same_definition(params, &own) { Ok(own.clone()) } else { specify(params) }
         },

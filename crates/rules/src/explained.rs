@@ -3,7 +3,7 @@
 use crate::compile::{Compiler, Scope};
 use crate::graph::{Id, Op};
 use crate::program::{Program, Slot};
-use crate::rule::{Rule, Side, one_line};
+use crate::rule::{Rule, Side, collapse_whitespace};
 use crate::syntax::{Form, Operator, PartId, Tree};
 use crate::{RuleError, RuleStrategy};
 use candlewick_sdk::{Candle, Condition, ConditionRole, Expiry, Interval, Signal, Strategy};
@@ -80,13 +80,13 @@ fn explain(
     (depth, part): (usize, PartId),
 ) -> Result<CompiledPart, RuleError> {
     compiler.numbers_read.clear();
-    let id = compiler.condition(Scope { tree, interval_index: 0 }, part, "a rule")?;
+    let id = compiler.compile_condition(Scope { tree, interval_index: 0 }, part, "a rule")?;
     let is_joined = joining_operator(tree, part).is_some();
     let numbers_read = std::mem::take(&mut compiler.numbers_read);
     let numbers: Vec<Id> = if is_joined { Vec::new() } else { numbers_read };
     let numbers: Vec<Id> = numbers.into_iter().map(|number| last_closed_value(compiler, number)).collect();
     let named = numbers.iter().map(|number| (compiler.graph.node(*number).name.clone(), f64::NAN)).collect();
-    let text = one_line(text.get(tree.part(part).place.clone()).unwrap_or_default());
+    let text = collapse_whitespace(text.get(tree.part(part).place.clone()).unwrap_or_default());
     let side = if side == Side::Buy { ConditionRole::Buy } else { ConditionRole::Sell };
     let part = Part { side, depth, text, place: 0, holds: None, numbers: named, places: Vec::new() };
     Ok(CompiledPart { part, id, numbers })
@@ -95,7 +95,7 @@ fn explain(
 /// Returns the number as seen on the bot's own candles: for longer candles, the number at the last closed one.
 fn last_closed_value(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
-    let (candles, warm) = (node.interval_index, node.warm_after);
+    let (candles, warm) = (node.interval_index, node.warmup_candles);
     if candles == 0 {
         return number;
     }

@@ -1,7 +1,7 @@
 //! Dependency graph of a rule's values: a list without duplicates, in which operands precede their users.
 
 use crate::indicator::Indicator;
-use candlewick_engine::{LocalClock, Window};
+use candlewick_engine::{LocalClock, TradingWindow};
 use candlewick_sdk::Interval;
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(crate) struct Node {
     /// Expression in the rule language. It identifies the value.
     pub(crate) name: String,
     /// Number of candles until the value is meaningful, including the current candle.
-    pub(crate) warm_after: usize,
+    pub(crate) warmup_candles: usize,
     /// Index in the graph's list of candle intervals, where 0 is the bot's own interval.
     pub(crate) interval_index: usize,
 }
@@ -31,19 +31,19 @@ pub(crate) struct Node {
 pub(crate) enum Op {
     Constant(f64),
     Field(Field),
-    Clock(Clock),
-    LocalClock(Clock, LocalClock),
+    Clock(TimeComponent),
+    LocalClock(TimeComponent, LocalClock),
     /// Whether the candle closes between two times of day, given in ms since midnight UTC.
     Between(i64, i64),
-    InHours(Box<Window>),
+    InHours(Box<TradingWindow>),
     Negate(Id),
     Abs(Id),
     Not(Id),
-    Binary(Binary, Id, Id),
+    Binary(BinaryOp, Id, Id),
     Back(Id, usize),
     /// 1 if the first number is larger, -1 if the second is larger, 0 if they are equal within rounding.
     Compared(Id, Id),
-    Order(Id, Id),
+    TrackedComparison(Id, Id),
     Crosses {
         is_above: bool,
         order: Id,
@@ -83,7 +83,7 @@ pub(crate) enum Field {
 
 /// Component of a candle's close time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clock {
+pub(crate) enum TimeComponent {
     Hour,
     Minute,
     /// 1 (Monday) to 7 (Sunday).
@@ -91,7 +91,7 @@ pub(crate) enum Clock {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Binary {
+pub(crate) enum BinaryOp {
     Add,
     Subtract,
     Multiply,
@@ -116,7 +116,7 @@ impl Graph {
         let next = self.nodes.len();
         let id = *self.known.entry((interval_index, name.clone())).or_insert(next);
         if id == next {
-            self.nodes.push(Node { op, name, warm_after, interval_index });
+            self.nodes.push(Node { op, name, warmup_candles: warm_after, interval_index });
         }
         id
     }
@@ -169,9 +169,9 @@ impl Op {
             | Self::Since { of, .. }
             | Self::Count { of, .. } => [Some(*of), None],
             Self::Indicator { of, .. } => [*of, None],
-            Self::Binary(_, one, other) | Self::Compared(one, other) | Self::Order(one, other) => {
-                [Some(*one), Some(*other)]
-            }
+            Self::Binary(_, one, other)
+            | Self::Compared(one, other)
+            | Self::TrackedComparison(one, other) => [Some(*one), Some(*other)],
         };
         parts.into_iter().flatten()
     }

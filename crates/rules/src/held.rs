@@ -8,7 +8,7 @@ use serde_json::Value;
 pub struct ConditionCount {
     /// Path of the combination part that has the condition, such as `outer.dip`. Empty for the bot's own conditions.
     pub part: String,
-    pub side: ConditionRole,
+    pub role: ConditionRole,
     /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub text: String,
@@ -20,7 +20,7 @@ pub struct ConditionCount {
     pub candles_with_buy: u64,
 }
 
-pub fn condition_counts(
+pub fn count_conditions(
     registry: &Registry,
     (strategy, params): (&str, &Value),
     bot: &BotContext,
@@ -30,7 +30,7 @@ pub fn condition_counts(
     let mut shown: Box<dyn Strategy> = entry.build_explained(params, bot)?;
     let new = |one: &candlewick_sdk::Condition<'_>| ConditionCount {
         part: one.part.to_string(),
-        side: one.role,
+        role: one.role,
         depth: one.depth,
         text: one.text.to_owned(),
         candles: 0,
@@ -48,7 +48,7 @@ pub fn condition_counts(
     // Counting starts after the warm-up of the whole strategy.
     let warmup = shown.warmup();
     for (place, candle) in candles.iter().enumerate() {
-        longer.feed_ended(candle, &mut *shown);
+        longer.feed_longer_before(candle, &mut *shown);
         shown.on_candle(candle);
         if place + 1 >= warmup {
             let conditions = shown.conditions();
@@ -58,14 +58,14 @@ pub fn condition_counts(
                 counted[*sell].candles_with_buy += u64::from(holds(*buy) && holds(*sell));
             }
         }
-        longer.feed_completed(candle, &mut *shown);
+        longer.feed_longer_after(candle, &mut *shown);
     }
     Ok(counted)
 }
 
 fn pair_sides(counted: &[ConditionCount]) -> Vec<(usize, usize)> {
     let whole = |side: ConditionRole| {
-        counted.iter().enumerate().filter(move |(_, one)| one.depth == 0 && one.side == side)
+        counted.iter().enumerate().filter(move |(_, one)| one.depth == 0 && one.role == side)
     };
     let buy_of = |part: &str| whole(ConditionRole::Buy).find(|(_, buy)| buy.part == part);
     let sells = whole(ConditionRole::Sell);
@@ -73,14 +73,14 @@ fn pair_sides(counted: &[ConditionCount]) -> Vec<(usize, usize)> {
 }
 
 impl ConditionCount {
-    pub fn counts_signals(&self) -> bool {
-        self.side == ConditionRole::Filter && self.depth == 0
+    pub fn counts_signal_candles(&self) -> bool {
+        self.role == ConditionRole::Filter && self.depth == 0
     }
 
     fn record(&mut self, holds: Option<bool>) {
         // Filters are evaluated only on candles with a signal.
-        self.candles += u64::from(holds.is_some() || !self.counts_signals());
+        self.candles += u64::from(holds.is_some() || !self.counts_signal_candles());
         self.true_candles += u64::from(holds == Some(true));
-        self.unknown_candles += u64::from(holds.is_none() && !self.counts_signals());
+        self.unknown_candles += u64::from(holds.is_none() && !self.counts_signal_candles());
     }
 }

@@ -146,7 +146,7 @@ impl Indicator {
         by_source!(self, _other => {}, one => write_lines(lines, one.update_lines(candle)));
     }
 
-    pub(crate) fn columns_by_number(
+    pub(crate) fn update_columns_by_number(
         &mut self,
         of: Slot,
         out: Slot,
@@ -156,7 +156,7 @@ impl Indicator {
         by_source!(self, one => columns.update_by_number(one, of, out, values), _other => {});
     }
 
-    pub(crate) fn columns_by_candle(
+    pub(crate) fn update_columns_by_candle(
         &mut self,
         candles: &[Candle],
         out: Slot,

@@ -69,22 +69,22 @@ pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LongestPart {
+pub struct LongestWarmupPart {
     /// Text of the part with the values of parameters inserted, such as `ema(100)@1h`.
     pub text: String,
     /// Warm-up, in the bot's own candles.
     pub candles: usize,
     /// Simple moving average with the same period and a shorter warm-up, such as `sma(100)@1h`, and its warm-up in
     /// candles. `None` if the part is not an exponential moving average.
-    pub windowed: Option<(String, usize)>,
+    pub windowed_average: Option<(String, usize)>,
 }
 
-pub fn longest_part(
+pub fn longest_warmup_part(
     registry: &Registry,
     (strategy, params): (&str, &Value),
     own: Interval,
-) -> Result<Option<LongestPart>, BuildError> {
-    let mut longest: Option<LongestPart> = None;
+) -> Result<Option<LongestWarmupPart>, BuildError> {
+    let mut longest: Option<LongestWarmupPart> = None;
     for params in collect_rules(registry, (strategy, params))? {
         let source = RuleSource::new(&params)?;
         let numbers = source.parameter_values(&params);
@@ -102,7 +102,7 @@ fn find_longest_warmup_part(
     rule: &Rule,
     numbers: &BTreeMap<String, f64>,
     own: Interval,
-) -> Result<Option<LongestPart>, (Side, RuleError)> {
+) -> Result<Option<LongestWarmupPart>, (Side, RuleError)> {
     let mut compiler = Compiler::new(numbers, own);
     let mut conditions: Vec<Id> = Vec::new();
     for (side, condition) in rule.conditions() {
@@ -125,11 +125,11 @@ fn find_longest_warmup_part(
         Op::Indicator { indicator, .. } if matches!(**indicator, Indicator::Ema(_)));
     let windowed = is_average.then(|| text.replacen("ema(", "sma(", 1));
     let windowed = windowed.and_then(|text| expression_warmup(&text, own).map(|candles| (text, candles)));
-    Ok(Some(LongestPart { text, candles, windowed }))
+    Ok(Some(LongestWarmupPart { text, candles, windowed_average: windowed }))
 }
 
 fn value_with_longest_warmup(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
-    values.max_by_key(|id| graph.node(*id).warm_after)
+    values.max_by_key(|id| graph.node(*id).warmup_candles)
 }
 
 fn dominant_part(graph: &Graph, from: Id) -> Id {
@@ -137,7 +137,7 @@ fn dominant_part(graph: &Graph, from: Id) -> Id {
     // Stops at lines, because they are named after their indicator, and at values of longer candles.
     while !matches!(graph.node(at).op, Op::Line(..) | Op::Longer(_)) {
         let Some(part) = value_with_longest_warmup(graph, graph.node(at).op.operands()) else { break };
-        if graph.node(part).warm_after * 2 < graph.node(at).warm_after {
+        if graph.node(part).warmup_candles * 2 < graph.node(at).warmup_candles {
             break;
         }
         at = part;
@@ -152,7 +152,7 @@ fn expression_warmup(text: &str, own: Interval) -> Option<usize> {
         let mut compiler = Compiler::new(&none, own);
         let (_, condition) = rule.conditions().next()?;
         let id = compiler.compile(&condition.tree).ok()?;
-        Some(compiler.graph.node(id).warm_after)
+        Some(compiler.graph.node(id).warmup_candles)
     };
     warm(text).or_else(|| warm(&format!("{text} > 0")))
 }
@@ -189,8 +189,9 @@ mod tests {
         let params = json!({ "buy": buy, "parameters": { "trend": { "default": 100 } } });
         let buy = buy.contains("trend");
         let params = if buy { params } else { json!({ "buy": params["buy"] }) };
-        let found = longest_part(&Registry::default(), (NAME, &params), Interval::MINUTE).unwrap().unwrap();
-        (found.text, found.candles, found.windowed)
+        let found =
+            longest_warmup_part(&Registry::default(), (NAME, &params), Interval::MINUTE).unwrap().unwrap();
+        (found.text, found.candles, found.windowed_average)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Four-byte instructions for simple steps of a small program. Their state is stored in slots of the program.
 
 use crate::columns::Columns;
-use crate::graph::{Binary, Field};
+use crate::graph::{BinaryOp, Field};
 use crate::program::{InlineSlots, Slot, Slots};
 use crate::step::{Action, Step, compare};
 
@@ -18,7 +18,7 @@ pub(crate) struct Instruction {
 
 #[derive(Clone, Copy, Debug)]
 enum Operation {
-    Binary(Binary),
+    Binary(BinaryOp),
     Negate,
     Abs,
     Not,
@@ -106,15 +106,15 @@ impl<'v> Instructions<'v> {
             Action::Negate(of) => self.push(Operation::Negate, (*of, *of), out),
             Action::Abs(of) => self.push(Operation::Abs, (*of, *of), out),
             Action::Not(of) => self.push(Operation::Not, (*of, *of), out),
-            Action::Less(one, other) => self.push(Operation::Binary(Binary::Less), (*one, *other), out),
-            Action::Add(one, other) => self.push(Operation::Binary(Binary::Add), (*one, *other), out),
+            Action::Less(one, other) => self.push(Operation::Binary(BinaryOp::Less), (*one, *other), out),
+            Action::Add(one, other) => self.push(Operation::Binary(BinaryOp::Add), (*one, *other), out),
             Action::Subtract(one, other) => {
-                self.push(Operation::Binary(Binary::Subtract), (*one, *other), out);
+                self.push(Operation::Binary(BinaryOp::Subtract), (*one, *other), out);
             }
             Action::Multiply(one, other) => {
-                self.push(Operation::Binary(Binary::Multiply), (*one, *other), out);
+                self.push(Operation::Binary(BinaryOp::Multiply), (*one, *other), out);
             }
-            Action::Divide(one, other) => self.push(Operation::Binary(Binary::Divide), (*one, *other), out),
+            Action::Divide(one, other) => self.push(Operation::Binary(BinaryOp::Divide), (*one, *other), out),
             Action::Binary(binary, one, other) => self.push(Operation::Binary(*binary), (*one, *other), out),
             Action::Last { of, last } => return self.add_shift_register(*of, &[*last], out),
             // `next` is the position of the oldest value, which is replaced next.
@@ -124,7 +124,9 @@ impl<'v> Instructions<'v> {
                 return self.add_shift_register(*of, &since, out);
             }
             Action::Compared(one, other) => self.push(Operation::Compared, (*one, *other), out),
-            Action::Order(order) => self.push(Operation::TrackedComparison, order.operands(), out),
+            Action::TrackedComparison(order) => {
+                self.push(Operation::TrackedComparison, order.operands(), out)
+            }
             Action::Crosses { to, order } => {
                 let operation = if *to > 0.0 { Operation::CrossesAbove } else { Operation::CrossesBelow };
                 self.push(operation, (*order, *order + 1), out);
@@ -137,18 +139,18 @@ impl<'v> Instructions<'v> {
     fn add_field(&mut self, field: Field, out: Slot) -> bool {
         let binary = |binary| Operation::Binary(binary);
         match field {
-            Field::Range => self.push(binary(Binary::Subtract), (Field::HIGH, Field::LOW), out),
+            Field::Range => self.push(binary(BinaryOp::Subtract), (Field::HIGH, Field::LOW), out),
             Field::Body => {
-                self.push(binary(Binary::Subtract), (Field::CLOSE, Field::OPEN), out);
+                self.push(binary(BinaryOp::Subtract), (Field::CLOSE, Field::OPEN), out);
                 self.push(Operation::Abs, (out, out), out);
             }
             Field::UpperWick => {
-                self.push(binary(Binary::Max), (Field::OPEN, Field::CLOSE), out);
-                self.push(binary(Binary::Subtract), (Field::HIGH, out), out);
+                self.push(binary(BinaryOp::Max), (Field::OPEN, Field::CLOSE), out);
+                self.push(binary(BinaryOp::Subtract), (Field::HIGH, out), out);
             }
             Field::LowerWick => {
-                self.push(binary(Binary::Min), (Field::OPEN, Field::CLOSE), out);
-                self.push(binary(Binary::Subtract), (out, Field::LOW), out);
+                self.push(binary(BinaryOp::Min), (Field::OPEN, Field::CLOSE), out);
+                self.push(binary(BinaryOp::Subtract), (out, Field::LOW), out);
             }
             _ => return false,
         }

@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::inside::nested_conditions;
-use crate::rule::{Condition, one_line};
+use crate::rule::{Condition, collapse_whitespace};
 use crate::syntax::{Form, Operator, PartId};
 use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
@@ -164,7 +164,7 @@ impl Condition {
     }
 
     fn part_text(&self, part: PartId) -> String {
-        one_line(self.text.get(self.tree.part(part).place.clone()).unwrap_or_default())
+        collapse_whitespace(self.text.get(self.tree.part(part).place.clone()).unwrap_or_default())
     }
 
     fn value_range(&self, part: PartId) -> Option<Range> {

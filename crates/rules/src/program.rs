@@ -234,7 +234,7 @@ impl Frame {
         match op {
             // Derived fields are computed from all four prices.
             Op::Field(_) => self.prices = [true; 4],
-            Op::Compared(..) | Op::Order(..) => self.prices[Field::CLOSE] = true,
+            Op::Compared(..) | Op::TrackedComparison(..) => self.prices[Field::CLOSE] = true,
             _ => {}
         }
         let operands: Vec<Slot> = op.operands().map(|part| self.operand_slot(graph, part, places)).collect();
@@ -247,7 +247,7 @@ impl Frame {
             op => {
                 let lines = match op {
                     Op::Indicator { indicator, .. } => indicator.line_count(),
-                    Op::Order(..) => 2,
+                    Op::TrackedComparison(..) => 2,
                     _ => 1,
                 };
                 self.values.resize(out + lines, f64::NAN);

@@ -58,10 +58,15 @@ impl Rule {
         let mut compiler = Compiler::new(parameters, interval);
         let mut sides = Vec::new();
         for (side, condition) in self.conditions() {
-            compiler.compared.clear();
+            compiler.compared_numbers.clear();
             let id = compiler.compile(&condition.tree).map_err(|error| (side, error))?;
             let direction = if side == Side::Buy { Direction::Buy } else { Direction::Sell };
-            sides.push((direction, one_line(&condition.text), id, std::mem::take(&mut compiler.compared)));
+            sides.push((
+                direction,
+                collapse_whitespace(&condition.text),
+                id,
+                std::mem::take(&mut compiler.compared_numbers),
+            ));
         }
         Ok(RuleStrategy::new(compiler.graph, sides, expiry))
     }
@@ -93,6 +98,6 @@ impl Rule {
     }
 }
 
-pub(crate) fn one_line(text: &str) -> String {
+pub(crate) fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,11 +1,11 @@
 //! Steps of a program. Each step computes one value from other values and from its own state.
 
 use crate::columns::Columns;
-use crate::graph::{Binary, Clock, Field, Op};
+use crate::graph::{BinaryOp, Field, Op, TimeComponent};
 use crate::indicator::{Indicator, NumberIndicator, write_lines};
 use crate::instruction::crosses;
 use crate::program::{InlineSlots, Slot, Slots};
-use candlewick_engine::{LocalClock, Window};
+use candlewick_engine::{LocalClock, TradingWindow};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
 
@@ -23,10 +23,10 @@ pub(crate) struct Step {
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Field(Field),
-    Clock(Clock),
-    LocalClock(Clock, LocalClock),
+    Clock(TimeComponent),
+    LocalClock(TimeComponent, LocalClock),
     Between(i64, i64),
-    InHours(Box<Window>),
+    InHours(Box<TradingWindow>),
     Negate(Slot),
     Abs(Slot),
     Not(Slot),
@@ -35,11 +35,11 @@ pub(crate) enum Action {
     Subtract(Slot, Slot),
     Multiply(Slot, Slot),
     Divide(Slot, Slot),
-    Binary(Binary, Slot, Slot),
+    Binary(BinaryOp, Slot, Slot),
     Last { of: Slot, last: f64 },
     Back { of: Slot, last: Box<[f64]>, next: usize },
     Compared(Slot, Slot),
-    Order(Order),
+    TrackedComparison(TrackedComparison),
     Crosses { to: f64, order: Slot },
     Since { of: Slot, within: usize, age: Option<usize> },
     Count { of: Slot, last: Box<[f64]>, next: usize, held: usize, unknown: usize },
@@ -53,7 +53,7 @@ pub(crate) enum Action {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Order {
+pub(crate) struct TrackedComparison {
     one: Slot,
     other: Slot,
 }
@@ -74,7 +74,9 @@ impl Step {
             (Op::Back(_, 1), [of]) => Action::Last { of: *of, last: f64::NAN },
             (Op::Back(_, by), [of]) => Action::Back { of: *of, last: missing(*by), next: 0 },
             (Op::Compared(..), [one, other]) => Action::Compared(*one, *other),
-            (Op::Order(..), [one, other]) => Action::Order(Order { one: *one, other: *other }),
+            (Op::TrackedComparison(..), [one, other]) => {
+                Action::TrackedComparison(TrackedComparison { one: *one, other: *other })
+            }
             (Op::Crosses { is_above, .. }, [order]) => {
                 Action::Crosses { to: if *is_above { 1.0 } else { -1.0 }, order: *order }
             }
@@ -111,11 +113,11 @@ impl Step {
             }
             Action::OfCandle(indicator) => return indicator.update_by_candle(candle, values.lines_at(out)),
             Action::Field(field) => field.read(candle),
-            Action::Less(one, other) => Binary::Less.apply(values.at(*one), values.at(*other)),
-            Action::Add(one, other) => Binary::Add.apply(values.at(*one), values.at(*other)),
-            Action::Subtract(one, other) => Binary::Subtract.apply(values.at(*one), values.at(*other)),
-            Action::Multiply(one, other) => Binary::Multiply.apply(values.at(*one), values.at(*other)),
-            Action::Divide(one, other) => Binary::Divide.apply(values.at(*one), values.at(*other)),
+            Action::Less(one, other) => BinaryOp::Less.apply(values.at(*one), values.at(*other)),
+            Action::Add(one, other) => BinaryOp::Add.apply(values.at(*one), values.at(*other)),
+            Action::Subtract(one, other) => BinaryOp::Subtract.apply(values.at(*one), values.at(*other)),
+            Action::Multiply(one, other) => BinaryOp::Multiply.apply(values.at(*one), values.at(*other)),
+            Action::Divide(one, other) => BinaryOp::Divide.apply(values.at(*one), values.at(*other)),
             Action::Binary(binary, one, other) => binary.apply(values.at(*one), values.at(*other)),
             Action::Not(of) => 1.0 - values.at(*of),
             Action::Negate(of) => -values.at(*of),
@@ -127,7 +129,7 @@ impl Step {
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
             Action::Back { of, last, next } => replace_oldest(last, next, values.at(*of)),
             Action::Compared(one, other) => compare(values.at(*one), values.at(*other), candle.close()),
-            Action::Order(order) => return order.write(candle, out, values),
+            Action::TrackedComparison(order) => return order.write(candle, out, values),
             Action::Crosses { to, order } => crosses(values.at(*order), values.at(*order + 1), *to),
             Action::Since { of, within, age } => {
                 *age = if values.at(*of) == 1.0 {
@@ -152,13 +154,13 @@ fn put_lines<I: NumberIndicator, S: Slots + ?Sized>(indicator: &mut I, of: Slot,
     write_lines(values.lines_at(out), lines);
 }
 
-const fn binary_action(binary: Binary, one: Slot, other: Slot) -> Action {
+const fn binary_action(binary: BinaryOp, one: Slot, other: Slot) -> Action {
     match binary {
-        Binary::Less => Action::Less(one, other),
-        Binary::Add => Action::Add(one, other),
-        Binary::Subtract => Action::Subtract(one, other),
-        Binary::Multiply => Action::Multiply(one, other),
-        Binary::Divide => Action::Divide(one, other),
+        BinaryOp::Less => Action::Less(one, other),
+        BinaryOp::Add => Action::Add(one, other),
+        BinaryOp::Subtract => Action::Subtract(one, other),
+        BinaryOp::Multiply => Action::Multiply(one, other),
+        BinaryOp::Divide => Action::Divide(one, other),
         binary => Action::Binary(binary, one, other),
     }
 }
@@ -172,7 +174,7 @@ fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
 }
 
 #[inline(never)]
-fn is_in_hours(candle: &Candle, interval: Interval, window: &Window) -> f64 {
+fn is_in_hours(candle: &Candle, interval: Interval, window: &TradingWindow) -> f64 {
     f64::from(u8::from(window.contains(candle.close_time(interval))))
 }
 
@@ -191,7 +193,7 @@ pub(crate) fn recount(new: f64, old: f64, held: &mut usize, unknown: &mut usize)
     if *unknown == 0 { *held as f64 } else { f64::NAN }
 }
 
-impl Order {
+impl TrackedComparison {
     pub(crate) const fn operands(self) -> (Slot, Slot) {
         (self.one, self.other)
     }
@@ -243,7 +245,7 @@ impl Field {
     }
 }
 
-impl Clock {
+impl TimeComponent {
     #[inline(never)]
     pub(crate) fn read(self, shown: Millis) -> f64 {
         let time = shown.get();
@@ -268,11 +270,11 @@ impl Step {
         let out = self.out;
         let mut binary = |op, one: &Slot, other: &Slot| columns.apply_binary(op, (*one, *other), out, values);
         match &mut self.action {
-            Action::Less(one, other) => binary(Binary::Less, one, other),
-            Action::Add(one, other) => binary(Binary::Add, one, other),
-            Action::Subtract(one, other) => binary(Binary::Subtract, one, other),
-            Action::Multiply(one, other) => binary(Binary::Multiply, one, other),
-            Action::Divide(one, other) => binary(Binary::Divide, one, other),
+            Action::Less(one, other) => binary(BinaryOp::Less, one, other),
+            Action::Add(one, other) => binary(BinaryOp::Add, one, other),
+            Action::Subtract(one, other) => binary(BinaryOp::Subtract, one, other),
+            Action::Multiply(one, other) => binary(BinaryOp::Multiply, one, other),
+            Action::Divide(one, other) => binary(BinaryOp::Divide, one, other),
             Action::Binary(which, one, other) => binary(*which, one, other),
             Action::Not(of) => columns.map(*of, out, values, |of| 1.0 - of),
             Action::Negate(of) => columns.map(*of, out, values, |of| -of),
@@ -282,8 +284,8 @@ impl Step {
             Action::Sma(sma, of) => columns.update_by_number(&mut **sma, *of, out, values),
             Action::Macd(macd, of) => columns.update_by_number(&mut **macd, *of, out, values),
             Action::Bollinger(bands, of) => columns.update_by_number(&mut **bands, *of, out, values),
-            Action::OfNumber(indicator, of) => indicator.columns_by_number(*of, out, columns, values),
-            Action::OfCandle(indicator) => indicator.columns_by_candle(candles, out, columns, values),
+            Action::OfNumber(indicator, of) => indicator.update_columns_by_number(*of, out, columns, values),
+            Action::OfCandle(indicator) => indicator.update_columns_by_candle(candles, out, columns, values),
             Action::Field(field) => columns.map_candles(candles, out, values, |candle| field.read(candle)),
             Action::Clock(clock) => {
                 let mut day = CachedDay::default();
@@ -308,7 +310,7 @@ impl Step {
                 columns.scan(*of, out, values, |of| replace_oldest(last, next, of));
             }
             Action::Compared(one, other) => columns.compare((*one, *other), out, values),
-            Action::Order(order) => columns.compare_shift(order.operands(), out, values),
+            Action::TrackedComparison(order) => columns.compare_shift(order.operands(), out, values),
             Action::Crosses { to, order } => {
                 columns.zip_with((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));
             }
@@ -347,13 +349,13 @@ impl CachedDay {
     }
 
     #[inline]
-    fn read_clock(&mut self, clock: Clock, candle: &Candle, interval: Interval) -> f64 {
+    fn read_clock(&mut self, clock: TimeComponent, candle: &Candle, interval: Interval) -> f64 {
         let time = self.time_of_day(candle, interval);
         let part = match clock {
-            Clock::Hour => time / Millis::HOUR.get(),
-            Clock::Minute => time % Millis::HOUR.get() / Millis::MINUTE.get(),
+            TimeComponent::Hour => time / Millis::HOUR.get(),
+            TimeComponent::Minute => time % Millis::HOUR.get() / Millis::MINUTE.get(),
             // 1970 began on a Thursday.
-            Clock::Weekday => (self.start.div_euclid(Millis::DAY.get()) + 3).rem_euclid(7) + 1,
+            TimeComponent::Weekday => (self.start.div_euclid(Millis::DAY.get()) + 3).rem_euclid(7) + 1,
         };
         part as f64
     }

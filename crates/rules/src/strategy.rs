@@ -75,7 +75,7 @@ impl RuleStrategy {
         };
         let decision = tests.resolve(|id| place_of(&id));
         let rules: Vec<Rule> = sides.into_iter().zip(templates).map(rule).collect();
-        let warm_after = conditions.iter().chain(&shown).map(|id| graph.node(*id).warm_after);
+        let warm_after = conditions.iter().chain(&shown).map(|id| graph.node(*id).warmup_candles);
         let warmup = warm_after.max().unwrap_or_default();
         let shown = shown.iter().map(|id| (graph.node(*id).name.clone(), place_of(id))).collect();
         let longer = program.longer_intervals();

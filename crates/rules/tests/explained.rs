@@ -3,7 +3,7 @@
 
 mod parts;
 
-use candlewick_rules::condition_counts;
+use candlewick_rules::count_conditions;
 use candlewick_sdk::testkit::{bot, from_closes, random_walk};
 use candlewick_sdk::{Candle, Condition, LongerCandles, Registry};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> 
     let mut after = |candle: &Candle| {
         shown.on_candle(candle);
         let lines = shown.conditions().iter().map(line).collect();
-        longer.feed_completed(candle, &mut *shown);
+        longer.feed_longer_after(candle, &mut *shown);
         lines
     };
     candles.iter().map(&mut after).collect()
@@ -152,9 +152,9 @@ fn explains_a_vote_with_inversion_and_filters() {
 fn counts_quorums_and_filtered_signals() {
     let terms = bot("BTCUSDT");
     let counted =
-        condition_counts(&registry(), ("combine", &vote(false)), &terms, &from_closes(&CLOSES)).unwrap();
+        count_conditions(&registry(), ("combine", &vote(false)), &terms, &from_closes(&CLOSES)).unwrap();
     let counts = |side: &str, depth: usize| {
-        let found = counted.iter().find(|one| one.side.key() == side && one.depth == depth).unwrap();
+        let found = counted.iter().find(|one| one.role.key() == side && one.depth == depth).unwrap();
         (found.true_candles, found.candles, found.unknown_candles)
     };
     // After a warm-up of two, four candles count. Both parts signal BUY on the last three. The one at 13 is filtered.
@@ -208,8 +208,8 @@ fn explained_strategy_signals_like_the_normal_one() {
             // Compared as text, so that NaN equals NaN.
             assert_eq!(format!("{:?}", usual.indicators()), format!("{:?}", explained.indicators()));
             signals += usize::from(one.is_some());
-            longer[0].feed_completed(candle, &mut *usual);
-            longer[1].feed_completed(candle, &mut *explained);
+            longer[0].feed_longer_after(candle, &mut *usual);
+            longer[1].feed_longer_after(candle, &mut *explained);
         }
         assert!(signals > least, "{strategy}: {signals}");
         assert!(usual.conditions().iter().all(|one| one.numbers.is_empty()));

@@ -157,7 +157,7 @@ fn gate_agrees_with_the_gate_statistics() {
         let real = followed.signals.iter().filter(|signal| signal.is_real).count() as u64;
         let worth = gate_worth(&gated, followed.rule, 9, 1).unwrap();
         assert!(real > 20, "{gate}: {real}");
-        assert_eq!((worth.trades, worth.real), (followed.signals.len() as u64, real), "{gate}");
+        assert_eq!((worth.trades, worth.real_trades), (followed.signals.len() as u64, real), "{gate}");
     }
     // The first signals by hand: one at each close, which trades the next candle.
     let params = json!({ "first_of": [{ "strategy": "always" }], "gate": { "after_virtual_losses": 2 } });

@@ -3,7 +3,7 @@
 
 mod parts;
 
-use candlewick_rules::{ConditionCount, condition_counts, entry};
+use candlewick_rules::{ConditionCount, count_conditions, entry};
 use candlewick_sdk::testkit::{bot, from_closes, random_walk};
 use candlewick_sdk::{Candle, Direction, Registry, StrategyEntry};
 use parts::{Scripted, answers};
@@ -15,7 +15,7 @@ fn registry() -> Registry {
 }
 
 fn counted_of(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<ConditionCount> {
-    condition_counts(&registry(), (strategy, params), &bot("BTCUSDT"), candles).unwrap()
+    count_conditions(&registry(), (strategy, params), &bot("BTCUSDT"), candles).unwrap()
 }
 
 fn counted(params: &Value, candles: &[Candle]) -> Vec<ConditionCount> {
@@ -25,7 +25,13 @@ fn counted(params: &Value, candles: &[Candle]) -> Vec<ConditionCount> {
 fn lines(params: &Value, candles: &[Candle]) -> Vec<String> {
     let line = |one: &ConditionCount| {
         let ConditionCount {
-            side, depth, text, candles, true_candles: held, unknown_candles: unknown, ..
+            role: side,
+            depth,
+            text,
+            candles,
+            true_candles: held,
+            unknown_candles: unknown,
+            ..
         } = one;
         format!("{} {depth} {text}: {held} of {candles}, {unknown} not known", side.key())
     };
@@ -64,7 +70,7 @@ fn counts_candles_on_which_both_sides_hold() {
     let candles = from_closes(&[10.0, 11.0, 12.0, 9.0, 11.0, 10.0, 10.0]);
     let rule = json!({ "buy": "close > open", "sell": "minute() > 2" });
     let buy_overlaps = |counted: &[ConditionCount]| -> Vec<(String, u64)> {
-        counted.iter().map(|one| (format!("{} {}", one.part, one.side.key()), one.candles_with_buy)).collect()
+        counted.iter().map(|one| (format!("{} {}", one.part, one.role.key()), one.candles_with_buy)).collect()
     };
     assert_eq!(buy_overlaps(&counted(&rule, &candles)), [(" buy".to_owned(), 0), (" sell".to_owned(), 2)]);
     // Rules of a combination are separate. A sell is only compared with the buy of the same rule.
@@ -123,10 +129,11 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
     });
     let found = counted_of("combine", &whole, &candles);
     // `explained.rs` tests the counts of the combination itself.
-    let is_own =
-        |one: &ConditionCount| ["first_of", "vote", "part"].contains(&one.side.key()) || one.counts_signals();
+    let is_own = |one: &ConditionCount| {
+        ["first_of", "vote", "part"].contains(&one.role.key()) || one.counts_signal_candles()
+    };
     let found: Vec<ConditionCount> = found.into_iter().filter(|one| !is_own(one)).collect();
-    let named = |one: &ConditionCount| format!("{} {} {} {}", one.part, one.side.key(), one.depth, one.text);
+    let named = |one: &ConditionCount| format!("{} {} {} {}", one.part, one.role.key(), one.depth, one.text);
     let expected = [
         "inner.dip buy 0 rsi(period) < 40",
         "trend buy 0 close > sma(period)",
@@ -170,6 +177,6 @@ fn other_strategies_have_no_conditions() {
     // A combination without rules only has the signal counts of its parts.
     let params = json!({ "first_of": [{ "strategy": "other" }] });
     let counted = counted_of("combine", &params, &from_closes(&[1.0]));
-    let sides: Vec<&str> = counted.iter().map(|one| one.side.key()).collect();
+    let sides: Vec<&str> = counted.iter().map(|one| one.role.key()).collect();
     assert_eq!((sides, counted[1].true_candles), (vec!["first_of", "part"], 0));
 }

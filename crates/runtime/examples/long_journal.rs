@@ -117,7 +117,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         minute += 1;
-        if journal.pending() as u64 >= COMMIT {
+        if journal.pending_count() as u64 >= COMMIT {
             journal.make_durable().await?;
             while journal.is_snapshot_due() {
                 journal.write_snapshot_piece().await;
@@ -149,8 +149,8 @@ async fn start(file: &str, settings: &SessionSettings) -> Result<(), Box<dyn Err
     let mut watch = |_: FullReadProgress<'_>| ();
     let fold = JournalFold::read_with_progress(&mut reader, settings, SNAPSHOT_EVERY, remember, &mut watch);
     let fold = Box::pin(fold).await?;
-    let past = fold.hand_over(&mut session)?;
-    let (read, intents, took) = (fold.read_lines(), past.book().rows().len(), clock.elapsed());
+    let past = fold.restore_into(&mut session)?;
+    let (read, intents, took) = (fold.lines_read(), past.book().rows().len(), clock.elapsed());
     println!("{} ms: {read} lines behind the snapshot, {intents} intents", took.as_millis());
     reader.close().await;
     store.close().await?;

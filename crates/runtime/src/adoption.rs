@@ -4,7 +4,7 @@ use crate::RuntimeError;
 use crate::coordinator::with_rounded_amount;
 use crate::resolver::{Doubt, MIN_CLOCK_UNCERTAINTY, Match, compare_terms, is_departure};
 use crate::runner::LIST_DEADLINE;
-use candlewick_broker::{Broker, BrokerError, Detail, OpenOrder, TradeReport};
+use candlewick_broker::{Broker, BrokerError, Detail, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use std::fmt::Display;
@@ -16,7 +16,7 @@ pub(crate) const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The order's request was sent at `sent` and ended at `ended`. The check accepts terms that the venue has changed.
 pub async fn verify_adoption(
     broker: &dyn Broker,
-    (order, sent, ended): (&OpenOrder, Millis, Millis),
+    (order, sent, ended): (&TradeOrder, Millis, Millis),
     venue_id: &str,
     scale: MoneyScale,
 ) -> Result<TradeReport, RuntimeError> {
@@ -36,7 +36,7 @@ pub async fn verify_adoption(
     check_adoption(order, venue_id, answer, |report| is_departure(&doubt, report, MIN_CLOCK_UNCERTAINTY))
 }
 
-pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
+pub async fn verify_trade_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
     let unanswered = |source| RuntimeError::Venue { question: format!("trade {venue_id}"), source };
     // Only a complete list proves that the trade does not exist. Reading a long list takes time.
     let ask = async { (broker.trade(venue_id, Detail::ById).await, broker.trades().await) };
@@ -64,7 +64,7 @@ pub(crate) fn timeout_error() -> BrokerError {
 
 /// Fails if the report belongs to another trade. Accepts missing fields, because the operator has seen the trade.
 pub(crate) fn check_adoption(
-    order: &OpenOrder,
+    order: &TradeOrder,
     venue_id: &str,
     answer: Result<TradeReport, BrokerError>,
     may_differ: impl Fn(&TradeReport) -> bool,
@@ -85,8 +85,8 @@ pub(crate) fn check_adoption(
     Ok(report)
 }
 
-fn describe_order(order: &OpenOrder) -> String {
-    let OpenOrder { symbol, direction, amount, close_type, expiration_type, account } = order;
+fn describe_order(order: &TradeOrder) -> String {
+    let TradeOrder { symbol, direction, amount, close_type, expiration_type, account } = order;
     format!("{direction} {amount} {symbol} for {close_type} ({expiration_type}) on the {account} account")
 }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[async_trait::async_trait]
     impl Broker for Slow {
-        async fn open(&self, _: &OpenOrder, _: Millis) -> candlewick_broker::OpenOutcome {
+        async fn open(&self, _: &TradeOrder, _: Millis) -> candlewick_broker::OpenOutcome {
             std::future::pending().await
         }
         async fn trade(&self, _: &str, _: Detail) -> Result<Reply<TradeReport>, BrokerError> {
@@ -180,7 +180,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn reads_a_long_list_but_limits_the_wait_for_a_trade() {
-        let missing = verify_missing(&Slow, "01JT").await;
+        let missing = verify_trade_missing(&Slow, "01JT").await;
         assert!(missing.is_ok(), "{missing:?}");
         let scale = MoneyScale::new(2).unwrap();
         let confirmed = verify_adoption(&Slow, (&order_of_tests(), SENT, SENT), "01JT", scale).await;

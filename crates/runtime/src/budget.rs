@@ -89,7 +89,7 @@ impl RequestDemand {
         Self { prices: 0.0, close: CloseBurst { prices: 0, ..self.close }, ..self }
     }
 
-    pub fn needed(&self, per_second: f64) -> f64 {
+    pub fn needed_rate(&self, per_second: f64) -> f64 {
         let early = rate(self.close.early_requests(per_second), self.close.interval);
         self.candles + early + self.prices + self.trades + self.accounts
     }
@@ -99,10 +99,10 @@ impl RequestDemand {
     pub fn has_room_for_display_prices(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst_size(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;
-        per_second == 0.0 || is_over_in_time && self.needed(per_second) + self.display <= per_second
+        per_second == 0.0 || is_over_in_time && self.needed_rate(per_second) + self.display <= per_second
     }
 
-    pub fn shortage(&self, per_second: f64) -> Option<String> {
+    pub fn describe_shortage(&self, per_second: f64) -> Option<String> {
         let problem = self.find_problem(per_second)?;
         let enough = (1..=MAX_SUGGESTED_RATE).find(|limit| self.find_problem(f64::from(*limit)).is_none());
         let raise = enough.map_or_else(String::new, |enough| {
@@ -118,7 +118,7 @@ impl RequestDemand {
         if per_second == 0.0 {
             return None;
         }
-        let needed = self.needed(per_second);
+        let needed = self.needed_rate(per_second);
         if needed > per_second {
             return Some(format!("the bots need up to {needed:.1} requests/s"));
         }
@@ -138,7 +138,7 @@ impl RequestDemand {
         let early = rate(self.close.early_requests(per_second), self.close.interval);
         let parts = format!(
             "up to {:.1} requests/s (candles {:.1}, prices {prices:.1}, trades {trades:.1}, wallet and lists {accounts:.2})",
-            self.needed(per_second),
+            self.needed_rate(per_second),
             candles + early
         );
         if per_second == 0.0 {
@@ -227,10 +227,10 @@ mod tests {
     #[test]
     fn average_demand_sums_all_request_rates() {
         // By hand: 12 candles and 6 early requests per minute; 12 trades per minute, 5 requests each; 1/60 + 2/300.
-        let need = demand(12, &unlimited(), false).needed(5.0);
+        let need = demand(12, &unlimited(), false).needed_rate(5.0);
         assert!((need - (18.0 / 60.0 + 1.0 + 1.0 / 60.0 + 2.0 / 300.0)).abs() < 1e-9, "{need}");
         // Prices are requested every five seconds. At most three trades are open, each for a minute.
-        let need = demand(12, &RiskSettings::default(), true).needed(5.0);
+        let need = demand(12, &RiskSettings::default(), true).needed_rate(5.0);
         assert!((need - (18.0 / 60.0 + 12.0 / 5.0 + 0.25 + 1.0 / 60.0 + 2.0 / 300.0)).abs() < 1e-9, "{need}");
     }
 
@@ -238,14 +238,14 @@ mod tests {
     fn last_open_leaves_after_all_earlier_requests() {
         // 12 candles, 6 early requests, 11 opens: 29 in total, 5 immediately, the last 4.8 s later, plus its answer.
         assert_eq!(demand(12, &unlimited(), false).close.max_open_delay(5.0), Millis::new(4_900));
-        assert_eq!(demand(12, &unlimited(), false).shortage(5.0), None);
-        let problem = demand(13, &unlimited(), false).shortage(5.0).unwrap();
+        assert_eq!(demand(12, &unlimited(), false).describe_shortage(5.0), None);
+        let problem = demand(13, &unlimited(), false).describe_shortage(5.0).unwrap();
         assert!(problem.contains("5.3 s after the close") && problem.contains("to 6 if"), "{problem}");
         // At most three opens: 17 candles and 6 early requests, then two opens before the last.
         assert_eq!(demand(17, &RiskSettings::default(), false).close.max_open_delay(5.0), Millis::new(4_100));
-        assert_eq!(demand(2_000, &unlimited(), false).shortage(0.0), None, "no limit");
+        assert_eq!(demand(2_000, &unlimited(), false).describe_shortage(0.0), None, "no limit");
         let late = RiskSettings { max_signal_delay_ms: 0, ..unlimited() };
-        assert_eq!(demand(13, &late, false).shortage(5.0), None, "no signal is ever late");
+        assert_eq!(demand(13, &late, false).describe_shortage(5.0), None, "no signal is ever late");
     }
 
     #[test]

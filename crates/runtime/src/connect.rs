@@ -53,7 +53,7 @@ pub fn rounded_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, R
 /// Rounds an amount to the money scale. `None` if this would remove more than floating-point noise.
 pub(crate) fn without_rounding_noise(amount: Decimal, scale: MoneyScale) -> Option<Decimal> {
     let noise = Decimal::new(1, scale.decimals() + NOISE_DECIMALS);
-    let exact = scale.rounded(amount).map(|money| scale.to_decimal(money));
+    let exact = scale.convert_rounded(amount).map(|money| scale.to_decimal(money));
     exact.ok().filter(|exact| (*exact - amount).abs() <= noise)
 }
 
@@ -67,14 +67,14 @@ const fn account_label(kind: Kind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_broker::{Identity, MockBroker, WalletName};
+    use candlewick_broker::{Identity, MockBroker, WalletIdentity};
     use candlewick_sdk::Millis;
 
     #[tokio::test]
     async fn reads_the_balance_of_the_account_and_rejects_a_missing_wallet() {
         let mut broker = MockBroker::new();
         broker.expect_identity().returning(|| Ok(Reply::at(Identity::default(), Millis::ZERO)));
-        let gold = WalletName { type_name: "GOLD".to_owned(), ..WalletName::default() };
+        let gold = WalletIdentity { type_name: "GOLD".to_owned(), ..WalletIdentity::default() };
         let balances =
             Balances { demo: Some(Decimal::TEN), wallets: vec![gold.clone(), gold], ..Balances::default() };
         broker.expect_balances().returning(move || Ok(Reply::at(balances.clone(), Millis::ZERO)));

@@ -23,18 +23,18 @@ mod runner;
 mod settings;
 mod skew;
 
-pub use adoption::{verify_adoption, verify_missing};
+pub use adoption::{verify_adoption, verify_trade_missing};
 pub use audit::{Audit, Tally};
 pub use budget::RequestDemand;
 pub use connect::{ConnectedAccount, connect, rounded_balance};
 pub use coordinator::{
-    Answer, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
-    RequestId, RunResult, Streams, Unfinished, UnfinishedKind, VenueRequest, WalletDifference, applied_terms,
-    profit_by_rule, remove_impossible_payout, remove_impossible_times,
+    Answer, Command, ControlOrderId, Coordinator, CoordinatorParts, DurableOpen, FinishedRun, Input,
+    JournalEntry, RequestId, RunResult, StreamSupport, UnfinishedKind, UnfinishedTrade, VenueRequest,
+    WalletDifference, applied_terms, profit_by_rule, remove_impossible_payout, remove_impossible_times,
 };
 pub use error::{RuntimeError, StopReason};
 pub use notice::{
-    Evidence, Funds, Interest, Notice, NoticeReceiver, Observer, ReceivedNotice, RequestKind, Watcher,
+    Evidence, Funds, Interest, Notice, NoticeReceiver, NoticeSender, Observer, ReceivedNotice, RequestKind,
     may_settle,
 };
 pub use overview::{BotOverview, Overview, TradeOverview};

@@ -3,7 +3,9 @@
 use crate::control::{Blockage, LateSeries, Phase, VenueApi};
 use crate::coordinator::RequestId;
 use crate::{Overview, StopReason};
-use candlewick_engine::{Action, BotId, BotVerdict, Edge, Event, EventKind, IntentRow, IntentState, Ledger};
+use candlewick_engine::{
+    Action, BotId, BotVerdict, EdgeVerdict, Event, EventKind, IntentRow, IntentState, Ledger,
+};
 use candlewick_sdk::{Millis, Money, Price, Symbol};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,7 +80,7 @@ pub struct Funds {
 
 impl Funds {
     pub(crate) fn from_ledger(ledger: &Ledger) -> Self {
-        let (free, open_stakes, peak) = (ledger.free(), ledger.open_stakes(), ledger.peak());
+        let (free, open_stakes, peak) = (ledger.free_balance(), ledger.open_stakes(), ledger.peak());
         Self { free, open_stakes, peak, first_wallet: None }
     }
 }
@@ -86,7 +88,7 @@ impl Funds {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
     pub bot: BotId,
-    pub edge: Edge,
+    pub edge: EdgeVerdict,
     pub trades: u64,
     /// Current wealth of the betting test that looks for an edge. The initial wealth is 1.
     pub wealth_for: f64,
@@ -121,7 +123,7 @@ pub enum Interest {
 
 /// Sending half of a watcher's channel. If the channel is full, a notice is dropped and counted.
 #[derive(Debug)]
-pub struct Watcher {
+pub struct NoticeSender {
     sender: Sender<Notice>,
     interest: Interest,
     wants_overview: bool,
@@ -141,7 +143,7 @@ pub struct ReceivedNotice {
     pub missed: u64,
 }
 
-impl Watcher {
+impl NoticeSender {
     pub fn channel(capacity: usize, interest: Interest) -> (Self, NoticeReceiver) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let dropped = Arc::new(AtomicU64::new(0));
@@ -172,7 +174,7 @@ impl Watcher {
         }
     }
 
-    pub fn dropped(&self) -> u64 {
+    pub fn dropped_count(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }
@@ -197,7 +199,7 @@ impl NoticeReceiver {
     }
 
     /// Blocks until the next notice. Must not be called from an async task.
-    pub fn wait(&mut self) -> Option<ReceivedNotice> {
+    pub fn blocking_next(&mut self) -> Option<ReceivedNotice> {
         let notice = self.receiver.blocking_recv()?;
         Some(self.with_missed_count(notice))
     }
@@ -277,22 +279,22 @@ mod tests {
 
     #[test]
     fn slow_watcher_learns_how_many_notices_it_missed() {
-        let (watcher, mut notices) = Watcher::channel(2, Interest::Everything);
+        let (watcher, mut notices) = NoticeSender::channel(2, Interest::Everything);
         for number in 0..5 {
             watcher.send(&warning(number));
         }
-        assert_eq!(watcher.dropped(), 3);
+        assert_eq!(watcher.dropped_count(), 3);
         assert_eq!(notices.try_next(), Some(ReceivedNotice { notice: warning(0), missed: 3 }));
         assert_eq!(notices.try_next(), Some(ReceivedNotice { notice: warning(1), missed: 0 }));
         assert_eq!(notices.try_next(), None);
         drop(notices);
         watcher.send(&warning(9));
-        assert_eq!(watcher.dropped(), 3, "without a receiver no drop counts");
+        assert_eq!(watcher.dropped_count(), 3, "without a receiver no drop counts");
     }
 
     #[test]
     fn trade_watcher_receives_no_candles() {
-        let (watcher, mut notices) = Watcher::channel(4, Interest::Trades);
+        let (watcher, mut notices) = NoticeSender::channel(4, Interest::Trades);
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
         let candle = EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live };

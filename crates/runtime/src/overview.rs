@@ -3,7 +3,7 @@
 use crate::audit::BookedResult;
 use crate::control::RunState;
 use crate::notice::Funds;
-use candlewick_engine::{BotVerdict, Edge, IntentId, IntentRow, IntentState, LimitUse, TradeBook};
+use candlewick_engine::{BotVerdict, EdgeVerdict, IntentId, IntentRow, IntentState, LimitUsage, TradeBook};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
 use candlewick_statistics::{MeanBreakEven, Verdict};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub struct Overview {
     pub settled: Vec<TradeOverview>,
     pub bots: Vec<BotOverview>,
     pub refused: BTreeMap<&'static str, u64>,
-    pub limits: Vec<LimitUse>,
+    pub limits: Vec<LimitUsage>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,14 +48,14 @@ pub struct BotOverview {
     pub profit: Money,
     /// Win rate (0 to 1) at which the won and lost trades would break even if all stakes were equal.
     pub break_even: Option<f64>,
-    pub edge: Edge,
+    pub edge: EdgeVerdict,
     /// Estimated number of further trades that would prove the edge, if there is one.
     pub estimated_more_trades: Option<u64>,
     pub evidence: f64,
     /// Evidence that is needed to prove an edge. `None` if no amount of evidence would suffice.
-    pub needed: Option<f64>,
+    pub needed_evidence: Option<f64>,
     pub evidence_against: f64,
-    pub needed_against: f64,
+    pub needed_evidence_against: f64,
 }
 
 impl TradeOverview {
@@ -125,7 +125,7 @@ impl BotTallies {
     pub(crate) fn from_book(bots: usize, mut old: Self, book: &TradeBook) -> Self {
         old.0.resize(bots, BotTally::default());
         for row in book.rows() {
-            old.take(row);
+            old.add_trade(row);
         }
         old
     }
@@ -135,7 +135,7 @@ impl BotTallies {
         self.0[bot].won
     }
 
-    pub(crate) fn take(&mut self, row: &IntentRow) {
+    pub(crate) fn add_trade(&mut self, row: &IntentRow) {
         let bot = self.0.get_mut(row.approved.bot().index());
         let Some((bot, outcome)) = bot.zip(row.outcome) else { return };
         bot.profit += row.profit;
@@ -180,9 +180,9 @@ impl BotOverview {
                 edge: verdict.edge(),
                 estimated_more_trades: about_more,
                 evidence: test.edge_account(),
-                needed: Some(test.goal()).filter(|goal| goal.is_finite()),
+                needed_evidence: Some(test.goal()).filter(|goal| goal.is_finite()),
                 evidence_against: test.mirror_account(),
-                needed_against: test.plan().beta().recip(),
+                needed_evidence_against: test.plan().beta().recip(),
             }
         });
         bots.collect()

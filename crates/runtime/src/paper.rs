@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
-    Account, AsOf, Balances, Broker, BrokerError, Detail, Identity, MarketData, OpenOrder, OpenOutcome,
-    PriceAnswer, Progress, Reply, Reported, TradeListing, TradeReport,
+    Account, AsOf, Balances, Broker, BrokerError, Detail, Identity, MarketData, OpenOutcome, PriceAnswer,
+    Progress, Reply, Reported, TradeListing, TradeOrder, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Millis, Outcome, Symbol};
@@ -96,7 +96,7 @@ impl PaperBroker {
 
 #[async_trait]
 impl Broker for PaperBroker {
-    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
+    async fn open(&self, order: &TradeOrder, leave_by: Millis) -> OpenOutcome {
         let now = self.clock.now();
         if now > leave_by {
             return OpenOutcome::NotSent { reason: format!("{} ms too late", (now - leave_by).get()) };

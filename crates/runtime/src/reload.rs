@@ -28,7 +28,7 @@ pub struct NewSettings {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReloadInput {
-    pub free: Money,
+    pub free_balance: Money,
     pub payouts: Vec<Option<Payout>>,
     /// Intents that were decided with the current parameters of their bots.
     pub rows: Vec<IntentRow>,
@@ -52,7 +52,7 @@ impl ReloadInput {
         };
         let bots = (0..session.bot_names().len()).filter_map(BotId::new);
         Self {
-            free: session.ledger().free(),
+            free_balance: session.ledger().free_balance(),
             payouts: bots.map(|bot| session.last_payout(bot)).collect(),
             rows: rows.filter(is_own).copied().collect(),
             forgotten_trades: 0,

@@ -48,11 +48,11 @@ struct TimedSample {
 pub(crate) struct SkewChange {
     /// Proven difference, our time minus the venue's time. `None` if its change is too small to report.
     pub(crate) offset: Option<Millis>,
-    pub(crate) leapt: Option<Millis>,
+    pub(crate) leap: Option<Millis>,
 }
 
 impl SkewWatch {
-    pub(crate) fn take(&mut self, sample: ClockSample, now: Millis) -> SkewChange {
+    pub(crate) fn add_sample(&mut self, sample: ClockSample, now: Millis) -> SkewChange {
         if sample.bounds.low > sample.bounds.high {
             // Our clock was set back during the request, so the sample is useless.
             return SkewChange::default();
@@ -63,7 +63,7 @@ impl SkewWatch {
         self.estimate = self.find_estimate(now);
         let is_outvoted = self.estimate.is_some_and(|found| !found.allows(sample.bounds));
         self.outvoted += u64::from(is_outvoted);
-        SkewChange { offset: self.offset_to_report(), leapt }
+        SkewChange { offset: self.offset_to_report(), leap: leapt }
     }
 
     pub(crate) fn estimate(&self) -> Option<ClockEstimate> {
@@ -84,7 +84,7 @@ impl SkewWatch {
             dated.at += by;
         }
         self.estimate = self.find_estimate(now);
-        SkewChange { offset: self.offset_to_report(), leapt: None }
+        SkewChange { offset: self.offset_to_report(), leap: None }
     }
 
     fn offset_to_report(&mut self) -> Option<Millis> {
@@ -308,7 +308,7 @@ mod tests {
         let mut watch = SkewWatch::default();
         let mut change = SkewChange::default();
         for (second, sample) in samples.iter().enumerate() {
-            change = watch.take(*sample, Millis::from_seconds(second as i64));
+            change = watch.add_sample(*sample, Millis::from_seconds(second as i64));
         }
         (watch, change)
     }
@@ -316,14 +316,14 @@ mod tests {
     #[test]
     fn reports_only_certain_and_changed_skew() {
         let mut watch = SkewWatch::default();
-        let mut take = |low, high| watch.take(says(ClockSource::Date, low, high), Millis::ZERO).offset;
+        let mut take = |low, high| watch.add_sample(says(ClockSource::Date, low, high), Millis::ZERO).offset;
         assert_eq!(take(-300, 900), None);
         assert_eq!(take(-400, 800), None, "they may agree");
         let (mut watch, change) = watched(&[says(ClockSource::Date, 3_000, 4_000)]);
         assert_eq!(change.offset, Some(Millis::new(-3_000)));
-        let change = watch.take(says(ClockSource::Date, 3_100, 4_000), Millis::SECOND);
+        let change = watch.add_sample(says(ClockSource::Date, 3_100, 4_000), Millis::SECOND);
         assert_eq!(change.offset, None);
-        let change = watch.take(says(ClockSource::Date, -1_000, 9_000), Millis::SECOND);
+        let change = watch.add_sample(says(ClockSource::Date, -1_000, 9_000), Millis::SECOND);
         assert_eq!(change.offset, None, "nothing speaks against 3,000");
     }
 
@@ -349,15 +349,15 @@ mod tests {
             let leapt = says(ClockSource::Date, leap - 100, leap + 900);
             let (mut watch, change) = watched(&[calm, calm, calm, calm, leapt]);
             let certain = if leap > 0 { leap - 100 } else { leap + 900 };
-            assert_eq!(change, SkewChange { offset: Some(Millis::new(-certain)), leapt: None });
-            assert_eq!(watch.take(calm, Millis::from_seconds(5)).offset, Some(Millis::ZERO));
+            assert_eq!(change, SkewChange { offset: Some(Millis::new(-certain)), leap: None });
+            assert_eq!(watch.add_sample(calm, Millis::from_seconds(5)).offset, Some(Millis::ZERO));
             let (mut watch, _) = watched(&[calm, calm, calm, calm, leapt]);
-            let change = watch.take(leapt, Millis::from_seconds(5));
-            assert_eq!(change, SkewChange { offset: None, leapt: Some(Millis::new(leap)) });
+            let change = watch.add_sample(leapt, Millis::from_seconds(5));
+            assert_eq!(change, SkewChange { offset: None, leap: Some(Millis::new(leap)) });
             if leap > 0 {
                 // Our clock had stopped, and now continues with the correct time.
                 let change = watch.on_local_clock_moved(Millis::new(leap), Millis::from_seconds(6 + 60));
-                assert_eq!(change, SkewChange { offset: Some(Millis::ZERO), leapt: None });
+                assert_eq!(change, SkewChange { offset: Some(Millis::ZERO), leap: None });
             }
         }
     }
@@ -382,8 +382,8 @@ mod tests {
                     1 => (ClockSource::Open, venue - received, venue - sent),
                     _ => (ClockSource::PriceRecord, venue - pause - received, i64::MAX),
                 };
-                let change = watch.take(says(source, low, high), Millis::new(received));
-                prop_assert_eq!(change.leapt, None);
+                let change = watch.add_sample(says(source, low, high), Millis::new(received));
+                prop_assert_eq!(change.leap, None);
                 let estimate = watch.estimate().unwrap();
                 prop_assert!(estimate.low.get() <= truth, "{:?}", estimate);
                 prop_assert!(estimate.high.is_none_or(|high| truth <= high.get()), "{:?}", estimate);

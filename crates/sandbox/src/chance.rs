@@ -14,11 +14,11 @@ pub(crate) enum DrawSubject {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chance {
+pub(crate) struct RandomSource {
     seed: u64,
 }
 
-impl Chance {
+impl RandomSource {
     pub(crate) const fn new(seed: u64) -> Self {
         Self { seed }
     }
@@ -65,7 +65,7 @@ pub(crate) enum IdKind {
 }
 
 /// Generates an id in the ULID format of the venue: 26 characters that sort by time (`observed: values`).
-pub(crate) fn generate_id(chance: Chance, kind: IdKind, time: Millis, keys: [u64; 2]) -> String {
+pub(crate) fn generate_id(chance: RandomSource, kind: IdKind, time: Millis, keys: [u64; 2]) -> String {
     let bits = |half: u64| {
         let mixed = keys[0].rotate_left(32) ^ kind as u64;
         u128::from(chance.random_word(DrawSubject::Identifier, [mixed, keys[1]], half))
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn draws_depend_on_their_inputs_only() {
-        let draw = |seed, subject, keys, index| Chance::new(seed).random_word(subject, keys, index);
+        let draw = |seed, subject, keys, index| RandomSource::new(seed).random_word(subject, keys, index);
         let reference = draw(1, DrawSubject::Fault, [2, 3], 4);
         assert_eq!(reference, draw(1, DrawSubject::Fault, [2, 3], 4));
         for other in [
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn fractions_are_even_and_bells_have_variance_one() {
-        let chance = Chance::new(7);
+        let chance = RandomSource::new(7);
         let mean = |of: &dyn Fn(u64) -> f64| (0..20_000).map(of).sum::<f64>() / 20_000.0;
         let fraction = mean(&|index| chance.random_fraction(DrawSubject::Fault, [0, 0], index));
         let bell = mean(&|index| chance.random_normal(DrawSubject::Bridge, [0, 0], index));
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn an_identifier_has_26_characters_and_starts_with_its_time() {
         // The time part of the example in the ULID specification is 01ARZ3NDEK, which means 1,469,922,850,259 ms.
-        let id = generate_id(Chance::new(1), IdKind::Trade, Millis::new(1_469_922_850_259), [1, 0]);
+        let id = generate_id(RandomSource::new(1), IdKind::Trade, Millis::new(1_469_922_850_259), [1, 0]);
         assert_eq!(id.len(), 26);
         assert!(id.starts_with("01ARZ3NDEK"), "{id}");
     }

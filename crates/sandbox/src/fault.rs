@@ -1,6 +1,6 @@
 //! Injected faults, profiles that select faults, and a switchboard that draws and counts faults.
 
-use crate::chance::{Chance, DrawSubject};
+use crate::chance::{DrawSubject, RandomSource};
 use candlewick_sdk::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -260,7 +260,7 @@ impl From<FaultProfile> for String {
 
 #[derive(Debug)]
 pub struct FaultSwitchboard {
-    chance: Chance,
+    chance: RandomSource,
     state: Mutex<FaultState>,
 }
 
@@ -289,7 +289,10 @@ impl FaultCounts {
 
 impl FaultSwitchboard {
     pub fn new(profile: FaultProfile, seed: u64) -> Self {
-        Self { chance: Chance::new(seed), state: Mutex::new(FaultState { profile, ..FaultState::default() }) }
+        Self {
+            chance: RandomSource::new(seed),
+            state: Mutex::new(FaultState { profile, ..FaultState::default() }),
+        }
     }
 
     pub fn set_profile(&self, profile: FaultProfile) {

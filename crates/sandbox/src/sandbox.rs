@@ -1,6 +1,6 @@
 //! Construction, start and shutdown of a sandbox.
 
-use crate::chance::Chance;
+use crate::chance::RandomSource;
 use crate::market::{PriceBoards, build_price_paths};
 use crate::server::{Connection, ConnectionListener, ServerState, router};
 use crate::venue::Venue;
@@ -57,7 +57,7 @@ pub struct RunningSandbox {
     pub api_key: String,
     pub switchboard: Arc<FaultSwitchboard>,
     #[cfg(feature = "stream")]
-    pub pushed_until: watch::Receiver<Millis>,
+    pub prices_pushed_until: watch::Receiver<Millis>,
     stop: watch::Sender<bool>,
     server: Option<JoinHandle<()>>,
 }
@@ -69,7 +69,7 @@ impl Sandbox {
         let paths = build_price_paths(&markets, &simulation)?;
         let boards = PriceBoards::new(&series, &settings, &simulation, &paths)?;
         boards.check_symbols(markets.iter().map(Market::symbol))?;
-        let chance = Chance::new(settings.seed);
+        let chance = RandomSource::new(settings.seed);
         let switchboard = Arc::new(FaultSwitchboard::new(settings.faults.clone(), settings.seed));
         let start = clock.now();
         let venue = Venue::new(
@@ -109,11 +109,11 @@ impl Sandbox {
             let ending = Arc::clone(&state);
             let service = router.into_make_service_with_connect_info::<Connection>();
             let serving = axum::serve(ConnectionListener::new(listener), service)
-                .with_graceful_shutdown(async move { ending.until_stopping().await });
+                .with_graceful_shutdown(async move { ending.wait_until_stopping().await });
             let mut serving = std::pin::pin!(serving.into_future());
             tokio::select! {
                 () = shutdown => {}
-                () = state.until_stopping() => {}
+                () = state.wait_until_stopping() => {}
                 served = &mut serving => return tracing::debug!(?served, "the server stopped unexpectedly"),
             }
             stop.send_replace(true);
@@ -128,7 +128,7 @@ impl Sandbox {
             api_key: self.state.settings.api_key.clone(),
             switchboard: Arc::clone(&self.state.switchboard),
             #[cfg(feature = "stream")]
-            pushed_until: self.state.pushed.subscribe(),
+            prices_pushed_until: self.state.prices_pushed_until.subscribe(),
             stop: self.stop,
             server: Some(server),
         })

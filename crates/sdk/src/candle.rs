@@ -130,7 +130,7 @@ impl Candle {
         Ok(Self { time, open, high, low, close, volume })
     }
 
-    pub(crate) const fn numbers(&self) -> Ohlcv {
+    pub(crate) const fn ohlcv(&self) -> Ohlcv {
         let Self { open, high, low, close, volume, .. } = *self;
         Ohlcv { open, high, low, close, volume }
     }

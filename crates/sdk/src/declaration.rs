@@ -119,7 +119,7 @@ impl Declaration {
     ///
     /// The closure `value` computes the number of each candle, in order. `name` and `numbers` must identify all other
     /// inputs of the closure, such as a period.
-    pub fn series(
+    pub fn add_series(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         numbers: &[f64],
@@ -132,18 +132,18 @@ impl Declaration {
     /// Adds a bet on a higher price for each candle that meets all comparisons.
     #[must_use]
     pub fn buy_when(self, when: impl IntoIterator<Item = Comparison>) -> Self {
-        self.when(Direction::Buy, None, when)
+        self.signal_when(Direction::Buy, None, when)
     }
 
     /// Adds a bet on a lower price for each candle that meets all comparisons.
     #[must_use]
     pub fn sell_when(self, when: impl IntoIterator<Item = Comparison>) -> Self {
-        self.when(Direction::Sell, None, when)
+        self.signal_when(Direction::Sell, None, when)
     }
 
     /// Adds a bet for each candle that meets all comparisons. If `expiry` is `None`, the bot's expiry applies.
     #[must_use]
-    pub fn when(
+    pub fn signal_when(
         mut self,
         direction: Direction,
         expiry: Option<Expiry>,
@@ -466,7 +466,7 @@ mod tests {
     fn keys_are_equal_if_name_and_numbers_are() {
         let key = |name: &'static str, numbers: &[f64]| {
             let mut declaration = Declaration::new();
-            declaration.series(name, numbers, |_| None);
+            declaration.add_series(name, numbers, |_| None);
             declaration.into_parts().0.remove(0).key().clone()
         };
         assert_eq!(key("rsi", &[14.0]), key("rsi", &[14.0]));

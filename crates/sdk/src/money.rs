@@ -60,8 +60,8 @@ impl MoneyScale {
     }
 
     /// Converts a decimal amount without rounding. Fails if the amount has too many decimals or is too large.
-    pub fn exact(self, amount: Decimal) -> Result<Money, MoneyError> {
-        let money = self.rounded(amount)?;
+    pub fn convert_exact(self, amount: Decimal) -> Result<Money, MoneyError> {
+        let money = self.convert_rounded(amount)?;
         if self.to_decimal(money) == amount {
             Ok(money)
         } else {
@@ -70,12 +70,12 @@ impl MoneyScale {
     }
 
     /// Converts a decimal amount, rounding half to even. Fails if the amount is too large.
-    pub fn rounded(self, amount: Decimal) -> Result<Money, MoneyError> {
+    pub fn convert_rounded(self, amount: Decimal) -> Result<Money, MoneyError> {
         self.convert(amount, RoundingStrategy::MidpointNearestEven)
     }
 
     /// Converts a decimal amount, rounding towards zero. Fails if the amount is too large.
-    pub fn truncated(self, amount: Decimal) -> Result<Money, MoneyError> {
+    pub fn convert_truncated(self, amount: Decimal) -> Result<Money, MoneyError> {
         self.convert(amount, RoundingStrategy::ToZero)
     }
 
@@ -354,13 +354,16 @@ mod tests {
     #[test]
     fn exact_conversion_rejects_lost_decimals() {
         let cents = MoneyScale::default();
-        assert_eq!(cents.exact("12.50".parse().unwrap()), Ok(Money::from_minor(1_250)));
-        assert!(matches!(cents.exact("0.001".parse().unwrap()), Err(MoneyError::TooManyDecimals { .. })));
-        assert!(matches!(cents.rounded(Decimal::MAX), Err(MoneyError::TooLarge { .. })));
-        let error = cents.rounded(Decimal::from(1_000_000_000_000_000_i64)).unwrap_err().to_string();
+        assert_eq!(cents.convert_exact("12.50".parse().unwrap()), Ok(Money::from_minor(1_250)));
+        assert!(matches!(
+            cents.convert_exact("0.001".parse().unwrap()),
+            Err(MoneyError::TooManyDecimals { .. })
+        ));
+        assert!(matches!(cents.convert_rounded(Decimal::MAX), Err(MoneyError::TooLarge { .. })));
+        let error = cents.convert_rounded(Decimal::from(1_000_000_000_000_000_i64)).unwrap_err().to_string();
         assert!(error.ends_with("use at most 10000000000000"), "{error}");
-        assert!(cents.rounded(Decimal::from(10_000_000_000_000_i64)).is_ok());
-        assert_eq!(cents.truncated("0.019".parse().unwrap()), Ok(Money::from_minor(1)));
+        assert!(cents.convert_rounded(Decimal::from(10_000_000_000_000_i64)).is_ok());
+        assert_eq!(cents.convert_truncated("0.019".parse().unwrap()), Ok(Money::from_minor(1)));
         assert_eq!(cents.format(Money::from_minor(-5)), "-0.05");
     }
 
@@ -391,7 +394,7 @@ mod tests {
         fn amounts_round_trip_through_decimals(units in -MAX_MINOR_UNITS..MAX_MINOR_UNITS, decimals in 0_u32..=8) {
             let scale = MoneyScale::new(decimals).unwrap();
             let money = Money::from_minor(units);
-            prop_assert_eq!(scale.exact(scale.to_decimal(money)), Ok(money));
+            prop_assert_eq!(scale.convert_exact(scale.to_decimal(money)), Ok(money));
         }
 
         #[test]

@@ -107,11 +107,14 @@ pub fn describe<P: Parameters>() -> Vec<Parameter> {
 /// Parses a parameter struct from a JSON object and checks all ranges. Missing keys get their defaults.
 /// The error message names the key and the allowed values.
 pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
-    read_with_schema(values, &describe::<P>())
+    read_with_descriptions(values, &describe::<P>())
 }
 
 /// Like [`read`], but uses existing parameter descriptions, because creating descriptions takes longer than parsing.
-pub(crate) fn read_with_schema<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
+pub(crate) fn read_with_descriptions<P: Parameters>(
+    values: &Value,
+    described: &[Parameter],
+) -> Result<P, String> {
     // Serde would accept a list by position. It would also omit the parameter name if a type is wrong.
     if !values.is_object() && !values.is_null() {
         return Err(describe_non_table(values));

@@ -83,7 +83,7 @@ impl StrategyEntry {
     /// Creates an entry from a strategy type.
     pub fn from_factory<S: StrategyFactory>() -> Self {
         let build = |values: &Value, described: &[Parameter], bot: &BotContext| {
-            let params = parameters::read_with_schema(values, described)
+            let params = parameters::read_with_descriptions(values, described)
                 .map_err(|problem| BuildError::parameters(S::NAME, problem))?;
             let strategy = S::build(params, bot).map_err(|error| error.with_strategy_name(S::NAME))?;
             let declaration = strategy.declaration();
@@ -113,11 +113,11 @@ impl StrategyEntry {
         let undeclared = move |values: &Value, bot: &BotContext| {
             Ok(BuiltStrategy { strategy: build(values, bot)?, declaration: None })
         };
-        Self::declaring(name, version, undeclared)
+        Self::new_with_declaration(name, version, undeclared)
     }
 
     /// Like [`new`](Self::new), but `build` also returns the declaration of the strategy's signals.
-    pub fn declaring(
+    pub fn new_with_declaration(
         name: impl Into<String>,
         version: impl Into<String>,
         build: impl Fn(&Value, &BotContext) -> Result<BuiltStrategy, BuildError> + Send + Sync + 'static,
@@ -146,7 +146,7 @@ impl StrategyEntry {
     /// The derived entry [builds](Self::build) the strategy. It has the same name, but its version and parameters may
     /// differ. See [`for_params`](Self::for_params).
     #[must_use]
-    pub fn specified_by(
+    pub fn derive_entry_with(
         mut self,
         specify: impl Fn(&Value) -> Result<Self, BuildError> + Send + Sync + 'static,
     ) -> Self {
@@ -158,7 +158,7 @@ impl StrategyEntry {
     ///
     /// The variant gives the same signals but is slower. `build` has the same arguments as in [`new`](Self::new).
     #[must_use]
-    pub fn explained_by(
+    pub fn explain_with(
         mut self,
         build: impl Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync + 'static,
     ) -> Self {
@@ -405,7 +405,10 @@ mod tests {
         assert_eq!(describe_folder_mismatch(here, here), None);
         assert_eq!(describe_folder_mismatch(here, &format!("{here}/src/..")), None);
         let message = describe_folder_mismatch("/home/trader/first", "/home/trader/copy").unwrap();
-        assert!(message.contains("built in /home/trader/first, not the one in /home/trader/copy"), "{message}");
+        assert!(
+            message.contains("built in /home/trader/first, not the one in /home/trader/copy"),
+            "{message}"
+        );
     }
 
     #[test]

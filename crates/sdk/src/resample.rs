@@ -235,7 +235,7 @@ impl Resampler {
         let open_time = short.time().floor_to(self.to.length());
         let before = open_time..short.time();
         let is_cut_off = self.last_end.is_none() && !self.rule.is_market_closed(&before);
-        let numbers = short.numbers();
+        let numbers = short.ohlcv();
         self.partial = Some(PartialCandle { open_time, numbers, short_candles: 1, is_cut_off });
     }
 
@@ -330,15 +330,15 @@ impl LongerCandles {
     /// Also feeds the longer candles that ended before this candle or end with this candle.
     #[inline]
     pub fn feed_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
-        self.feed_ended(candle, strategy);
+        self.feed_longer_before(candle, strategy);
         let signal = strategy.on_candle(candle);
-        self.feed_completed(candle, strategy);
+        self.feed_longer_after(candle, strategy);
         signal
     }
 
     /// Feeds the strategy the longer candles that ended before the bot's next candle, shorter intervals first.
     #[inline]
-    pub fn feed_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
+    pub fn feed_longer_before(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
             if let Some(longer) = resampler.end_before(candle.time()) {
                 strategy.on_longer_candle(resampler.interval(), &longer);
@@ -348,7 +348,7 @@ impl LongerCandles {
 
     /// Feeds the strategy the longer candles that the bot's candle completes, shorter intervals first.
     /// Call this after [`Strategy::on_candle`].
-    pub fn feed_completed(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
+    pub fn feed_longer_after(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
             if let Some(longer) = resampler.push(candle) {
                 strategy.on_longer_candle(resampler.interval(), &longer);
@@ -369,7 +369,7 @@ impl LongerCandles {
     }
 
     /// Returns the number of longer candles that were not built because too many of the bot's candles are missing.
-    pub fn not_built(&self) -> u64 {
+    pub fn not_built_count(&self) -> u64 {
         self.resamplers.iter().map(|resampler| resampler.counts().not_built).sum()
     }
 
@@ -441,11 +441,11 @@ mod tests {
         let mut recording = Recording { seen: Vec::new() };
         for candle in minutes([0, 1, 2, 3, 4, 6, 7]) {
             recording.on_candle(&candle);
-            longer.feed_completed(&candle, &mut recording);
+            longer.feed_longer_after(&candle, &mut recording);
         }
         let expected = ["0", "1", "2m of 0", "2", "3", "2m of 2", "4m of 0", "4", "6", "7", "2m of 6"];
         assert_eq!(recording.seen, expected);
-        assert_eq!(longer.not_built(), 2, "2m of 4, and 4m of 4, which ended with 7");
+        assert_eq!(longer.not_built_count(), 2, "2m of 4, and 4m of 4, which ended with 7");
     }
 
     #[test]
@@ -462,7 +462,7 @@ mod tests {
             "2m of 10", "4m of 8", "12",
         ];
         assert_eq!(recording.seen, expected);
-        assert_eq!(longer.not_built(), 1, "4m of 4");
+        assert_eq!(longer.not_built_count(), 1, "4m of 4");
         // Stale at candles 9 and 10: the last 4m candle is `4m of 0`, which closed at minute 4. Candle 10 closes at 11.
         let (interval, staleness) = longer.worst_staleness().unwrap();
         let expected = Staleness { candles: 5, stale_candles: 2, max_age: Millis::MINUTE * 7 };

@@ -72,7 +72,7 @@ pub struct SensitivityAnalysis<'a> {
     pub candles: &'a [CandleSeries],
     pub markets: &'a [Market],
     pub balance: Money,
-    pub strategies: &'a (dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync),
+    pub build_strategies: &'a (dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync),
     pub threads: NonZeroUsize,
 }
 
@@ -89,7 +89,7 @@ struct VenueCase {
 impl Sensitivity {
     pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS_PERCENT.len()) as u64 + 5;
 
-    pub fn from_repeat(repeat: &SensitivityAnalysis<'_>) -> Result<Self, SearchError> {
+    pub fn from_analysis(repeat: &SensitivityAnalysis<'_>) -> Result<Self, SearchError> {
         Ok(Self::from_rows(repeat.run(0..repeat.run_count(), &|| true)?))
     }
 
@@ -139,7 +139,7 @@ impl SensitivityAnalysis<'_> {
 
     fn run_case(&self, case: &VenueCase) -> Result<SensitivityPoint, BacktestError> {
         let settings = BacktestSettings { simulation: case.simulation.clone(), ..self.settings.clone() };
-        let strategies = (self.strategies)()?;
+        let strategies = (self.build_strategies)()?;
         let backtest =
             Backtest::new(&settings, strategies, self.wants_prices, self.candles, self.markets.to_vec())?;
         let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;

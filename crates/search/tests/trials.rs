@@ -12,7 +12,7 @@ use candlewick_sdk::{
 };
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Candidate, DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Outcome, Replay, Search,
+    BacktestRunner, Candidate, DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Outcome, Search,
     SearchSettings, SharedRunner, Space, Sweep, SweepSettings, TrialRow, TrialRunner, TrialTrade,
 };
 use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
@@ -108,7 +108,7 @@ impl<'a> Fixture<'a> {
 
     fn shared(&self, black_box: DeclarationUse) -> SharedRunner<'_> {
         let Self { settings, entry, space, candles, markets, .. } = self;
-        SharedRunner::new(Replay { settings, entry, space, candles, markets }, black_box)
+        SharedRunner::new(BacktestRunner { settings, entry, space, candles, markets }, black_box)
     }
 
     fn sweep(&self, runner: &dyn TrialRunner, trials: u64, seed: u64) -> Result<Vec<TrialRow>, SearchError> {
@@ -122,7 +122,7 @@ impl<'a> Fixture<'a> {
 
     fn alone(&self, candidate: &Candidate) -> BacktestResult {
         let mut settings = self.settings.clone();
-        settings.session.bots = vec![self.space.bot(candidate)];
+        settings.session.bots = vec![self.space.bot_settings(candidate)];
         backtest(&settings, self.entry, &minutes(self.days), &mut JournalHash::new())
     }
 
@@ -361,7 +361,7 @@ impl StrategyFactory for WronglyDeclared {
         let numbers = [self.params.period as f64];
         let numbers: &[f64] = if self.params.names { &numbers } else { &[] };
         let mut declaration = Declaration::new();
-        let series = declaration.series("rsi", numbers, move |candle| rsi.update(candle.close()));
+        let series = declaration.add_series("rsi", numbers, move |candle| rsi.update(candle.close()));
         Some(declaration.buy_when([series.below(self.params.level - self.params.offset)]))
     }
 }

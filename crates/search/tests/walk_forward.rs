@@ -12,7 +12,7 @@ use candlewick_sdk::{
     parameters,
 };
 use candlewick_search::sweep::{
-    DEFAULT_BATCH, Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings,
+    BacktestRunner, DEFAULT_BATCH, Figures, Halving, Objective, Search, SearchSettings, Space, SweepSettings,
     TrialJournal,
 };
 use candlewick_search::walk_forward::{
@@ -107,8 +107,8 @@ impl Walk {
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
         let markets = markets(&self.candles[0]);
         let (settings, space, candles) = (&settings, &space, &self.candles);
-        let whole = Replay { settings, entry, space, candles, markets: &markets };
-        let course = WalkForwardData { whole, balance: BALANCE };
+        let whole = BacktestRunner { settings, entry, space, candles, markets: &markets };
+        let course = WalkForwardData { replay: whole, balance: BALANCE };
         let search = SearchSettings { search: self.search, trials: 6, seed: 3, batch: DEFAULT_BATCH };
         let sweep =
             SweepSettings { search, objective: Objective::Edge, min_trades: 30, halving: Halving::NONE };
@@ -119,7 +119,8 @@ impl Walk {
             gap: course.purge(),
         };
         let windows = layout.windows(&course.span()).unwrap();
-        let walk = WalkForward { course, sweep: &sweep, threads: NonZeroUsize::new(self.threads).unwrap() };
+        let walk =
+            WalkForward { data: course, sweep: &sweep, threads: NonZeroUsize::new(self.threads).unwrap() };
         look(&walk, &windows)
     }
 
@@ -147,7 +148,7 @@ fn choice(step: &WindowResult) -> (String, f64, Figures, Robustness, usize) {
 }
 
 fn trades(step: &WindowResult) -> &[IntentRow] {
-    chosen(step).finished.book.rows()
+    chosen(step).test_result.book.rows()
 }
 
 #[test]
@@ -161,9 +162,12 @@ fn finds_planted_edge_in_every_window_and_the_joined_tests() {
     }
     let all = join_tests(&steps, BALANCE).unwrap();
     assert_eq!(judge(all.book.rows(), EdgeTestPlan::default()).verdict(), Verdict::EdgeShown);
-    let pooled = Robustness::pooled(steps.iter().map(|step| &chosen(step).robustness));
+    let pooled = Robustness::pool(steps.iter().map(|step| &chosen(step).robustness));
     // The neighbours of a trend-following set bet more or less often, or never.
-    assert!(pooled.share().unwrap() > 0.4 && pooled.share().unwrap() < 0.8, "{pooled:?}");
+    assert!(
+        pooled.share_above_break_even().unwrap() > 0.4 && pooled.share_above_break_even().unwrap() < 0.8,
+        "{pooled:?}"
+    );
     // Neighbours that the search did not try are also run.
     let few = Walk { search: Search::Random, ..Walk::from_candles(market("edge:0.63:5m", 5)) }.steps();
     let both = steps.iter().zip(&few).map(|(one, other)| (chosen(one), chosen(other)));

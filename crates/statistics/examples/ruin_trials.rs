@@ -32,10 +32,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let away = trials.standard_errors_from(probability);
         farthest = farthest.max(away);
         let RuinQuestion { balance, horizon_trades, .. } = question;
-        if (probability - trials.share()).abs() > allowed {
+        if (probability - trials.ruined_share()).abs() > allowed {
             strangers.push(format!("{name} at {wins} within {horizon_trades}"));
         }
-        let (money, error, share) = (balance / 100, chain.error(), trials.share());
+        let (money, error, share) = (balance / 100, chain.error(), trials.ruined_share());
         println!(
             "| {name} | {money} | {wins} | {horizon_trades} | {probability:.5} | {error:.1e} | {share:.5} | {away:.2} |"
         );
@@ -89,11 +89,12 @@ fn on_threads(
             scope.spawn(move || simulate_ruin(question, plan, seed + thread, own))
         };
         let started: Vec<_> = (0..THREADS).map(part).collect();
-        let mut all = RuinTrials { paths, ruined: 0, stopped: 0, reached: 0, halved: 0 };
+        let mut all = RuinTrials { paths, ruined: 0, stopped: 0, reached_target: 0, halved: 0 };
         for thread in started {
             let own = thread.join().expect("a simulation does not panic")?;
             (all.ruined, all.stopped) = (all.ruined + own.ruined, all.stopped + own.stopped);
-            (all.reached, all.halved) = (all.reached + own.reached, all.halved + own.halved);
+            (all.reached_target, all.halved) =
+                (all.reached_target + own.reached_target, all.halved + own.halved);
         }
         Ok(all)
     })

@@ -4,7 +4,7 @@ use crate::StatisticsError;
 use crate::statistics_error::{check_payout, check_probability};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PaidStake {
+pub struct StakeWithPayout {
     pub stake: f64,
     /// Profit of a win per unit of stake: 0.8 for 80 %.
     pub payout_fraction: f64,
@@ -49,14 +49,14 @@ impl MeanBreakEven {
 ///
 /// At this win rate, the total money staked breaks even. Do not compare it with a win rate; use [`MeanBreakEven`] for
 /// that. Test a win rate with [`crate::poisson_binomial_p_value`], since each trade has its own break-even rate.
-pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
+pub fn mixed_break_even(trades: &[StakeWithPayout]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {
         return Err(StatisticsError::NoTrades);
     }
     // Stakes are divided by the largest stake, so that the sum of finite stakes cannot overflow.
     let largest = trades.iter().map(|trade| trade.stake).fold(0.0, f64::max);
     let (mut staked, mut returned) = (0.0, 0.0);
-    for &PaidStake { stake, payout_fraction } in trades {
+    for &StakeWithPayout { stake, payout_fraction } in trades {
         if !stake.is_finite() || stake <= 0.0 {
             return Err(StatisticsError::NotAStake { value: stake });
         }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn check_mixed(trades: &[(f64, f64)], expected: &Result<f64, StatisticsError>) {
-        let paid = |&(stake, payout_fraction)| PaidStake { stake, payout_fraction };
+        let paid = |&(stake, payout_fraction)| StakeWithPayout { stake, payout_fraction };
         let found = mixed_break_even(&trades.iter().map(paid).collect::<Vec<_>>());
         match (&found, expected) {
             (Ok(found), Ok(expected)) => assert!((found - expected).abs() < 1e-15, "{found} {expected}"),

@@ -20,16 +20,16 @@ pub struct GatedTrade {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateWorth {
     pub trades: u64,
-    pub real: u64,
+    pub real_trades: u64,
     pub mean_of_all: f64,
     pub mean_of_real: Option<f64>,
     /// Central 95 % range of the mean return of equally many randomly picked trades.
     pub random_95: Option<[f64; 2]>,
     pub random_means: Vec<f64>,
     /// Probability that as many randomly picked trades have at least the gate's mean return.
-    pub p_random: Option<f64>,
+    pub p_value_random: Option<f64>,
     /// Probability that the gate has at least its mean return on shuffled results. Exact for independent trades.
-    pub p_shuffled: Option<f64>,
+    pub p_value_shuffled: Option<f64>,
 }
 
 /// Compares a gate with random gates, and with the same gate on shuffled results. Draws `draws` samples of each kind.
@@ -56,13 +56,13 @@ pub fn gate_worth(
     let count = trades.len();
     let mut worth = GateWorth {
         trades: count as u64,
-        real: actual.map_or(0, |(_, real)| real as u64),
+        real_trades: actual.map_or(0, |(_, real)| real as u64),
         mean_of_all: returns.iter().sum::<f64>() / count as f64,
         mean_of_real: actual.map(|(mean, _)| mean),
         random_95: None,
         random_means: Vec::new(),
-        p_random: None,
-        p_shuffled: None,
+        p_value_random: None,
+        p_value_shuffled: None,
     };
     let Some((mean, real)) = actual else { return Ok(worth) };
     let (mut means, mut random_hits, mut shuffled_hits) = (Vec::with_capacity(draws as usize), 0_u32, 0_u32);
@@ -84,7 +84,8 @@ pub fn gate_worth(
     let p_value = |hits: u32| f64::from(1 + hits) / (1.0 + f64::from(draws));
     worth.random_95 = Some([at(0.025), at(0.975)]);
     worth.random_means = means;
-    (worth.p_random, worth.p_shuffled) = (Some(p_value(random_hits)), Some(p_value(shuffled_hits)));
+    (worth.p_value_random, worth.p_value_shuffled) =
+        (Some(p_value(random_hits)), Some(p_value(shuffled_hits)));
     Ok(worth)
 }
 

@@ -61,7 +61,7 @@ mod win_rate;
 
 pub use alpha_budget::{AlphaBudget, BudgetedBot};
 pub use binomial::{MAX_MIXED_TRADES, binomial_p_value, poisson_binomial_p_value};
-pub use break_even::{MeanBreakEven, PaidStake, break_even, kelly_fraction, mixed_break_even};
+pub use break_even::{MeanBreakEven, StakeWithPayout, break_even, kelly_fraction, mixed_break_even};
 pub use change_detector::{ChangeDetector, WatchStake};
 pub use confidence_sequence::{ConfidenceSequence, OpenBets, OpenTrade, RunningWinRate};
 pub use direction_baseline::{DirectedTrade, DirectionBaseline, TradeSide, direction_baseline};

@@ -35,7 +35,7 @@ impl TradePlan {
     ///
     /// Formula, rounded to the nearest trade: `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2` (J. L.
     /// Fleiss, B. Levin and M. C. Paik, *Statistical Methods for Rates and Proportions* (2003), section 2.5).
-    pub fn normal_trades(&self) -> u64 {
+    pub fn approximate_trades_needed(&self) -> u64 {
         let (p0, p1) = (self.null, self.win_probability);
         let z = |probability| Normal::standard().inverse_cdf(probability);
         let sigma = z(1.0 - self.alpha) * (p0 * (1.0 - p0)).sqrt() + z(self.power) * (p1 * (1.0 - p1)).sqrt();
@@ -44,10 +44,10 @@ impl TradePlan {
 
     /// Returns the required number of trades for the exact one-sided binomial test.
     /// Every larger number also reaches the power, although the power drops slightly whenever one more win is required.
-    pub fn exact_trades(&self) -> Result<u64, StatisticsError> {
+    pub fn exact_trades_needed(&self) -> Result<u64, StatisticsError> {
         // The win rates differ by one win per 1 / (p1 - p0) trades. The power drops about once in twice as many trades.
         let tooth = 1.0 / (self.win_probability - self.null);
-        let start = self.normal_trades() + (6.0 * tooth) as u64 + 50;
+        let start = self.approximate_trades_needed() + (6.0 * tooth) as u64 + 50;
         if start > MAX_PLANNED_TRADES {
             return Err(StatisticsError::TooManyTrades { trades: start, most: MAX_PLANNED_TRADES });
         }
@@ -113,7 +113,7 @@ mod tests {
     fn plans_equal_the_reference_figures() {
         for [payout, points, alpha, power, normal, exact] in rows(include_str!("../reference/planner.csv")) {
             let plan = TradePlan::new(payout / 100.0, points, alpha, power).unwrap();
-            let found = (plan.normal_trades(), plan.exact_trades());
+            let found = (plan.approximate_trades_needed(), plan.exact_trades_needed());
             assert_eq!(found, (normal as u64, Ok(exact as u64)), "{payout} {points} {alpha} {power}");
         }
     }
@@ -123,7 +123,7 @@ mod tests {
         let plan = TradePlan::new(0.85, 10.0, 0.05, 0.8).unwrap();
         // Ten points at payout 85 are 0.185 of the stake.
         let verdict = EdgeTestPlan::new(0.05, 0.05, 0.185).unwrap();
-        let exact = plan.exact_trades().unwrap();
+        let exact = plan.exact_trades_needed().unwrap();
         let trades = plan.simulate_verdicts(verdict, 1, 400, 2_000).unwrap().trades_to_show(0.8).unwrap();
         assert!(trades > exact && trades < 3 * exact, "{trades} against {exact}");
         assert_eq!(plan.simulate_verdicts(verdict, 1, 100, 20).unwrap().trades_to_show(0.8), None);
@@ -146,10 +146,10 @@ mod tests {
         // `make_figures.py` for 0.2785755 points: 197797 by the normal formula, 198466 exactly. The search adds six
         // wins, each worth 358.97 trades, and 50 trades. Its range then ends at 200000.
         let most = TradePlan::new(0.85, 0.278_575_5, 0.05, 0.8).unwrap();
-        assert_eq!(most.exact_trades(), Ok(198_466));
+        assert_eq!(most.exact_trades_needed(), Ok(198_466));
         let more = TradePlan::new(0.85, 0.278_574_5, 0.05, 0.8).unwrap();
         let error = Err(StatisticsError::TooManyTrades { trades: 200_001, most: 200_000 });
-        assert_eq!(more.exact_trades(), error);
+        assert_eq!(more.exact_trades_needed(), error);
     }
 
     #[test]
@@ -159,6 +159,6 @@ mod tests {
         // one loss.
         let plan = TradePlan::new(0.85, 40.0, 0.05, 0.5).unwrap();
         assert!((plan.win_probability() - (1.0 / 1.85 + 0.4)).abs() < 1e-12);
-        assert_eq!(plan.exact_trades(), Ok(5));
+        assert_eq!(plan.exact_trades_needed(), Ok(5));
     }
 }

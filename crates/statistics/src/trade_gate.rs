@@ -40,7 +40,7 @@ pub struct GateRule {
 }
 
 impl GateRule {
-    pub const fn opening(opening: GateOpening) -> Self {
+    pub const fn from_opening(opening: GateOpening) -> Self {
         let (close_after_losses, close_after_trades, close_after_wins) = (0, 0, 0);
         let (resets_daily, openings) = (false, 0);
         Self {
@@ -382,7 +382,7 @@ mod tests {
     use TradeOutcome::{Draw, Lost, Won};
 
     fn rule(opening: GateOpening, close_after_losses: u32, close_after_trades: u32) -> GateRule {
-        GateRule { close_after_losses, close_after_trades, ..GateRule::opening(opening) }
+        GateRule { close_after_losses, close_after_trades, ..GateRule::from_opening(opening) }
     }
 
     /// Plays trades: `W` is won, `L` lost, `D` drawn. Returns `r` for each real trade and `v` for each virtual one.
@@ -405,13 +405,13 @@ mod tests {
         play(&mut TradeGate::new(rule).unwrap(), results)
     }
 
-    const HOOK: GateRule = GateRule::opening(GateOpening::AfterVirtualLosses(2));
-    const ONE: GateRule = GateRule::opening(GateOpening::AfterVirtualLosses(1));
-    const RATE: GateRule = GateRule::opening(GateOpening::WinRate { rate: 0.6, over: 4 });
+    const HOOK: GateRule = GateRule::from_opening(GateOpening::AfterVirtualLosses(2));
+    const ONE: GateRule = GateRule::from_opening(GateOpening::AfterVirtualLosses(1));
+    const RATE: GateRule = GateRule::from_opening(GateOpening::WinRate { rate: 0.6, over: 4 });
 
     #[test]
     fn trades_are_real_while_the_gate_is_open() {
-        let rate = |rate, over| GateRule::opening(GateOpening::WinRate { rate, over });
+        let rate = |rate, over| GateRule::from_opening(GateOpening::WinRate { rate, over });
         let once = GateRule { close_after_trades: 1, ..HOOK };
         for (rule, results, expected) in [
             (once, "LLWLLLLLW", "vvrvvrvvr"),
@@ -443,8 +443,10 @@ mod tests {
         let hook = GateRule { resets_daily: true, ..HOOK };
         // The last loss of the first day does not count on the second day.
         assert_eq!(follow_days(hook, &["LLWLL", "LWLL", "W", "LLL"]), ["vvrrr", "vvvv", "v", "vvr"]);
-        let rate =
-            GateRule { resets_daily: true, ..GateRule::opening(GateOpening::WinRate { rate: 0.5, over: 2 }) };
+        let rate = GateRule {
+            resets_daily: true,
+            ..GateRule::from_opening(GateOpening::WinRate { rate: 0.5, over: 2 })
+        };
         assert_eq!(follow_days(rate, &["WLWW", "WLL", "LWW"]), ["vvrr", "vvr", "vvr"]);
     }
 
@@ -461,8 +463,10 @@ mod tests {
 
     #[test]
     fn late_result_of_a_previous_day_is_ignored() {
-        let rule =
-            GateRule { resets_daily: true, ..GateRule::opening(GateOpening::WinRate { rate: 1.0, over: 1 }) };
+        let rule = GateRule {
+            resets_daily: true,
+            ..GateRule::from_opening(GateOpening::WinRate { rate: 1.0, over: 1 })
+        };
         let mut gate = TradeGate::new(rule).unwrap();
         gate.on_day(1);
         let late = gate.on_decided();
@@ -562,7 +566,7 @@ mod tests {
     #[test]
     fn describes_progress_towards_opening_and_closing() {
         let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
-        let verdict = GateRule::opening(GateOpening::VerdictShown { test, payout: 0.8 });
+        let verdict = GateRule::from_opening(GateOpening::VerdictShown { test, payout: 0.8 });
         let two = GateRule { close_after_losses: 2, close_after_trades: 3, ..HOOK };
         let once = GateRule { resets_daily: true, max_daily_openings: 1, close_after_trades: 1, ..HOOK };
         for (rule, results, expected) in [

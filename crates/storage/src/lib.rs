@@ -7,7 +7,7 @@ mod environment;
 mod storage;
 mod url;
 
-pub use storage::{Kept, Object, Storage, Version};
+pub use storage::{Object, PutOutcome, Storage, Version};
 pub use url::ObjectUrl;
 
 use std::io;

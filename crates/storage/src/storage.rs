@@ -48,11 +48,11 @@ pub struct Version {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    Put,
-    Same,
+pub enum PutOutcome {
+    Stored,
+    AlreadyStored,
     /// Another writer has already stored different content, which is left unchanged.
-    Others,
+    Conflict,
 }
 
 impl Version {
@@ -64,7 +64,7 @@ impl Version {
         }
     }
 
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let Self { tag, number, modified_ms } = self;
         // A tag identifies the content. If there is no tag, the modification time is used.
         let time = tag.is_none().then_some(modified_ms);
@@ -91,7 +91,7 @@ impl Storage {
         Ok(Self { store, environment, runtime: Some(runtime) })
     }
 
-    pub fn look(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
+    pub fn find_object(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
         self.block_on((url, 0), async {
             match self.store.head(&parse_key(url)?).await {
                 Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::from_meta(&meta) })),
@@ -164,12 +164,12 @@ impl Storage {
     }
 
     /// Creates an object if `before` is `None`, or replaces an object that is unchanged since `before`.
-    pub fn keep(
+    pub fn put_if_unchanged(
         &self,
         url: &ObjectUrl,
         bytes: Vec<u8>,
         before: Option<&Object>,
-    ) -> Result<Kept, StorageError> {
+    ) -> Result<PutOutcome, StorageError> {
         let bytes = Bytes::from(bytes);
         let mode = match before {
             None => PutMode::Create,
@@ -178,27 +178,27 @@ impl Storage {
             }
         };
         match self.put_with_mode(url, &bytes, &mode)? {
-            Ok(()) => Ok(Kept::Put),
+            Ok(()) => Ok(PutOutcome::Stored),
             // Another writer was faster, or our own upload succeeded and its response was lost.
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare_stored(url, &bytes),
             // The server does not support conditions. The upload is still atomic.
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
-                let there = self.look(url)?;
+                let there = self.find_object(url)?;
                 if there.as_ref() != before {
                     return self.compare_stored(url, &bytes);
                 }
-                self.put(url, bytes.to_vec()).map(|()| Kept::Put)
+                self.put(url, bytes.to_vec()).map(|()| PutOutcome::Stored)
             }
             Err(error) => Err(self.to_storage_error(url, &error)),
         }
     }
 
-    fn compare_stored(&self, url: &ObjectUrl, bytes: &Bytes) -> Result<Kept, StorageError> {
-        let Some(there) = self.look(url)? else {
+    fn compare_stored(&self, url: &ObjectUrl, bytes: &Bytes) -> Result<PutOutcome, StorageError> {
+        let Some(there) = self.find_object(url)? else {
             return Err(StorageError::Changed { url: url.to_string() });
         };
         let is_same = there.size == bytes.len() as u64 && self.read(url, &there)? == bytes[..];
-        Ok(if is_same { Kept::Same } else { Kept::Others })
+        Ok(if is_same { PutOutcome::AlreadyStored } else { PutOutcome::Conflict })
     }
 
     fn put_with_mode(

@@ -32,7 +32,7 @@ pub struct Ui {
     pub(crate) is_help_open: bool,
     /// Scroll offset: rows from the top of a table, or lines from the end of the log.
     pub(crate) scroll: usize,
-    pub(crate) answer: Option<String>,
+    pub(crate) message: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Pane {
 
 impl Question {
     pub(crate) fn prompt(self, view: &View) -> String {
-        let open = match view.unsettled() {
+        let open = match view.unsettled_count() {
             1 => "1 trade is open".to_owned(),
             more => format!("{more} trades are open"),
         };
@@ -80,7 +80,7 @@ impl Question {
 
 impl Ui {
     pub fn show_message(&mut self, answer: impl Into<String>) {
-        self.answer = Some(candlewick_sdk::escape_hidden(&answer.into()).into_owned());
+        self.message = Some(candlewick_sdk::escape_hidden(&answer.into()).into_owned());
     }
 
     pub fn on_key(&mut self, key: KeyEvent, view: &View) -> Option<KeyCommand> {
@@ -107,7 +107,7 @@ impl Ui {
         if std::mem::take(&mut self.is_help_open) {
             return None;
         }
-        self.answer = None;
+        self.message = None;
         match key.code {
             KeyCode::Char('q') => return self.quit(view),
             KeyCode::Char('h') => self.confirm_halt(view),
@@ -130,7 +130,7 @@ impl Ui {
     }
 
     fn quit(&mut self, view: &View) -> Option<KeyCommand> {
-        if view.unsettled() == 0 {
+        if view.unsettled_count() == 0 {
             return Some(KeyCommand::Quit);
         }
         let is_stopping = view.phase() == Some(Phase::Stopping) || view.stop_notice.is_some();

@@ -39,7 +39,7 @@ impl Palette {
         self.colour(Color::Cyan)
     }
 
-    pub(crate) const fn signed(self, minor: i64) -> Style {
+    pub(crate) const fn for_sign(self, minor: i64) -> Style {
         match minor {
             1.. => self.good(),
             0 => Style::new(),
@@ -66,7 +66,7 @@ pub(crate) fn format_countdown(until: Millis, now: Millis) -> String {
 }
 
 /// Formats the time elapsed since `start`, such as `3 s`, `4 min` or `2 h`.
-pub(crate) fn age(start: Millis, now: Millis) -> String {
+pub(crate) fn format_age(start: Millis, now: Millis) -> String {
     let seconds = (now - start).get().max(0) / 1_000;
     match seconds {
         ..120 => format!("{seconds} s"),
@@ -75,7 +75,7 @@ pub(crate) fn age(start: Millis, now: Millis) -> String {
     }
 }
 
-pub(crate) fn signed(scale: MoneyScale, money: Money) -> String {
+pub(crate) fn format_signed(scale: MoneyScale, money: Money) -> String {
     let sign = if money.is_positive() { "+" } else { "" };
     format!("{sign}{}", scale.format(money))
 }

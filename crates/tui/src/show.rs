@@ -27,7 +27,7 @@ const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_NOTICES_PER_FRAME: usize = 4_096;
 
 pub struct RunControls {
-    pub orders: Sender<ControlRequest>,
+    pub requests: Sender<ControlRequest>,
     pub stop: Sender<StopReason>,
     pub now: Box<dyn Fn() -> Millis + Send>,
     pub log: Receiver<String>,
@@ -43,7 +43,7 @@ struct PendingRequest {
 pub fn show(facts: RunFacts, notices: &mut NoticeReceiver, controls: &RunControls) -> io::Result<()> {
     let mut view = View::new(facts);
     // If the run fails to start, the terminal stays unchanged.
-    let Some(first) = notices.wait() else { return Ok(()) };
+    let Some(first) = notices.blocking_next() else { return Ok(()) };
     view.on_notice(first);
     let mut screen = Screen::enter()?;
     let (mut ui, mut pending, palette) =
@@ -88,7 +88,7 @@ fn send_command(command: KeyCommand, controls: &RunControls, ui: &mut Ui) -> Opt
         KeyCommand::Redraw => return None,
     };
     let (sender, answer) = oneshot::channel();
-    if controls.orders.try_send(ControlRequest::new(control, sender)).is_err() {
+    if controls.requests.try_send(ControlRequest::new(control, sender)).is_err() {
         ui.show_message(format!("{name}: the run does not accept commands now"));
         return None;
     }

@@ -1,7 +1,7 @@
 //! State of the full-screen view, derived only from received notices, and the texts of its log lines.
 
-use crate::look::signed;
-use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow, Lateness};
+use crate::look::format_signed;
+use candlewick_engine::{Action, EdgeVerdict, Event, EventKind, IntentRow, Lateness};
 use candlewick_runtime::control::Phase;
 use candlewick_runtime::{Notice, Overview, ReceivedNotice, StopReason};
 use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, escape_hidden, format_price};
@@ -16,7 +16,7 @@ pub struct RunFacts {
     pub venue: String,
     pub wallet: String,
     pub journal: String,
-    pub requests: String,
+    pub request_summary: String,
     pub scale: MoneyScale,
     pub bots: Vec<BotFacts>,
     pub symbols: Vec<Symbol>,
@@ -55,7 +55,7 @@ impl View {
             venue: clean(facts.venue),
             wallet: clean(facts.wallet),
             journal: clean(facts.journal),
-            requests: clean(facts.requests),
+            request_summary: clean(facts.request_summary),
             bots: (facts.bots.into_iter())
                 .map(|bot| BotFacts { name: clean(bot.name), about: clean(bot.about) })
                 .collect(),
@@ -125,7 +125,7 @@ impl View {
         self.add_line(LogLine { at: None, tone, text: escape_hidden(line.trim_end()).into_owned() });
     }
 
-    pub fn unsettled(&self) -> usize {
+    pub fn unsettled_count(&self) -> usize {
         self.overview.as_ref().map_or(0, |overview| overview.unsettled.len())
     }
 
@@ -228,16 +228,16 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &RunFacts) -> Op
             let prices = entry.zip(settled.close_price);
             let prices =
                 prices.map(|(entry, exit)| format!(", {} → {}", format_price(entry), format_price(exit)));
-            let profit = signed(scale, settled.profit);
+            let profit = format_signed(scale, settled.profit);
             let text =
                 format!("#{} {} {profit}{}", settled.intent, settled.outcome, prices.unwrap_or_default());
             (tone, text)
         }
         EventKind::SettledByPerson { intent, outcome, profit } => {
-            note(format!("#{intent} {outcome} {} (set by the operator)", signed(scale, *profit)))
+            note(format!("#{intent} {outcome} {} (set by the operator)", format_signed(scale, *profit)))
         }
         EventKind::Correction { intent, outcome, profit } => {
-            bad(format!("#{intent} corrected to {outcome} {}", signed(scale, *profit)))
+            bad(format!("#{intent} corrected to {outcome} {}", format_signed(scale, *profit)))
         }
         EventKind::Rejected { intent, .. } => note(format!("#{intent} declined: stake released")),
         EventKind::NotSent { intent } => note(format!("#{intent} not sent: stake released")),
@@ -255,21 +255,23 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &RunFacts) -> Op
             note(format!("{} signal {} from {}", signal.direction, signal.id, signal.source))
         }
         EventKind::Deposit { amount } => {
-            note(format!("{} in the wallet is not explained by any trade", signed(scale, *amount)))
+            note(format!("{} in the wallet is not explained by any trade", format_signed(scale, *amount)))
         }
         EventKind::WalletDifference { amount: Money::ZERO } => {
             note("the wallet matches the trades again".to_owned())
         }
         EventKind::WalletDifference { amount } => {
-            bad(format!("the wallet differs from the trades by {}", signed(scale, *amount)))
+            bad(format!("the wallet differs from the trades by {}", format_signed(scale, *amount)))
         }
         EventKind::Skew { offset } => note(candlewick_runtime::describe_skew(*offset, None)),
         EventKind::SecondTrade(trade) => {
             bad(format!("#{}: duplicate trade {} at the venue", trade.intent, trade.venue_id.as_str()))
         }
-        EventKind::SecondTradeSettled { intent, venue_id, profit } => {
-            note(format!("#{intent}: duplicate {} settled, {}", venue_id.as_str(), signed(scale, *profit)))
-        }
+        EventKind::SecondTradeSettled { intent, venue_id, profit } => note(format!(
+            "#{intent}: duplicate {} settled, {}",
+            venue_id.as_str(),
+            format_signed(scale, *profit)
+        )),
         _ => return None,
     };
     Some(LogLine::new(event.at, tone, &text))
@@ -297,10 +299,10 @@ fn action_line(action: &Action, received: Millis, facts: &RunFacts) -> Option<Lo
         }
         Action::Verdict(judgement) => {
             let (tone, edge) = match judgement.edge {
-                Edge::Open => (Tone::Note, "undecided"),
-                Edge::Shown => (Tone::Good, "shown"),
-                Edge::Rejected => (Tone::Bad, "ruled out"),
-                Edge::NoLongerHeld => (Tone::Bad, "no longer held"),
+                EdgeVerdict::Open => (Tone::Note, "undecided"),
+                EdgeVerdict::Shown => (Tone::Good, "shown"),
+                EdgeVerdict::Rejected => (Tone::Bad, "ruled out"),
+                EdgeVerdict::NoLongerHeld => (Tone::Bad, "no longer held"),
             };
             let text =
                 format!("{}: edge {edge} after {} trades", bot(judgement.bot.index()), judgement.trades);

@@ -1,7 +1,7 @@
 //! Rendering of the view, driven by notices and compared as text.
 #![allow(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
-use candlewick_engine::{Edge, IntentId, IntentState, LimitUse, Quantity, Rule};
+use candlewick_engine::{EdgeVerdict, IntentId, IntentState, LimitUsage, Quantity, Rule};
 use candlewick_runtime::control::{MarketState, Phase, RunState, SlowestCandle};
 use candlewick_runtime::{BotOverview, Funds, Notice, Overview, ReceivedNotice, StopReason, TradeOverview};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout, Price, Symbol};
@@ -28,7 +28,7 @@ fn facts() -> RunFacts {
         venue: "embedded sandbox at http://127.0.0.1:7701".to_owned(),
         wallet: "demo".to_owned(),
         journal: "sqlite://run.db".to_owned(),
-        requests: "1.3 of 5 a second".to_owned(),
+        request_summary: "1.3 of 5 a second".to_owned(),
         scale: MoneyScale::default(),
         bots: vec![BotFacts { name: "btc-rsi".to_owned(), about: "rsi-reversal on BTCUSDT 1m".to_owned() }],
         symbols: vec![symbol()],
@@ -80,17 +80,17 @@ fn overview() -> Overview {
             returned: 0,
             profit: money(-200),
             break_even: Some(1.0 / 1.8),
-            edge: Edge::Open,
+            edge: EdgeVerdict::Open,
             estimated_more_trades: Some(1_200),
             evidence: 0.98,
-            needed: Some(20.0),
+            needed_evidence: Some(20.0),
             evidence_against: 1.01,
-            needed_against: 20.0,
+            needed_evidence_against: 20.0,
         }],
         refused: [("MaxOpenTrades", 12), ("NoPrice", 1)].into(),
         limits: vec![
-            LimitUse { rule: Rule::MaxOpenTrades, used: Quantity::Count(1), limit: Quantity::Count(3) },
-            LimitUse {
+            LimitUsage { rule: Rule::MaxOpenTrades, used: Quantity::Count(1), limit: Quantity::Count(3) },
+            LimitUsage {
                 rule: Rule::DailyLossLimit,
                 used: Quantity::Money(money(2_000)),
                 limit: Quantity::Money(money(10_000)),

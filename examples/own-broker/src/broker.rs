@@ -4,8 +4,8 @@ use crate::market::{SYMBOL, price_at};
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
-    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOrder, OpenOutcome, Progress, Rejection,
-    RejectionReason, Reply, Reported, TradeListing, TradeReport,
+    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOutcome, Progress, Rejection,
+    RejectionReason, Reply, Reported, TradeListing, TradeOrder, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Payout};
@@ -23,7 +23,7 @@ pub struct SineBroker {
 #[derive(Clone)]
 struct Trade {
     id: String,
-    order: OpenOrder,
+    order: TradeOrder,
     open_time: Millis,
 }
 
@@ -90,7 +90,7 @@ impl SineBroker {
 
 #[async_trait]
 impl Broker for SineBroker {
-    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
+    async fn open(&self, order: &TradeOrder, leave_by: Millis) -> OpenOutcome {
         let now = self.clock.now();
         if now > leave_by {
             return OpenOutcome::NotSent { reason: "the deadline of the request has passed".to_owned() };

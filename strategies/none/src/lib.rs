@@ -8,9 +8,9 @@ parameters! {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Never;
+pub struct NoSignals;
 
-impl Strategy for Never {
+impl Strategy for NoSignals {
     fn warmup(&self) -> usize {
         1
     }
@@ -24,7 +24,7 @@ impl Strategy for Never {
     }
 }
 
-impl StrategyFactory for Never {
+impl StrategyFactory for NoSignals {
     const NAME: &'static str = "none";
     const VERSION: &'static str = "1.0.0";
     const ABOUT: &'static str = "Gives no signals, for bots that trade only on external signals.";
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn conforms_and_never_signals() {
         for candles in [random_walk(2, 5_000), trending(3, 5_000)] {
-            assert_eq!(conformance::<Never>(&Params::default(), &bot("BTCUSDT"), &candles).unwrap(), 0);
+            assert_eq!(conformance::<NoSignals>(&Params::default(), &bot("BTCUSDT"), &candles).unwrap(), 0);
         }
     }
 }

@@ -158,7 +158,7 @@ mod tests {
         for (candle, expected) in from_closes(&[10.0, 12.0, 14.0, 16.0, 8.0, 8.0]).iter().zip(expected) {
             strategy.on_candle(candle);
             assert_eq!(strategy.indicators(), expected);
-            longer.feed_completed(candle, &mut strategy);
+            longer.feed_longer_after(candle, &mut strategy);
         }
     }
 

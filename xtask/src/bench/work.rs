@@ -152,7 +152,7 @@ impl Work {
         let header = self.settings.header(names, None);
         let mut hash = JournalHash::new();
         let finished = backtest.run(&header, &mut hash, &mut |_, _| progress())?;
-        let start = MoneyScale::default().exact(self.settings.session.balance).unwrap_or_default();
+        let start = MoneyScale::default().convert_exact(self.settings.session.balance).unwrap_or_default();
         let summary = Summary::new(&finished.book, start);
         for verdict in &finished.verdicts {
             black_box(verdict.edge_test().verdict());

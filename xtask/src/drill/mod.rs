@@ -148,7 +148,7 @@ async fn check_promises(journal: &str, outcome: &Outcome, venue: &dyn Broker) ->
     let verified = reader.verify().await;
     for row in book.rows() {
         let exchanges = reader.exchanges_of_intent(row.approved.intent().number()).await?;
-        let sent = exchanges.iter().filter(|exchange| exchange.what.starts_with("POST ")).count();
+        let sent = exchanges.iter().filter(|exchange| exchange.request_line.starts_with("POST ")).count();
         (requests, most) = (requests + sent, most.max(sent));
     }
     reader.close().await;

@@ -3,7 +3,7 @@
 
 use crate::model::TradeRecord;
 use crate::report::read_account;
-use candlewick_broker::{Account, OpenOrder};
+use candlewick_broker::{Account, TradeOrder};
 use candlewick_sdk::Millis;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +17,7 @@ enum ProofState {
     /// The first order was sent, and the record of its trade will prove the account. `id` is `None` until the answer.
     Sent {
         at: Millis,
-        order: Box<OpenOrder>,
+        order: Box<TradeOrder>,
         id: Option<String>,
     },
     Demo,
@@ -33,7 +33,7 @@ const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
-    pub(super) fn admit_order(&self, order: &OpenOrder, now: Millis) -> Result<(), String> {
+    pub(super) fn admit_order(&self, order: &TradeOrder, now: Millis) -> Result<(), String> {
         let mut known = self.state();
         match &*known {
             ProofState::Demo => Ok(()),
@@ -102,7 +102,7 @@ impl AccountProof {
     }
 }
 
-fn matches_order(record: &TradeRecord, order: &OpenOrder) -> bool {
+fn matches_order(record: &TradeRecord, order: &TradeOrder) -> bool {
     let direction = record.direction.as_ref().and_then(|direction| direction.known());
     record.symbol.as_deref() == Some(order.symbol.as_str())
         && direction == Some(&order.direction)

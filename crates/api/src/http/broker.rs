@@ -7,8 +7,8 @@ use crate::model::{TradeRecord, Wallet, WalletType, one_line};
 use crate::report::build_report;
 use async_trait::async_trait;
 use candlewick_broker::{
-    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOrder, OpenOutcome, Progress, Reply,
-    TradeListing, TradeReport, WalletName,
+    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOutcome, Progress, Reply, TradeListing,
+    TradeOrder, TradeReport, WalletIdentity,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::Outcome;
@@ -16,7 +16,7 @@ use rust_decimal::Decimal;
 
 #[async_trait]
 impl Broker for HttpBroker {
-    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
+    async fn open(&self, order: &TradeOrder, leave_by: Millis) -> OpenOutcome {
         self.open_once(order, leave_by).await
     }
 
@@ -104,8 +104,8 @@ impl HttpBroker {
         self.user_id.get_or_try_init(ask).await.cloned()
     }
 
-    fn to_wallet_name(&self, wallet: Wallet) -> WalletName {
-        WalletName {
+    fn to_wallet_name(&self, wallet: Wallet) -> WalletIdentity {
+        WalletIdentity {
             id: self.credentials.redact(&wallet.id),
             user: wallet.user_id.map(|user| self.credentials.redact(&user)),
             account: match wallet.wallet_type {
@@ -307,14 +307,14 @@ mod tests {
         let balances = broker.balances().await.unwrap().value;
         let sums = (balances.demo, balances.real, balances.bonus);
         assert_eq!(sums, (Some(Decimal::new(85, 1)), None, Some(2.into())));
-        let demo = |id: &str| WalletName {
+        let demo = |id: &str| WalletIdentity {
             id: id.to_owned(),
             account: Some(Account::Demo),
             type_name: "DEMO".to_owned(),
-            ..WalletName::default()
+            ..WalletIdentity::default()
         };
         let (user, currency) = (Some("u-[hidden]".to_owned()), Some("USD".to_owned()));
-        let expected = [demo("1"), WalletName { user, currency, ..demo("3") }];
+        let expected = [demo("1"), WalletIdentity { user, currency, ..demo("3") }];
         assert_eq!(balances.account_wallets(Account::Demo), expected);
         assert_eq!(balances.wallets[2].type_name, "GOLD");
     }

@@ -74,7 +74,7 @@ impl RateLimit {
         }
     }
 
-    pub(super) fn waiting(&self) -> BTreeMap<Priority, usize> {
+    pub(super) fn count_waiting(&self) -> BTreeMap<Priority, usize> {
         let mut waiting = BTreeMap::new();
         for (priority, _) in self.state().waiting.keys() {
             *waiting.entry(*priority).or_default() += 1;

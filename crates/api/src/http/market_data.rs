@@ -126,7 +126,7 @@ mod tests {
         let window = "type=otc&interval=1m&skip=0&limit=1000&startTime=59999&endTime=179999";
         assert!(line.contains(window), "{line}");
         let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get()).collect();
-        assert_eq!((times, found.unusable_rows, found.outside.len()), (vec![60_000, 120_000], 1, 1));
+        assert_eq!((times, found.unusable_rows, found.outside_candles.len()), (vec![60_000, 120_000], 1, 1));
         // The window ends within a candle, so the request ends there too.
         let (script, _) = ask("[]", query(60_000, 200_000)).await;
         assert!(script.requests()[0].line.contains("limit=1000&startTime=59999&endTime=200000"));

@@ -125,7 +125,7 @@ impl HttpBroker {
     }
 
     pub fn waiting_requests(&self) -> Vec<(&'static str, usize)> {
-        let waiting = self.rate_limit.waiting();
+        let waiting = self.rate_limit.count_waiting();
         let names = [
             (Priority::Trades, "trades"),
             (Priority::Candles, "candles"),
@@ -193,7 +193,7 @@ impl HttpBroker {
             intent: candlewick_broker::current_intent(),
             sent,
             received,
-            what,
+            request_line: what,
             request,
             status,
             response,

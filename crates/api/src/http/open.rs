@@ -9,7 +9,7 @@ use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::rejection::classify_rejection;
 use crate::{OpenBody, Settings};
 use candlewick_broker::clock::BootClock;
-use candlewick_broker::{Account, OpenOrder, OpenOutcome, Rejection, RejectionReason, Reply};
+use candlewick_broker::{Account, OpenOutcome, Rejection, RejectionReason, Reply, TradeOrder};
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis};
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Request, StatusCode};
@@ -23,7 +23,7 @@ use tokio::time::Instant;
 const SUSPEND_TOLERANCE: Duration = Duration::from_secs(2);
 
 impl HttpBroker {
-    pub(super) async fn open_once(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
+    pub(super) async fn open_once(&self, order: &TradeOrder, leave_by: Millis) -> OpenOutcome {
         match self.send_open(order, leave_by).await {
             Ok(reply) => OpenOutcome::Opened(reply.map(|record| Box::new(self.to_report(record)))),
             Err(outcome) => outcome,
@@ -32,7 +32,7 @@ impl HttpBroker {
 
     async fn send_open(
         &self,
-        order: &OpenOrder,
+        order: &TradeOrder,
         leave_by: Millis,
     ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let not_sent = |reason| OpenOutcome::NotSent { reason };
@@ -56,7 +56,7 @@ impl HttpBroker {
 
     async fn send_admitted_order(
         &self,
-        order: &OpenOrder,
+        order: &TradeOrder,
         leave_by: Millis,
     ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let generation = self.credentials.generation();
@@ -83,7 +83,7 @@ impl HttpBroker {
     /// Waits for the rate limit and a free connection. Then builds the request, but does not send it.
     async fn build_open_request(
         &self,
-        order: &OpenOrder,
+        order: &TradeOrder,
         leave_by: Millis,
     ) -> Result<(Request, Permit), OpenOutcome> {
         let not_sent = |reason: String| OpenOutcome::NotSent { reason };
@@ -146,7 +146,7 @@ impl HttpBroker {
             | StatusCode::FORBIDDEN
             | StatusCode::NOT_FOUND
             | StatusCode::UNPROCESSABLE_ENTITY => {
-                let FailureBody { text, code, venue_time } = FailureBody::read(status, answer.body.bytes());
+                let FailureBody { text, code, venue_time } = FailureBody::parse(status, answer.body.bytes());
                 let reason = classify_rejection(answer.status, code.as_deref(), &text);
                 let text = format!("{text}{}", answer.clock_hint(&text));
                 let rejection = Rejection { reason, text: self.credentials.redact(&text), venue_time };
@@ -154,7 +154,7 @@ impl HttpBroker {
             }
             status if status.is_success() => Err(self.unknown(&unexpected_status(status))),
             _ => {
-                let text = FailureBody::read(status, answer.body.bytes()).text;
+                let text = FailureBody::parse(status, answer.body.bytes()).text;
                 Err(self.unknown(&prefix_with_status(answer.status, &text)))
             }
         }
@@ -199,11 +199,11 @@ struct ShortBody<'a> {
 }
 
 /// Returns why the configured request body would open a different trade; `None` if the body fits the order.
-fn unsupported_order_reason(order: &OpenOrder, settings: &Settings) -> Option<String> {
+fn unsupported_order_reason(order: &TradeOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
     }
-    let OpenOrder { account, close_type, expiration_type, .. } = order;
+    let TradeOrder { account, close_type, expiration_type, .. } = order;
     let default = settings.short_close_type;
     let is_default = default == Some(*close_type)
         && matches!(expiration_type, ExpirationType::Unstated | ExpirationType::TimeFixed);
@@ -219,7 +219,7 @@ fn unsupported_order_reason(order: &OpenOrder, settings: &Settings) -> Option<St
     }
 }
 
-fn build_body(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
+fn build_body(order: &TradeOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
     let symbol = order.symbol.as_str();
     match shape {
         OpenBody::Full => serde_json::to_vec(&FullBody {
@@ -257,8 +257,8 @@ pub(super) mod tests {
 
     const REPLY: &str = r#"{"tradeId": "01JT", "status": "OPEN"}"#;
 
-    pub(in crate::http) fn order() -> OpenOrder {
-        OpenOrder {
+    pub(in crate::http) fn order() -> TradeOrder {
+        TradeOrder {
             symbol: "BTC/USDT".parse().unwrap(),
             direction: Direction::Buy,
             amount: Decimal::TEN,
@@ -292,7 +292,7 @@ pub(super) mod tests {
         let seen = seen.0.lock().unwrap();
         let [exchange] = &seen[..] else { panic!("{seen:?}") };
         assert_eq!((exchange.intent, exchange.status), (Some(7), Some(403)));
-        assert_eq!(exchange.what, "POST /token/trades/open");
+        assert_eq!(exchange.request_line, "POST /token/trades/open");
         assert!(exchange.request.contains("BTC/USDT") && exchange.response.contains("has no right"));
         assert!(!format!("{exchange:?}").contains("tok-123"));
     }
@@ -469,7 +469,7 @@ pub(super) mod tests {
     }
 
     fn check_body(expiration_type: ExpirationType, account: Account, shape: OpenBody, expected: &Value) {
-        let order = OpenOrder {
+        let order = TradeOrder {
             symbol: "A&B/\"C\"".parse().unwrap(),
             direction: Direction::Sell,
             amount: Decimal::new(1_250, 2),
@@ -523,7 +523,7 @@ pub(super) mod tests {
             ("01:00", TimeFixed, Real, Some("use \"full\" for real money")),
         ] {
             let close_type = close_type.parse().unwrap();
-            let order = OpenOrder { close_type, expiration_type, account, ..order() };
+            let order = TradeOrder { close_type, expiration_type, account, ..order() };
             let found = unsupported_order_reason(&order, &short_settings());
             match problem {
                 None => assert_eq!(found, None),

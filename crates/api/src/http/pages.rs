@@ -78,7 +78,7 @@ impl PageMerger {
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
         let following = page.next_query(&TradeQuery { page_size, ..query.clone() });
         self.reached_end = following.is_none();
-        self.unreadable += page.unreadable;
+        self.unreadable += page.unreadable_rows;
         let seen_before = self.trades.len();
         for trade in page.data {
             self.add_trade(read(trade));
@@ -139,7 +139,7 @@ impl PageMerger {
 
     fn check_list_length(&mut self, page: &TradePage) {
         if self.read == 1 {
-            let rows = (page.data.len() + page.unreadable) as u64;
+            let rows = (page.data.len() + page.unreadable_rows) as u64;
             let lengths = LENGTH_FIELDS.into_iter().filter_map(|field| Some((field, field(page)?)));
             self.length = lengths.into_iter().find(|(_, length)| *length > rows);
         } else if let Some((field, length)) = self.length {
@@ -190,7 +190,7 @@ mod tests {
         check([rows(&["b", "b"], None, None)], (true, "b"));
         check([rows(&["b", "a"], Some(3), Some(2))], (false, "ab"));
         check([rows(&["b", "a"], None, Some(3))], (false, "ab"));
-        check([TradePage { unreadable: 1, ..rows(&["a"], None, None) }], (false, "a"));
+        check([TradePage { unreadable_rows: 1, ..rows(&["a"], None, None) }], (false, "a"));
     }
 
     #[test]

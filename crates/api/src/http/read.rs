@@ -128,7 +128,7 @@ impl HttpBroker {
         if status.is_success() {
             return Err(self.malformed(format!("{} (GET {path})", unexpected_status(status)), &answer.body));
         }
-        let FailureBody { text, .. } = FailureBody::read(status.as_u16(), answer.body.bytes());
+        let FailureBody { text, .. } = FailureBody::parse(status.as_u16(), answer.body.bytes());
         let text = format!("{text}{}", answer.clock_hint(&text));
         let text = self.credentials.redact(&format!("{text} (GET {path})"));
         Err(match status {

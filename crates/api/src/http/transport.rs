@@ -225,7 +225,7 @@ pub struct Exchange {
     pub sent: Millis,
     pub received: Option<Millis>,
     /// Method, path and query, for example `GET /token/trades?page=1`.
-    pub what: String,
+    pub request_line: String,
     pub request: String,
     pub status: Option<u16>,
     pub response: String,

@@ -132,7 +132,7 @@ pub(crate) fn read_list<R: Record>(
             Ok(record) => records.push(record),
             Err(RecordError::Field { .. }) => {} // already counted
             Err(RecordError::Kind { record, .. } | RecordError::Duplicate { record, .. }) => {
-                drift.count_unreadable(record, "row");
+                drift.count_unreadable_field(record, "row");
             }
         }
     }
@@ -157,7 +157,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn take_optional<T: Field>(&mut self, field: &'static str) -> Option<T> {
         let value = self.object.remove(field).filter(|value| !value.is_null())?;
         let Some(read) = T::from_value(&value) else {
-            self.drift.count_unreadable(self.record, field);
+            self.drift.count_unreadable_field(self.record, field);
             return None;
         };
         if let Some(text) = read.unknown_text() {
@@ -175,13 +175,13 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn take_required<T: Field>(&mut self, field: &'static str) -> Result<T, RecordError> {
         if self.object.get(field).is_none_or(Value::is_null) {
-            self.drift.count_unreadable(self.record, field);
+            self.drift.count_unreadable_field(self.record, field);
         }
         self.take_optional(field).ok_or(RecordError::Field { record: self.record, field })
     }
 
     pub(crate) fn unreadable_field<T>(&self, field: &'static str) -> Result<T, RecordError> {
-        self.drift.count_unreadable(self.record, field);
+        self.drift.count_unreadable_field(self.record, field);
         Err(RecordError::Field { record: self.record, field })
     }
 
@@ -189,7 +189,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn take_time(&mut self, field: &'static str) -> Option<Millis> {
         let moment: Millis = self.take_optional(field).filter(|moment| *moment != Millis::ZERO)?;
         if !PLAUSIBLE_TIMES.contains(&moment) {
-            self.drift.count_malformed(self.record, field, "is not a time from 2000 to 2100");
+            self.drift.count_impossible_value(self.record, field, "is not a time from 2000 to 2100");
             return None;
         }
         Some(moment)
@@ -199,15 +199,22 @@ impl<'a> Fields<'a> {
     pub(crate) fn take_nonzero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         let value: T = self.take_optional(field)?;
         if value < T::default() {
-            self.drift.count_malformed(self.record, field, "is below zero");
+            self.drift.count_impossible_value(self.record, field, "is below zero");
         }
         (value > T::default()).then_some(value)
     }
 
     /// Checks the types of the fields of a nested object that is otherwise unused.
-    pub(crate) fn nested(&mut self, field: &'static str, record: &'static str, check: fn(&mut Fields<'a>)) {
+    pub(crate) fn ignore_object(
+        &mut self,
+        field: &'static str,
+        record: &'static str,
+        check: fn(&mut Fields<'a>),
+    ) {
         let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else { return };
-        let Value::Object(object) = value else { return self.drift.count_unreadable(self.record, field) };
+        let Value::Object(object) = value else {
+            return self.drift.count_unreadable_field(self.record, field);
+        };
         let mut nested = Fields { record, object, drift: self.drift };
         check(&mut nested);
         nested.count_unknown();
@@ -219,7 +226,7 @@ impl<'a> Fields<'a> {
         };
         let read = read_list(value, self.drift);
         if read.is_err() {
-            self.drift.count_unreadable(self.record, field);
+            self.drift.count_unreadable_field(self.record, field);
         }
         read.unwrap_or_else(|_| (Vec::new(), 1))
     }
@@ -310,7 +317,7 @@ const MAX_LINE_BYTES: usize = 300;
 
 impl FailureBody {
     /// Parses an error body. The message is a string, list or object in `data.message`, `data`, `message` or `error`.
-    pub(crate) fn read(status: u16, body: &[u8]) -> Self {
+    pub(crate) fn parse(status: u16, body: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let data = json.get("data").unwrap_or(&Value::Null);
         let candidates =
@@ -381,7 +388,7 @@ mod tests {
     }
 
     fn check_text(body: &Value, expected: &str) {
-        assert_eq!(FailureBody::read(400, body.to_string().as_bytes()).text, expected, "{body}");
+        assert_eq!(FailureBody::parse(400, body.to_string().as_bytes()).text, expected, "{body}");
     }
 
     #[test]
@@ -397,9 +404,9 @@ mod tests {
         check_text(&json!({"message": null, "error": "  "}), "HTTP 400");
         check_text(&json!("text"), "HTTP 400");
         check_text(&json!({"message": "two\r\n lines\u{7}"}), "two lines");
-        assert_eq!(FailureBody::read(502, b"<html>").text, "HTTP 502");
+        assert_eq!(FailureBody::parse(502, b"<html>").text, "HTTP 502");
         let long = json!({"message": "é".repeat(900)}).to_string();
-        assert_eq!(FailureBody::read(400, long.as_bytes()).text.len(), 300);
+        assert_eq!(FailureBody::parse(400, long.as_bytes()).text.len(), 300);
     }
 
     #[test]
@@ -409,7 +416,7 @@ mod tests {
             "path": "/token/trades",
             "data": {"message": "Invalid token", "error": "Unauthorized", "statusCode": 401},
         });
-        let read = FailureBody::read(401, json.to_string().as_bytes());
+        let read = FailureBody::parse(401, json.to_string().as_bytes());
         let expected = FailureBody {
             text: "Invalid token".into(),
             code: Some("Unauthorized".into()),
@@ -418,7 +425,7 @@ mod tests {
         assert_eq!(read, expected);
 
         let json = json!({"statusCode": 401, "message": "Unauthorized"});
-        let read = FailureBody::read(401, json.to_string().as_bytes());
+        let read = FailureBody::parse(401, json.to_string().as_bytes());
         assert_eq!(read, FailureBody { text: "Unauthorized".into(), code: None, venue_time: None });
     }
 

@@ -137,14 +137,14 @@ pub(crate) struct TradePage {
     /// Rows of the page, in no particular order (`observed: results`).
     pub(crate) data: Vec<TradeRecord>,
     /// Number of unreadable rows. If there is any such row, the list is incomplete.
-    pub(crate) unreadable: usize,
+    pub(crate) unreadable_rows: usize,
     pub(crate) bytes: usize,
 }
 
 impl TradePage {
     /// Returns the query for the next page; `None` after the last page or after a short page (`observed: results`).
     pub(crate) fn next_query(&self, query: &TradeQuery) -> Option<TradeQuery> {
-        let rows = (self.data.len() + self.unreadable) as u64;
+        let rows = (self.data.len() + self.unreadable_rows) as u64;
         let promised = match (self.next_page, self.last_page) {
             (Some(next), _) => next > query.page,
             (None, Some(last)) => last > query.page,
@@ -169,7 +169,7 @@ impl Record for TradePage {
             total: fields.take_optional("total"),
             count: fields.take_optional("count"),
             data,
-            unreadable,
+            unreadable_rows: unreadable,
             bytes: 0,
         })
     }
@@ -258,11 +258,11 @@ impl Record for User {
         fields.ignore::<bool>(&["influencer", "bot", "publicProfile", "passwordV2"]);
         fields.ignore::<bool>(&["emailVerified", "legacy"]);
         fields.ignore::<Millis>(&["lastLoginAt", "createdAt", "updatedAt"]);
-        fields.nested("params", "User.params", |params| {
+        fields.ignore_object("params", "User.params", |params| {
             params.ignore::<Decimal>(&["maxWithdrawalAmount"]);
             params.ignore::<bool>(&["ignoreTenantUserLimitation"]);
         });
-        fields.nested("copyTradeParams", "User.copyTradeParams", |params| {
+        fields.ignore_object("copyTradeParams", "User.copyTradeParams", |params| {
             params.ignore::<Decimal>(&["copyCommissionRate", "maxFollowerAmountPerTrade"]);
             params.ignore::<bool>(&["autoApproveCopyFollowers"]);
         });
@@ -605,7 +605,7 @@ mod tests {
             count: Some(2),
             data: page.data.clone(),
             bytes: 0,
-            unreadable: 1,
+            unreadable_rows: 1,
         };
         assert_eq!((page.data.len(), &page), (1, &expected));
         assert_eq!(drift.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.id unreadable"]);

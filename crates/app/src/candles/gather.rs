@@ -1,7 +1,7 @@
 //! Collects the candles for a run, with notices about their quality.
 
 use super::load::{self, ALL_TIME};
-use super::market::{built_in_tick_notice, markets_for, select_series, unset_tick_notice};
+use super::market::{built_in_tick_notice, markets_for, missing_tick_notice, select_series};
 use super::name::{PriceSource, rule_bots};
 use crate::configuration::{Flag, LoadedConfig, Problems};
 use crate::error::{AppError, Result};
@@ -10,7 +10,7 @@ use candlewick_engine::{BotSettings, IntentRow, TradeBook};
 use candlewick_history::{
     HashedSeries, combine_series_hashes, count_candles_in_closed_hours, count_missing_candles,
 };
-use candlewick_records::{counted, utc};
+use candlewick_records::{count_text, utc};
 use candlewick_sdk::{CandleSeries, CloseType, Expiry, Millis, Series};
 use candlewick_simulator::{Market, check_expiry, coarse_periods};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub struct Candles {
     pub hash: String,
     pub contents: Vec<SeriesContent>,
     pub prices: PriceSource,
-    pub revised: u64,
+    pub revised_candles: u64,
     pub notices: Vec<String>,
 }
 
@@ -70,11 +70,11 @@ impl Candles {
     }
 
     pub fn missing_candles(&self, bots: &[BotSettings]) -> u64 {
-        self.series.iter().filter(|one| has_bot(bots, one)).map(count_missing_candles).sum()
+        self.series.iter().filter(|one| is_used_by_bot(bots, one)).map(count_missing_candles).sum()
     }
 }
 
-pub(super) fn has_bot(bots: &[BotSettings], series: &CandleSeries) -> bool {
+pub(super) fn is_used_by_bot(bots: &[BotSettings], series: &CandleSeries) -> bool {
     bots.iter().any(|bot| bot.series() == series.series())
 }
 
@@ -103,25 +103,25 @@ impl CandleChoice {
         let bots = &loaded.config.bots;
         let stock = load::load(loaded, &self.range()?, progress)?;
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
-        let (prices, revised) = (stock.prices, stock.revised);
+        let (prices, revised) = (stock.prices, stock.revised_candles);
         let mut notices = stock.notices;
         let share = loaded.config.data.longer_share_percent;
         let selected = select_series(bots, stock.series, (&stock.place, share))?;
         let series = load::collect_candles(&selected);
         let markets = markets_for(bots, &series);
-        let heard = series.iter().filter(|one| has_bot(bots, one));
+        let heard = series.iter().filter(|one| is_used_by_bot(bots, one));
         notices.extend(heard.filter_map(market_hours_notice));
         if stock.is_synthetic {
             notices.push("synthetic candles: profits on them say nothing about a strategy".to_owned());
         } else {
-            notices.extend(unset_tick_notice(&markets, &loaded.config.simulation.ticks));
+            notices.extend(missing_tick_notice(&markets, &loaded.config.simulation.ticks));
         }
         notices.extend(built_in_tick_notice(loaded));
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
         notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter candles")));
         let hash = combine_series_hashes(&selected).to_hex().to_string();
         let contents = selected.iter().map(SeriesContent::from_series).collect();
-        Ok(Candles { series, markets, hash, contents, prices, revised, notices })
+        Ok(Candles { series, markets, hash, contents, prices, revised_candles: revised, notices })
     }
 
     pub fn check_expiries(
@@ -165,7 +165,7 @@ pub const COARSE_NOTICE: &str =
 
 const ALLOW_COARSE: &str =
     "--allow-coarse fills in assumed prices inside candles, but the results then prove nothing";
-pub const ALLOW_IN_SANDBOX: &str =
+pub const ALLOW_COARSE_IN_SANDBOX: &str =
     "sandbox.allow_coarse = true fills in assumed prices inside candles, but the results then prove nothing";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +199,7 @@ pub fn check_expiries(loaded: &LoadedConfig, markets: &[Market], level: Fineness
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
         if let Some(why) = describe_coarse_expiry(bot.expiry(), market, level) {
             let problem = loaded.problem(&format!("bots[{index}].close_type"), why);
-            problems.push(problem.value(format!("\"{}\"", bot.close_type)));
+            problems.push(problem.with_value(format!("\"{}\"", bot.close_type)));
         }
     }
     Problems::check(problems).map_err(|problems| AppError::invalid(problems.to_string()).help(hint))
@@ -227,7 +227,7 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
              are missing for the trade opened at {open}{more}"
         );
         let problem = if close_type == bot.close_type {
-            loaded.problem(&format!("bots[{index}].close_type"), why).value(format!("\"{close_type}\""))
+            loaded.problem(&format!("bots[{index}].close_type"), why).with_value(format!("\"{close_type}\""))
         } else {
             let problem = format!("the strategy sets its own expiry: {why}");
             loaded.problem(&format!("bots[{index}].strategy"), problem)
@@ -249,5 +249,5 @@ fn is_priced_within(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
 }
 
 fn format_remaining_count(count: usize, one: &str, several: &str) -> String {
-    if count == 0 { String::new() } else { format!(", and {} more", counted(count, one, several)) }
+    if count == 0 { String::new() } else { format!(", and {} more", count_text(count, one, several)) }
 }

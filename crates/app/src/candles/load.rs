@@ -1,7 +1,7 @@
 //! Loads a run's candles from named files or series, the catalog, or the synthetic generator.
 
-use super::distinct;
-use super::gather::has_bot;
+use super::deduplicate;
+use super::gather::is_used_by_bot;
 use super::market::{missing_in_catalog_error, suggest_catalog_series};
 use super::name::{CandleStore, DataName, PriceSource, divides, parse_data_names};
 use crate::configuration::LoadedConfig;
@@ -25,7 +25,7 @@ pub struct LoadedCandles {
     pub prices: PriceSource,
     pub place: String,
     pub notices: Vec<String>,
-    pub revised: u64,
+    pub revised_candles: u64,
 }
 
 /// Loads the candles within `range` from named files or series, the catalog, or the synthetic generator.
@@ -83,7 +83,7 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
     let series = trim_all(made.collect(), range, &config.bots)?;
     let place = "the synthetic candles".to_owned();
     let prices = PriceSource::Other;
-    Ok(LoadedCandles { series, is_synthetic: true, prices, place, notices, revised: 0 })
+    Ok(LoadedCandles { series, is_synthetic: true, prices, place, notices, revised_candles: 0 })
 }
 
 fn load_named(
@@ -111,7 +111,7 @@ fn load_named(
     let series = trim_all(read_all(names, store, progress)?, range, &loaded.config.bots)?;
     notices.extend(check_alignment(&series, &place)?);
     let prices = PriceSource::from_names(names, &store.catalog, &loaded.config.broker.client)?;
-    Ok(LoadedCandles { series, is_synthetic: false, prices, place, notices, revised })
+    Ok(LoadedCandles { series, is_synthetic: false, prices, place, notices, revised_candles: revised })
 }
 
 pub fn candle_store(loaded: &LoadedConfig) -> CandleStore {
@@ -119,7 +119,7 @@ pub fn candle_store(loaded: &LoadedConfig) -> CandleStore {
     CandleStore {
         catalog: Catalog::new(settings.catalog.clone()),
         cache: settings.file_cache(),
-        objects: settings.objects(),
+        object_folder: settings.object_folder(),
         longer_share_percent: settings.longer_share_percent,
     }
 }
@@ -133,7 +133,7 @@ pub fn stored_series_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<
         let finer = of_symbol().filter(|one| one.interval < bot.interval);
         own.or_else(parts).into_iter().chain(finer).collect::<Vec<_>>()
     });
-    Ok(distinct(found).into_iter().map(DataName::Stored).collect())
+    Ok(deduplicate(found).into_iter().map(DataName::Stored).collect())
 }
 
 pub(crate) fn has_candles_for(names: &[DataName], bot: &BotSettings) -> bool {
@@ -162,7 +162,7 @@ fn trim_all(
     let mut kept = Vec::with_capacity(series.len());
     let mut outside = None;
     for (place, whole) in series {
-        let is_heard = has_bot(bots, whole.candles());
+        let is_heard = is_used_by_bot(bots, whole.candles());
         match trim_to_range(whole, range, &place) {
             Ok(part) => kept.push(part),
             Err(failure) if is_heard => return Err(failure),
@@ -194,7 +194,7 @@ pub fn collect_candles(series: &[HashedSeries]) -> Vec<CandleSeries> {
     series.iter().map(|one| one.candles().clone()).collect()
 }
 
-pub(crate) fn check_in_step(all: &[&CandleSeries], at: &str) -> Result<Vec<String>> {
+pub(crate) fn check_matching_series(all: &[&CandleSeries], at: &str) -> Result<Vec<String>> {
     let found = series_mismatches(all);
     if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
         return Err(AppError::data(format!("{at}: {}", describe_mismatch(fatal))).help(mismatch_hint(fatal)));
@@ -204,7 +204,7 @@ pub(crate) fn check_in_step(all: &[&CandleSeries], at: &str) -> Result<Vec<Strin
 
 fn check_alignment(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
     let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
-    check_in_step(&candles, place)
+    check_matching_series(&candles, place)
 }
 
 pub(crate) fn check_stored_series(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>> {
@@ -215,23 +215,23 @@ pub(crate) fn check_stored_series(catalog: &Catalog, symbol: Symbol) -> Result<V
 
 pub(crate) fn read_other_intervals(catalog: &Catalog, series: &[Series]) -> Result<Vec<CandleSeries>> {
     let others = catalog.series()?.into_iter();
-    let others = others.filter(|stored| series.iter().any(|one| is_other_interval(*one, *stored)));
+    let others = others.filter(|stored| series.iter().any(|one| differs_only_in_interval(*one, *stored)));
     others.map(|stored| Ok(catalog.read(stored)?.into_candles())).collect()
 }
 
-pub(crate) fn is_other_interval(one: Series, other: Series) -> bool {
+pub(crate) fn differs_only_in_interval(one: Series, other: Series) -> bool {
     one.symbol == other.symbol && one.interval != other.interval
 }
 
 fn describe_mismatch(mismatch: &SeriesMismatch) -> String {
-    let SeriesMismatch { span, is_whole, .. } = mismatch;
+    let SeriesMismatch { span, covers_all_closes: is_whole, .. } = mismatch;
     let [start, end] = [span.start, span.end].map(utc);
     let part = format!(" (from about {start} to {end})");
     format!("{mismatch}{}", if *is_whole { "" } else { part.as_str() })
 }
 
 fn mismatch_hint(mismatch: &SeriesMismatch) -> String {
-    let SeriesMismatch { symbol, fine, coarse, kind, .. } = mismatch;
+    let SeriesMismatch { symbol, fine_interval: fine, coarse_interval: coarse, kind, .. } = mismatch;
     let fix = match kind {
         MismatchKind::Shifted(_) => {
             "Import the series with the wrong times again, with the correct --timezone or --stamped."

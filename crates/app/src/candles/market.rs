@@ -128,7 +128,7 @@ fn describe_catalog_series(catalog: &Catalog, series: Series) -> String {
     format!("{symbol}@{interval} in versions {}", numbers.join(", "))
 }
 
-pub(crate) fn bots_without_candles(loaded: &LoadedConfig) -> Vec<String> {
+pub(crate) fn describe_bots_without_candles(loaded: &LoadedConfig) -> Vec<String> {
     // Wrong names and broken catalogs are reported elsewhere.
     let names = parse_data_names(&loaded.config.sandbox.data).unwrap_or_default();
     let (names, there, place) = if names.is_empty() {
@@ -154,7 +154,7 @@ pub(crate) fn bots_without_candles(loaded: &LoadedConfig) -> Vec<String> {
     without.map(describe).collect()
 }
 
-pub fn help_for_history(error: &HistoryError) -> Option<String> {
+pub fn help_for_history_error(error: &HistoryError) -> Option<String> {
     match error {
         HistoryError::NotInCatalog { folder, what } => Some(describe_catalog(folder, what)),
         // Line 1 is the header, which a repair cannot remove.
@@ -205,7 +205,7 @@ pub fn format_price_step(decimals: usize) -> String {
     if decimals == 0 { "1".to_owned() } else { format!("0.{}1", "0".repeat(decimals - 1)) }
 }
 
-pub fn unset_price_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> BTreeMap<Symbol, f64> {
+pub fn missing_price_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> BTreeMap<Symbol, f64> {
     suggested_steps(markets, set).filter_map(|(symbol, step)| Some((symbol, step.parse().ok()?))).collect()
 }
 
@@ -214,7 +214,7 @@ fn suggested_steps(all: &[Market], set: &BTreeMap<Symbol, f64>) -> impl Iterator
     unset.filter_map(|market| Some((market.symbol(), price_step(market.prices.candles())?)))
 }
 
-pub(super) fn unset_tick_notice(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Option<String> {
+pub(super) fn missing_tick_notice(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Option<String> {
     let suggested: Vec<String> =
         suggested_steps(markets, set).map(|(symbol, step)| format!("{symbol} = {step}")).collect();
     (!suggested.is_empty()).then(|| {
@@ -343,11 +343,11 @@ mod tests {
         };
         let markets = [market("EURUSD", 1.08123), market("BTCUSDT", 94_000.5)];
         let set = |symbols: &[&str]| symbols.iter().map(|symbol| (symbol.parse().unwrap(), 0.5)).collect();
-        let notice = |symbols: &[&str]| unset_tick_notice(&markets, &set(symbols));
+        let notice = |symbols: &[&str]| missing_tick_notice(&markets, &set(symbols));
         assert!(notice(&[]).unwrap().ends_with("[simulation.ticks] EURUSD = 0.00001, BTCUSDT = 0.1"));
         assert!(notice(&["EURUSD"]).unwrap().ends_with("[simulation.ticks] BTCUSDT = 0.1"));
         assert_eq!(notice(&["EURUSD", "BTCUSDT"]), None);
-        let steps = unset_price_steps(&markets, &set(&["EURUSD"]));
+        let steps = missing_price_steps(&markets, &set(&["EURUSD"]));
         assert_eq!(steps.into_iter().collect::<Vec<_>>(), [("BTCUSDT".parse().unwrap(), 0.1)]);
     }
 }

@@ -7,23 +7,24 @@ mod name;
 mod shift;
 
 pub use gather::{
-    ALLOW_IN_SANDBOX, COARSE_NOTICE, CandleChoice, Candles, Fineness, SeriesContent, check_expiries,
+    ALLOW_COARSE_IN_SANDBOX, COARSE_NOTICE, CandleChoice, Candles, Fineness, SeriesContent, check_expiries,
     describe_coarse_expiry,
 };
 pub use load::{ALL_TIME, candle_store, collect_candles, load, stored_series_for, trim_to_range};
 pub(crate) use load::{
-    check_in_step, check_stored_series, has_candles_for, is_other_interval, read_other_intervals,
+    check_matching_series, check_stored_series, differs_only_in_interval, has_candles_for,
+    read_other_intervals,
 };
-pub(crate) use market::{bots_without_candles, built_in_steps, suggest_catalog_series};
+pub(crate) use market::{built_in_steps, describe_bots_without_candles, suggest_catalog_series};
 pub use market::{
-    format_price_step, has_float_noise, help_for_history, markets_for, price_step, select_series,
-    unset_price_steps,
+    format_price_step, has_float_noise, help_for_history_error, markets_for, missing_price_steps, price_step,
+    select_series,
 };
 pub(crate) use name::parse_data_names;
 pub use name::{CandleStore, DataName, PriceSource, describe_source, rule_bots};
 pub use shift::{choose_venue_start, shift_to};
 
-pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+pub(crate) fn deduplicate<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {
         if !once.contains(&one) {

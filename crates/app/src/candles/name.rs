@@ -24,7 +24,7 @@ pub enum DataName {
 pub struct CandleStore {
     pub catalog: Catalog,
     pub cache: Option<FileCache>,
-    pub objects: PathBuf,
+    pub object_folder: PathBuf,
     /// Minimum coverage of a resampled candle, in percent of its open-market time.
     pub longer_share_percent: f64,
 }
@@ -40,7 +40,7 @@ impl DataName {
     pub fn read(&self, store: &CandleStore, progress: &mut dyn FnMut(Progress)) -> Result<HashedSeries> {
         match self {
             Self::File(source) => {
-                let path = storage::local_path(&source.path, &store.objects)?;
+                let path = storage::local_path(&source.path, &store.object_folder)?;
                 let source = CandleFile { series: source.series, path: path.into_owned() };
                 Ok(match &store.cache {
                     Some(cache) => cache.read(&source, progress)?,

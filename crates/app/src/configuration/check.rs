@@ -68,7 +68,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             let inner = path.join_key(key);
             match schema.property(key) {
                 Some(property) => self.check_value(property, value, &inner),
-                None if known.is_empty() || schema.has("additionalProperties") => {
+                None if known.is_empty() || schema.has_keyword("additionalProperties") => {
                     self.check_value(schema.child("additionalProperties"), value, &inner);
                 }
                 None => {
@@ -129,7 +129,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
         if let Some(table) = suggest_stake(path.last(), value) {
             let problem = Problem::at_key(path, (self.find_origin)(value.tag()), table);
-            self.problems.push(problem.value(render_value(value)));
+            self.problems.push(problem.with_value(render_value(value)));
         } else {
             let allowed: Vec<String> = all.iter().map(|one| describe(*one)).collect();
             self.report_value(path, value, &allowed.join(" or "));
@@ -151,7 +151,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             _ => String::new(),
         };
         let problem = Problem::at_key(path, (self.find_origin)(value.tag()), format!("use {allowed}{more}"));
-        self.problems.push(problem.value(render_value(value)));
+        self.problems.push(problem.with_value(render_value(value)));
     }
 }
 
@@ -273,7 +273,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    pub(super) fn has(self, keyword: &str) -> bool {
+    pub(super) fn has_keyword(self, keyword: &str) -> bool {
         self.node[keyword].is_object()
     }
 

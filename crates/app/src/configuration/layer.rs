@@ -205,7 +205,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    pub fn read(path: &Path) -> Option<Self> {
+    pub fn detect(path: &Path) -> Option<Self> {
         let values: Dict = toml::from_str(&fs::read_to_string(path).ok()?).ok()?;
         Some(Self::from_values(&values))
     }

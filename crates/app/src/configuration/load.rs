@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
+pub enum BaseLayer {
     Sandbox,
     Bare,
 }
@@ -39,14 +39,14 @@ pub struct LoadedConfig {
 impl LoadedConfig {
     /// Merges the defaults, `files` (or `base` if there are none), environment and `flags`; later values win.
     /// If another layer configures bots, the risk limits in `base` are not used.
-    pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
+    pub fn read(files: &[PathBuf], base: BaseLayer, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = files.iter().map(|file| Layer::read_file(file)).collect::<Result<Vec<_>>>()?;
         layers.push(Layer::environment()?);
         for flag in flags {
             flag.0.reject_password()?;
             layers.push(flag.0);
         }
-        if files.is_empty() && base == Base::Sandbox {
+        if files.is_empty() && base == BaseLayer::Sandbox {
             let mut built_in = Layer::built_in()?;
             if layers.iter().any(|layer| layer.values.contains_key("bots")) {
                 built_in.values.remove("risk");
@@ -71,7 +71,7 @@ impl LoadedConfig {
     }
 
     /// Like [`read`](Self::read), but for a reload. Rejects pipes, because a pipe cannot be read twice.
-    pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
+    pub fn read_for_reload(files: &[PathBuf], base: BaseLayer, flags: Vec<Flag>) -> Result<Self> {
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
         if let Some(file) = files.iter().find(is_other) {
             let problem = format!("{} is not a regular file and cannot be reloaded", file.display());
@@ -94,8 +94,8 @@ impl LoadedConfig {
         if let Err(problem) = blackouts::read_blackout_file(&mut loaded.config) {
             let file = &loaded.config.risk.blackouts.file;
             let looked = loaded.describe_tried_paths("risk.blackouts", file);
-            let problem = loaded.problem("risk.blackouts", problem + &looked).value(format!("{file:?}"));
-            let problem = problem.kind(ProblemKind::Data);
+            let problem = loaded.problem("risk.blackouts", problem + &looked).with_value(format!("{file:?}"));
+            let problem = problem.with_kind(ProblemKind::Data);
             return Err(problem.into());
         }
         if let Err((key, problem)) = resolve_symbols(&mut loaded.config) {
@@ -151,17 +151,17 @@ impl LoadedConfig {
     pub fn initial_balance(&self) -> Result<Money> {
         let account = &self.config.account;
         let wrong = |error: MoneyError| self.problem("account.initial_balance", error.to_string());
-        Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
+        Ok(account.money_scale.convert_exact(account.initial_balance).map_err(wrong)?)
     }
 
     pub fn check_simulation(&self) -> Result<(), Problem> {
         self.config.simulation.check().map_err(|error| match error {
             SimulatorError::ChangeSetting { key, value, allowed } => {
-                self.problem(&format!("simulation.{key}"), format!("use {allowed}")).value(value)
+                self.problem(&format!("simulation.{key}"), format!("use {allowed}")).with_value(value)
             }
             SimulatorError::PayoutAsShare { percent, meant } => {
                 let problem = format!("payouts are in percent; did you mean {meant}?");
-                self.problem("simulation.payout_percent", problem).value(percent.to_string())
+                self.problem("simulation.payout_percent", problem).with_value(percent.to_string())
             }
             other => self.problem("simulation", other.to_string()),
         })
@@ -175,7 +175,7 @@ impl LoadedConfig {
             Mode::Real => {
                 let problem = "real money requires both CANDLEWICK_ALLOW_REAL=yes in the environment and \
                                `live --real`; use \"demo\" otherwise";
-                Err(self.problem("account.mode", problem).value("\"real\""))
+                Err(self.problem("account.mode", problem).with_value("\"real\""))
             }
         }
     }
@@ -301,7 +301,8 @@ mod tests {
 
     #[test]
     fn built_in_limits_do_not_apply_to_other_bots() {
-        let limit = |args| LoadedConfig::read(&[], Base::Sandbox, args).unwrap().config.risk.daily_loss_limit;
+        let limit =
+            |args| LoadedConfig::read(&[], BaseLayer::Sandbox, args).unwrap().config.risk.daily_loss_limit;
         let usual = defaults().config.risk.daily_loss_limit;
         assert_ne!(limit(Vec::new()), usual);
         let bot = serde_json::json!({

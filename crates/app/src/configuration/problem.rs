@@ -32,13 +32,13 @@ impl Problem {
     }
 
     #[must_use]
-    pub fn value(mut self, value: impl Into<String>) -> Self {
+    pub fn with_value(mut self, value: impl Into<String>) -> Self {
         self.value = Some(value.into());
         self
     }
 
     #[must_use]
-    pub fn kind(mut self, kind: ProblemKind) -> Self {
+    pub fn with_kind(mut self, kind: ProblemKind) -> Self {
         self.kind = kind;
         self
     }
@@ -64,7 +64,7 @@ impl Problems {
     }
 
     #[must_use]
-    pub fn replace_file(mut self, draft: &Path, file: &Path) -> Self {
+    pub fn replace_origin_file(mut self, draft: &Path, file: &Path) -> Self {
         let (draft, file) = (draft.display().to_string(), file.display().to_string());
         for problem in &mut self.0 {
             problem.origin = problem.origin.take().map(|origin| origin.replace(&draft, &file));

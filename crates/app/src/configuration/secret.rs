@@ -70,7 +70,7 @@ fn read_credential(place: &CredentialSource<'_>, loaded: &LoadedConfig) -> Resul
     let key = format!("broker.{}_file", place.key);
     read_file(path)
         .map(Some)
-        .map_err(|problem| loaded.problem(&key, problem).value(path.display().to_string()))
+        .map_err(|problem| loaded.problem(&key, problem).with_value(path.display().to_string()))
 }
 
 /// Reads a secret from a file. Errors never contain the secret.

@@ -155,7 +155,7 @@ impl DataSettings {
         self.cache_folder().map(FileCache::new)
     }
 
-    pub fn objects(&self) -> PathBuf {
+    pub fn object_folder(&self) -> PathBuf {
         let usual = || std::env::temp_dir().join("candlewick");
         self.cache_folder().unwrap_or_else(usual).join("objects")
     }
@@ -242,7 +242,7 @@ pub fn monitoring_problems(loaded: &LoadedConfig) -> Vec<Problem> {
         if !listen.ip().is_loopback() && !metrics.allow_remote {
             let problem = "other machines can reach this address and read balance, profit and bot names; use 127.0.0.1, or set \
                            metrics.allow_remote = true";
-            problems.push(loaded.problem(key, problem).value(format!("\"{listen}\"")));
+            problems.push(loaded.problem(key, problem).with_value(format!("\"{listen}\"")));
         }
     }
     if let Some(url) = &heartbeat.url

@@ -144,7 +144,7 @@ impl WebhookSecret {
     }
 
     /// Returns whether `given` is this secret. Comparing their hashes takes constant time.
-    pub(crate) fn is(&self, given: &str) -> bool {
+    pub(crate) fn matches(&self, given: &str) -> bool {
         self.0 == blake3::hash(given.as_bytes())
     }
 }
@@ -188,7 +188,7 @@ pub fn signal_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     if signals.parse_zone().is_none() {
         let problem = format!("unknown time zone; {}", invalid_time_zone_hint(&signals.timezone));
         let value = format!("{:?}", signals.timezone);
-        problems.push(loaded.problem("signals.timezone", problem).value(value));
+        problems.push(loaded.problem("signals.timezone", problem).with_value(value));
     }
     for (index, text) in signals.allowed_addresses.iter().enumerate() {
         if let Err(problem) = text.parse::<Network>() {
@@ -202,7 +202,7 @@ pub fn signal_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     if !listen.ip().is_loopback() && !signals.allow_remote {
         let problem = "other machines can reach this address, and anyone with the secret can trade; use 127.0.0.1 behind an \
                        encrypting proxy, or set signals.allow_remote = true";
-        problems.push(loaded.problem("signals.listen", problem).value(format!("\"{listen}\"")));
+        problems.push(loaded.problem("signals.listen", problem).with_value(format!("\"{listen}\"")));
     }
     if let Err(problem) = signals.secret() {
         problems.push(loaded.problem("signals.secret_file", problem));
@@ -242,9 +242,9 @@ mod tests {
             assert!(WebhookSecret::new(text).is_err(), "{text}");
         }
         let secret = WebhookSecret::new("0123456789abcdef").unwrap();
-        assert!(secret.is("0123456789abcdef"));
+        assert!(secret.matches("0123456789abcdef"));
         for wrong in ["", "0123456789abcdeg", "0123456789abcde", "0123456789abcdef0"] {
-            assert!(!secret.is(wrong), "{wrong}");
+            assert!(!secret.matches(wrong), "{wrong}");
         }
     }
 

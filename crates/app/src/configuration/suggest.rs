@@ -91,14 +91,14 @@ fn sections_with_key(root: Schema<'_>, key: &str) -> Vec<String> {
 }
 
 fn as_section<'a>(name: &str, schema: Schema<'a>) -> Option<(String, Schema<'a>)> {
-    let found = if schema.has("items") {
+    let found = if schema.has_keyword("items") {
         (format!("[[{name}]]"), schema.child("items"))
-    } else if schema.has("additionalProperties") && !schema.has("properties") {
+    } else if schema.has_keyword("additionalProperties") && !schema.has_keyword("properties") {
         (format!("[{name}.NAME]"), schema.child("additionalProperties"))
     } else {
         (format!("[{name}]"), schema)
     };
-    found.1.has("properties").then_some(found)
+    found.1.has_keyword("properties").then_some(found)
 }
 
 pub(super) fn suggest_choice(given: &str, allowed: &[&str]) -> Option<String> {

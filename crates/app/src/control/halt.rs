@@ -6,8 +6,8 @@ use super::running::running_bots_hint;
 use crate::configuration::make_parent_folder;
 use crate::error::{AppError, ErrorKind, Result};
 use crate::recent::read_recent_trades;
-use candlewick_engine::ReloadedBy;
-use candlewick_journal::{JournalError, JournalUrl, Reader, close_orders};
+use candlewick_engine::ReloadTrigger;
+use candlewick_journal::{JournalError, JournalUrl, Reader, close_operator_orders};
 use candlewick_records::LimitReached;
 use candlewick_runtime::control::{
     ControlAnswer, ControlError, ControlOrder, ControlPaths, RemovalOutcome, RunState, SignalOrder,
@@ -112,7 +112,7 @@ pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
 
 async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {
     let answer = ControlAnswer::Refused { problem: "the command was withdrawn before a bot ran".to_owned() };
-    match close_orders(url, None, &serde_json::json!(answer).to_string()).await {
+    match close_operator_orders(url, None, &serde_json::json!(answer).to_string()).await {
         Ok(closed) => Ok(closed),
         Err(JournalError::OlderSchema { .. }) => Ok(0),
         Err(error) => Err(error.into()),
@@ -120,7 +120,7 @@ async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {
 }
 
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> {
-    let reached = deliver(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
+    let reached = deliver(paths, url, &ControlOrder::Reload { by: ReloadTrigger::Command }).await;
     match reached.map_err(as_invalid)? {
         Delivery::Bot(state) => Ok(*state),
         Delivery::NoBot | Delivery::NoJournal => {

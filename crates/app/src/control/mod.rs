@@ -7,11 +7,11 @@ mod running;
 
 pub use halt::{HaltOutcome, ResumeOutcome, halt, limit_reached, reload, resume, signal};
 pub use resolve::{Decision, ResolveOutcome, resolve};
-pub(crate) use running::RunningEntry;
+pub(crate) use running::RunningBotEntry;
 pub use running::find_running_bot;
 
 use crate::error::{AppError, ErrorKind, Result};
-use candlewick_records::{counted, describe_halt, utc};
+use candlewick_records::{count_text, describe_halt, utc};
 use candlewick_runtime::control::{
     Blockage, ControlAnswer, ControlOrder, ControlRequest, Phase, RunState, SignalTally,
 };
@@ -63,7 +63,7 @@ fn as_invalid(error: AppError) -> AppError {
 
 pub fn describe(state: &RunState) -> String {
     let mut text = describe_phase(state);
-    let trades = counted(state.open, "trade", "trades");
+    let trades = count_text(state.open, "trade", "trades");
     let _ = write!(text, "; {trades} open, {} in flight", state.in_flight);
     if !state.in_doubt.is_empty() {
         let intents: Vec<String> = state.in_doubt.iter().map(|intent| format!("#{intent}")).collect();

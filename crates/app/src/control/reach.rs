@@ -3,8 +3,8 @@
 use super::expect_state;
 use crate::error::{AppError, ErrorKind, Result};
 use candlewick_journal::{
-    Holder, JournalError, JournalUrl, Lease, LeaseTerms, OrderToken, Reader, StoredOrder, close_orders,
-    give_order,
+    Holder, JournalError, JournalUrl, Lease, LeaseTerms, OperatorOrder, OrderToken, Reader,
+    close_operator_orders, submit_operator_order,
 };
 use candlewick_records::utc;
 use candlewick_runtime::control::{
@@ -53,7 +53,7 @@ pub(super) async fn deliver(
 }
 
 pub(super) async fn store_order(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
-    Ok(give_order(url, &to_stored_order(order, &OrderToken::random()?)).await?)
+    Ok(submit_operator_order(url, &to_stored_order(order, &OrderToken::random()?)).await?)
 }
 
 pub(super) async fn live_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
@@ -62,9 +62,9 @@ pub(super) async fn live_holder(url: &JournalUrl) -> Result<Option<Lease>, Journ
     Ok(lease.filter(|lease| !LeaseTerms::default().may_take_over(lease, &us)))
 }
 
-fn to_stored_order(order: &ControlOrder, token: &OrderToken) -> StoredOrder {
+fn to_stored_order(order: &ControlOrder, token: &OrderToken) -> OperatorOrder {
     let giver = Holder::current_process("candlewick").to_string();
-    StoredOrder { token: token.clone(), giver, body: serde_json::json!(order).to_string() }
+    OperatorOrder { token: token.clone(), giver, body: serde_json::json!(order).to_string() }
 }
 
 async fn send_both_ways(
@@ -73,7 +73,7 @@ async fn send_both_ways(
     order: &ControlOrder,
     (token, lease): (&OrderToken, &Lease),
 ) -> Result<RunState> {
-    let entered = give_order(url, &to_stored_order(order, token)).await;
+    let entered = submit_operator_order(url, &to_stored_order(order, token)).await;
     let through_journal = async {
         match &entered {
             Ok(()) => await_journal_answer(url, token).await,
@@ -108,7 +108,7 @@ async fn send_both_ways(
 
 async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     let answer = ControlAnswer::Refused { problem: "the command was withdrawn".to_owned() };
-    match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {
+    match close_operator_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {
         Ok(1..) => "the command was withdrawn; repeat it when the process answers again",
         Ok(0) => "the command was answered just now; `candlewick status` shows the result",
         Err(_) => "the command could not be withdrawn and stays in the journal",
@@ -137,7 +137,7 @@ async fn await_journal_answer(url: &JournalUrl, token: &OrderToken) -> Result<Co
     let poll = async {
         let mut reader = Reader::open(url).await?;
         loop {
-            if let Some(answer) = reader.answer_to(token).await? {
+            if let Some(answer) = reader.read_answer(token).await? {
                 return Ok::<_, JournalError>(answer);
             }
             tokio::time::sleep(POLL_INTERVAL).await;

@@ -6,16 +6,16 @@ use crate::configuration::{LoadedConfig, control_paths};
 use crate::error::{AppError, Result};
 use crate::live::connect_remote;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
+use candlewick_broker::{Account, Reported, TradeOrder, TradeReport};
 use candlewick_engine::{
     Control, Event, EventKind, IntentId, IntentRow, IntentState, OpenedTrade, VenueId, VenueTerms,
 };
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
-use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, utc};
+use candlewick_records::{IntentOrigin, JournalContents, RUN_NUMBER_BETWEEN_RUNS, TradingMode, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{
     applied_terms, latest_close, profit_by_rule, remove_impossible_payout, remove_impossible_times,
-    verify_adoption, verify_missing,
+    verify_adoption, verify_trade_missing,
 };
 use candlewick_sdk::Millis;
 use serde_json::json;
@@ -32,7 +32,7 @@ pub enum ResolveOutcome {
     ByBot(Box<RunState>),
     InJournal {
         /// Why the next run starts halted: the venue's trade differs from the order, or is implausible.
-        halted: Option<String>,
+        halt_reason: Option<String>,
     },
 }
 
@@ -43,7 +43,7 @@ pub async fn resolve(loaded: &LoadedConfig, url: &JournalUrl, decision: &Decisio
         Delivery::Bot(state) => Ok(ResolveOutcome::ByBot(state)),
         Delivery::NoBot | Delivery::NoJournal => {
             let halted = write_resolution(loaded, url, decision).await?;
-            Ok(ResolveOutcome::InJournal { halted })
+            Ok(ResolveOutcome::InJournal { halt_reason: halted })
         }
     }
 }
@@ -120,7 +120,7 @@ async fn build_journal_lines(
     }
     let line = |(kind, body)| {
         let intent = Some(intent.number());
-        Line { run: BETWEEN_RUNS, kind, intent, at, received: at, body }
+        Line { run: RUN_NUMBER_BETWEEN_RUNS, kind, intent, at, received: at, body }
     };
     Ok((bodies.into_iter().map(line).collect(), halted))
 }
@@ -134,7 +134,7 @@ async fn fetch_report(
     let trade = &row.approved;
     let Some(origins) = contents.origins.get(&trade.intent()) else { return Ok(None) };
     let Some(account) = trading_account(contents, origins) else { return Ok(None) };
-    let order = OpenOrder {
+    let order = TradeOrder {
         symbol: origins.symbol,
         direction: trade.direction(),
         amount: origins.scale.to_decimal(trade.stake()).normalize(),
@@ -198,7 +198,7 @@ async fn check_trade_missing(past: &JournalContents, row: &IntentRow, loaded: &L
             utc(missing_from)
         )));
     }
-    Ok(verify_missing(connect_remote(loaded)?.broker.as_ref(), venue_id.as_str()).await?)
+    Ok(verify_trade_missing(connect_remote(loaded)?.broker.as_ref(), venue_id.as_str()).await?)
 }
 
 fn trading_account(contents: &JournalContents, origins: &IntentOrigin) -> Option<Account> {

@@ -24,12 +24,12 @@ struct RunningBot {
 }
 
 #[derive(Debug)]
-pub(crate) struct RunningEntry {
+pub(crate) struct RunningBotEntry {
     path: PathBuf,
     bot: RunningBot,
 }
 
-impl RunningEntry {
+impl RunningBotEntry {
     /// Registers a bot that has a file journal, so that commands in any folder find it. Failures are logged.
     pub(crate) fn register(loaded: &LoadedConfig, paths: &ControlPaths) -> Option<Self> {
         let journal = journal_url(loaded).ok()?.file()?.to_owned();
@@ -54,7 +54,7 @@ impl RunningEntry {
     }
 }
 
-impl Drop for RunningEntry {
+impl Drop for RunningBotEntry {
     fn drop(&mut self) {
         // Another process may hold the journal by now.
         if read_entry(&self.path).as_ref() == Some(&self.bot) {
@@ -63,12 +63,12 @@ impl Drop for RunningEntry {
     }
 }
 
-fn build_entry(journal: &Path, loaded: &LoadedConfig, paths: &ControlPaths) -> io::Result<RunningEntry> {
+fn build_entry(journal: &Path, loaded: &LoadedConfig, paths: &ControlPaths) -> io::Result<RunningBotEntry> {
     let journal = full_path(journal)?;
     let hash = blake3::hash(journal.as_os_str().as_encoded_bytes()).to_hex();
     let name = journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = state_folder().ok_or_else(|| io::Error::other("this user has no state folder"))?;
-    Ok(RunningEntry {
+    Ok(RunningBotEntry {
         path: folder.join(format!("{name}-{}.{ENTRY_EXTENSION}", &hash[..8])),
         bot: RunningBot {
             process: std::process::id(),

@@ -1,6 +1,6 @@
 //! Checks candles, and writes repaired copies without changing the original.
 
-use super::{ExistingFile, LongerCounts, OutputFile, origin_now};
+use super::{ExistingFile, LongerCandleCounts, OutputFile, origin_now};
 use crate::candles::{CandleStore, DataName, suggest_catalog_series};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -56,8 +56,8 @@ impl RepairOptions {
     ) -> Result<RepairedCopy> {
         let resolved = self.conflicts.map(|choice| checked.resolve_conflicts(choice));
         let checked = resolved.as_ref().unwrap_or(checked);
-        if checked.conflicts() > 0 {
-            let problem = format!("{target}: timestamps with conflicting rows: {}", checked.conflicts());
+        if checked.conflict_count() > 0 {
+            let problem = format!("{target}: timestamps with conflicting rows: {}", checked.conflict_count());
             let help = "choose which row to keep: --also conflict=first, conflict=last or conflict=larger (by volume)";
             return Err(AppError::invalid(problem).help(help));
         }
@@ -65,7 +65,7 @@ impl RepairOptions {
         let mut repaired = RepairedCopy {
             removed: fixed.removed,
             replaced: fixed.replaced,
-            sorted: fixed.sorted,
+            sorted: fixed.had_unsorted_rows,
             file: None,
             version: None,
             left: checked.findings.clone(),
@@ -119,7 +119,7 @@ pub struct CheckResult {
     checked: CheckedSeries,
     repaired: Option<RepairedCopy>,
     left: BTreeMap<FindingKind, u64>,
-    longer: Option<LongerCounts>,
+    longer: Option<LongerCandleCounts>,
 }
 
 impl CheckResult {
@@ -134,7 +134,7 @@ impl CheckResult {
         let left = repaired.as_ref().map_or(&checked.findings, |repaired| &repaired.left);
         let left = left.clone().without(ignored).counts().clone();
         let candles = checked.candles.as_ref();
-        let longer = candles.map(|candles| LongerCounts::from_series(candles, longer_share_percent));
+        let longer = candles.map(|candles| LongerCandleCounts::from_series(candles, longer_share_percent));
         Self { target, checked, repaired, left, longer }
     }
 
@@ -179,8 +179,8 @@ impl CheckResult {
             checked.session,
             describe_finding_counts(checked)
         );
-        if checked.unfinished > 0 {
-            let _ = write!(text, "; {} rows of unfinished candles omitted", checked.unfinished);
+        if checked.unfinished_rows > 0 {
+            let _ = write!(text, "; {} rows of unfinished candles omitted", checked.unfinished_rows);
         }
         let list = checked.findings.list();
         if !list.is_empty() && limit > 0 {
@@ -198,7 +198,7 @@ impl CheckResult {
             }
             let _ = write!(text, "\n{table}");
         }
-        if let Some(longer) = self.longer.as_ref().and_then(LongerCounts::text) {
+        if let Some(longer) = self.longer.as_ref().and_then(LongerCandleCounts::text) {
             let _ = write!(text, "\n  {longer}");
         }
         if let Some(repaired) = repaired {
@@ -207,7 +207,7 @@ impl CheckResult {
         text
     }
 
-    pub fn document(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let Self { target, checked, repaired, .. } = self;
         let candles = checked.candles.as_ref();
         let count = |kind: &FindingKind| checked.findings.counts().get(kind).copied().unwrap_or(0);
@@ -226,13 +226,13 @@ impl CheckResult {
             "interval": checked.series.interval,
             "session": checked.session.to_string(),
             "rows": checked.rows,
-            "unfinished": checked.unfinished,
+            "unfinished": checked.unfinished_rows,
             "candles": candles.map_or(0, |candles| candles.candles().len()),
             "start": candles.map(CandleSeries::start),
             "end": candles.map(CandleSeries::end),
             "missing": checked.missing,
             "coverage": checked.coverage(),
-            "longer": self.longer.as_ref().map(LongerCounts::document),
+            "longer": self.longer.as_ref().map(LongerCandleCounts::to_json),
             "problems": checked.findings.total(),
             "counts": counts.collect::<Map<String, Value>>(),
             "findings": findings.collect::<Vec<_>>(),
@@ -357,7 +357,7 @@ impl CheckTarget {
                 }
                 let mut bar = progress.bar(&work);
                 let mut watch = |at: candlewick_history::Progress| bar.update(at.read_bytes, at.total_bytes);
-                let path = storage::local_path(path, &store.objects)?;
+                let path = storage::local_path(path, &store.object_folder)?;
                 Ok(check_file(&path, &reading, settings, &mut watch)?)
             }
         }

@@ -5,7 +5,7 @@ use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage::{self, is_storage_url};
 use candlewick_history::{
-    CandleFormat, Catalog, HashedSeries, Manifest, ResampledSeries, Version, count_resampled,
+    CandleFormat, Catalog, HashedSeries, Manifest, ResampledSeries, Version, count_resampled_candles,
     resample_with_coverage,
 };
 use candlewick_records::{table, utc};
@@ -25,7 +25,7 @@ pub struct ExportOptions {
 pub struct ExportedSeries {
     file: PathBuf,
     series: HashedSeries,
-    resampled_from: Option<(Series, LongerCounts)>,
+    resampled_from: Option<(Series, LongerCandleCounts)>,
 }
 
 pub fn export(
@@ -40,7 +40,7 @@ pub fn export(
         let ResampledSeries { counts, .. } =
             resample_with_coverage(store.catalog.read(shorter)?.candles(), interval, share)?;
         let counts = vec![(interval, counts)];
-        resampled_from = Some((shorter, LongerCounts { share_percent: share, counts }));
+        resampled_from = Some((shorter, LongerCandleCounts { share_percent: share, counts }));
     }
     let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
     let whole = match (&terms.name, terms.version) {
@@ -58,7 +58,7 @@ pub fn export(
 }
 
 impl ExportedSeries {
-    pub fn document(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let candles = self.series.candles();
         json!({
             "file": self.file,
@@ -68,7 +68,7 @@ impl ExportedSeries {
             "start": candles.start(),
             "end": candles.end(),
             "data_hash": self.series.hash().to_hex().to_string(),
-            "longer": self.resampled_from.as_ref().map(|(_, longer)| longer.document()),
+            "longer": self.resampled_from.as_ref().map(|(_, longer)| longer.to_json()),
         })
     }
 }
@@ -131,7 +131,7 @@ pub struct CatalogContents {
     folder: PathBuf,
     /// Manifest of each series, with the number of missing candles (`None` if the candles are unreadable).
     entries: Vec<(Manifest, Option<u64>)>,
-    pub unreadable: Vec<AppError>,
+    pub read_errors: Vec<AppError>,
 }
 
 impl CatalogContents {
@@ -148,14 +148,16 @@ impl CatalogContents {
                 Err(error) => unreadable.push(error.into()),
             }
         }
-        Ok(Self { folder: catalog.folder().to_owned(), entries, unreadable })
+        Ok(Self { folder: catalog.folder().to_owned(), entries, read_errors: unreadable })
     }
 
     fn current_versions(&self) -> impl Iterator<Item = (&Manifest, &Version, Option<u64>)> {
-        self.entries.iter().filter_map(|(manifest, missing)| Some((manifest, manifest.current()?, *missing)))
+        self.entries
+            .iter()
+            .filter_map(|(manifest, missing)| Some((manifest, manifest.current_version()?, *missing)))
     }
 
-    pub fn document(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         self.current_versions().map(manifest_document).collect()
     }
 }
@@ -181,7 +183,7 @@ fn manifest_document((manifest, version, missing): (&Manifest, &Version, Option<
 
 impl fmt::Display for CatalogContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.entries.is_empty() && self.unreadable.is_empty() {
+        if self.entries.is_empty() && self.read_errors.is_empty() {
             return write!(
                 f,
                 "{}: the catalog is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files",
@@ -208,17 +210,17 @@ impl fmt::Display for CatalogContents {
 }
 
 #[derive(Clone, Debug)]
-pub struct LongerCounts {
+pub struct LongerCandleCounts {
     share_percent: f64,
     counts: Vec<(Interval, ResampleCounts)>,
 }
 
-impl LongerCounts {
+impl LongerCandleCounts {
     pub fn from_series(series: &CandleSeries, share_percent: f64) -> Self {
-        Self { share_percent, counts: count_resampled(series, share_percent) }
+        Self { share_percent, counts: count_resampled_candles(series, share_percent) }
     }
 
-    pub(super) fn document(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let document = |(interval, counts): &(Interval, ResampleCounts)| {
             let ResampleCounts { built, built_with_gaps: in_parts, not_built } = counts;
             json!({ "interval": interval, "built": built, "in_parts": in_parts, "not_built": not_built })

@@ -136,7 +136,7 @@ impl GenerateOptions {
 }
 
 impl GeneratedCandles {
-    pub fn document(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let Self { file, candles, settings, defects } = self;
         json!({
             "file": file,

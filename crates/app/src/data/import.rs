@@ -1,8 +1,9 @@
 //! Import of candle files from other programs and sources.
 
-use super::{LongerCounts, OutputFile, origin_now};
+use super::{LongerCandleCounts, OutputFile, origin_now};
 use crate::candles::{
-    check_in_step, format_price_step, has_float_noise, is_other_interval, price_step, read_other_intervals,
+    check_matching_series, differs_only_in_interval, format_price_step, has_float_noise, price_step,
+    read_other_intervals,
 };
 use crate::configuration::toml_key;
 use crate::error::{AppError, Result};
@@ -30,19 +31,19 @@ pub struct ImportOptions {
     pub source: Option<String>,
     pub licence: Option<String>,
     pub mixing: SourceMixing,
-    pub copies: PathBuf,
+    pub copies_folder: PathBuf,
     pub longer_share_percent: f64,
 }
 
-pub struct ReadFile {
+pub struct ParsedFile {
     file: PathBuf,
     imported: ImportedSeries,
     notices: Vec<String>,
-    longer: LongerCounts,
+    longer: LongerCandleCounts,
 }
 
 pub struct ImportedFile {
-    read: ReadFile,
+    read: ParsedFile,
     place: Destination,
 }
 
@@ -57,9 +58,9 @@ pub fn read_for_catalog(
     terms: &ImportOptions,
     catalog: &Catalog,
     progress: &dyn Progress,
-) -> Result<Vec<ReadFile>> {
+) -> Result<Vec<ParsedFile>> {
     let read = |file: &PathBuf| {
-        ReadFile::read((file, &terms.copies), (&terms.reading, terms.longer_share_percent), progress)
+        ParsedFile::read((file, &terms.copies_folder), (&terms.reading, terms.longer_share_percent), progress)
     };
     let mut all = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut names: Vec<Symbol> = catalog.series()?.into_iter().map(|series| series.symbol).collect();
@@ -81,7 +82,7 @@ pub fn read_for_catalog(
     Ok(all)
 }
 
-impl ReadFile {
+impl ParsedFile {
     pub fn read(
         (file, copies): (&Path, &Path),
         (reading, longer_share_percent): (&ImportSettings, f64),
@@ -90,7 +91,7 @@ impl ReadFile {
         let mut bar = progress.bar(&format!("Reading {}", file.display()));
         let here = storage::local_path(file, copies)?;
         let imported = import_file(&here, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
-        let longer = LongerCounts::from_series(&imported.candles, longer_share_percent);
+        let longer = LongerCandleCounts::from_series(&imported.candles, longer_share_percent);
         Ok(Self { file: file.to_owned(), imported, notices: Vec::new(), longer })
     }
 
@@ -147,8 +148,8 @@ impl ReadFile {
         let earlier = earlier.iter().map(|file| &file.imported.candles);
         let mut notices = Vec::new();
         for other in stored.iter().chain(earlier) {
-            if is_other_interval(own.series(), other.series()) {
-                notices.extend(check_in_step(&[own, other], &place)?);
+            if differs_only_in_interval(own.series(), other.series()) {
+                notices.extend(check_matching_series(&[own, other], &place)?);
             }
         }
         Ok(notices)
@@ -166,12 +167,12 @@ impl ReadFile {
         let candles = &self.imported.candles;
         let series = candles.series();
         let _spinner = progress.spinner(&format!("Storing {series}"));
-        let end = catalog.manifest(series)?.and_then(|manifest| Some(manifest.current()?.end()));
+        let end = catalog.manifest(series)?.and_then(|manifest| Some(manifest.current_version()?.end()));
         let appended = catalog.append(series, candles.candles(), &origin)?;
         let last = end.filter(|_| appended.revised > 0).map(|end| end - series.interval.length());
         let revisions = if last.is_some() { catalog.revisions(series)? } else { Vec::new() };
         let is_now = |at: &Millis| {
-            revisions.iter().any(|one| one.candle.time() == *at && one.seen == origin.fetched_at)
+            revisions.iter().any(|one| one.candle.time() == *at && one.seen_at == origin.fetched_at)
         };
         let revised_end = last.filter(is_now);
         let folder = catalog.folder().to_owned();
@@ -208,8 +209,8 @@ impl ImportedFile {
         decimals.filter(|_| are_few).map(format_price_step).or_else(|| price_step(candles.candles()))
     }
 
-    pub fn document(&self) -> Value {
-        let ReadFile { file, imported, longer, .. } = &self.read;
+    pub fn to_json(&self) -> Value {
+        let ParsedFile { file, imported, longer, .. } = &self.read;
         let candles = &imported.candles;
         let mut document = json!({
             "file": file,
@@ -226,18 +227,18 @@ impl ImportedFile {
             "unfinished_rows": imported.unfinished_rows,
             "excluded_rows": imported.excluded_rows,
             "closed_candles": count_candles_in_closed_hours(candles),
-            "newest_first": imported.newest_first,
-            "in_seconds": imported.in_seconds,
+            "newest_first": imported.was_newest_first,
+            "in_seconds": imported.was_in_seconds,
             "price_step": self.price_step().and_then(|step| step.parse::<f64>().ok()),
             "reading": imported.table_layout,
-            "longer": longer.document(),
+            "longer": longer.to_json(),
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
         match &self.place {
             Destination::File(out) => document["out"] = json!(out),
             Destination::Catalog {
                 folder,
-                appended: AppendCounts { new, same, revised, forming },
+                appended: AppendCounts { new_candles: new, skipped: same, revised, forming },
                 revised_end,
             } => {
                 document["catalog"] = json!(folder);
@@ -252,15 +253,15 @@ impl ImportedFile {
     }
 
     fn write_summary(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ReadFile { file, imported, .. } = &self.read;
+        let ParsedFile { file, imported, .. } = &self.read;
         let candles = &imported.candles;
         let missing = match count_missing_candles(candles) {
             0 => String::new(),
             missing => format!(", {missing} missing"),
         };
         let zone = imported.zone.map(|zone| format!(", time zone {zone}")).unwrap_or_default();
-        let seconds = if imported.in_seconds { ", times in seconds" } else { "" };
-        let order = if imported.newest_first { ", newest first" } else { "" };
+        let seconds = if imported.was_in_seconds { ", times in seconds" } else { "" };
+        let order = if imported.was_newest_first { ", newest first" } else { "" };
         write!(
             f,
             "{}: {} candles of {}, {} to {}{missing}; format {}, symbol {}, interval {}{zone}{seconds}{order}",
@@ -270,8 +271,8 @@ impl ImportedFile {
             utc(candles.start()),
             utc(candles.end()),
             imported.format,
-            imported.symbol_from.as_str(),
-            imported.interval_from.as_str(),
+            imported.symbol_source.as_str(),
+            imported.interval_source.as_str(),
         )?;
         for (count, what) in [
             (imported.empty_rows, "without prices"),
@@ -329,7 +330,7 @@ impl fmt::Display for ImportedFile {
             Destination::File(out) => write!(f, "\n  {}", out.display()),
             Destination::Catalog {
                 folder,
-                appended: AppendCounts { new, same, revised, forming },
+                appended: AppendCounts { new_candles: new, skipped: same, revised, forming },
                 revised_end,
             } => {
                 write!(f, "\n  {}: {new} new, {same} unchanged, {revised} revised", folder.display())?;

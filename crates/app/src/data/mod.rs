@@ -6,10 +6,10 @@ mod generate;
 mod import;
 
 pub use export::{
-    CatalogContents, ExistingFile, ExportOptions, ExportedSeries, LongerCounts, OutputFile, export,
+    CatalogContents, ExistingFile, ExportOptions, ExportedSeries, LongerCandleCounts, OutputFile, export,
 };
 pub use generate::{Defects, GenerateOptions, GenerateTarget, GeneratedCandles, generate_candles};
-pub use import::{ImportOptions, ImportedFile, ReadFile, read_for_catalog};
+pub use import::{ImportOptions, ImportedFile, ParsedFile, read_for_catalog};
 
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::Origin;

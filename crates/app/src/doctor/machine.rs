@@ -242,7 +242,7 @@ pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
 }
 
 fn judge_lease(lease: &Lease, is_over: bool) -> Finding {
-    let Lease { holder, silence, duration, .. } = lease;
+    let Lease { holder, heartbeat_age: silence, duration, .. } = lease;
     let text = format!("{holder} holds the journal; its last heartbeat was {} ago", format_span(*silence));
     if is_over {
         Check::Lease
@@ -307,7 +307,8 @@ mod tests {
             let holder = Holder { program, pid: 7, started: None, host: "h".into(), machine: String::new() };
             let (since, heartbeat) = (Millis::ZERO, Millis::MINUTE);
             let (silence, duration) = (Millis::new(silence), Millis::from_seconds(30));
-            let finding = judge_lease(&Lease { holder, since, heartbeat, silence, duration }, is_over);
+            let finding =
+                judge_lease(&Lease { holder, since, heartbeat, heartbeat_age: silence, duration }, is_over);
             assert!(finding.mark == mark && finding.to_string().contains(part), "{finding}");
         }
     }

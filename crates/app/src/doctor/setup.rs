@@ -2,7 +2,7 @@
 
 use super::finding::{Check, Finding};
 use crate::configuration::{
-    Base, LoadedConfig, RealMoney, check_secrets, configured_secrets, control_paths, signal_problems,
+    BaseLayer, LoadedConfig, RealMoney, check_secrets, configured_secrets, control_paths, signal_problems,
 };
 use crate::control::describe;
 use crate::inspection::{describe_ladders, estimate_request_demand, find_problems, network_problem};
@@ -24,7 +24,7 @@ const EXAMPLE_BOTS: &str = "no --config given: `backtest`, `sandbox` and `live -
 
 /// Loads and checks the configuration. For real money, it requires CANDLEWICK_ALLOW_REAL, but not `--real`.
 pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<LoadedConfig>, Finding) {
-    let loaded = match LoadedConfig::read(files, Base::Sandbox, Vec::new()) {
+    let loaded = match LoadedConfig::read(files, BaseLayer::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,
         Err(error) => {
             return (None, Check::Configuration.fail(error.text(), CONFIG_HINT));
@@ -61,7 +61,7 @@ pub(super) fn check_requests(loaded: &LoadedConfig, registry: &Registry) -> Opti
     let (demand, limit) =
         (estimate_request_demand(loaded, registry)?, loaded.config.broker.client.requests_per_second);
     let summary = demand.summary(limit);
-    Some(match demand.shortage(limit) {
+    Some(match demand.describe_shortage(limit) {
         Some(shortage) => Check::Requests.warn(summary, shortage),
         None => Check::Requests.ok(summary),
     })

@@ -277,7 +277,7 @@ mod tests {
     use super::super::finding::Mark;
     use super::*;
     use crate::configuration::Mode;
-    use candlewick_broker::WalletName;
+    use candlewick_broker::WalletIdentity;
     use candlewick_sdk::Outcome;
 
     fn check_bounds(bounds: &[(i64, i64)], allowed: u32, mark: Mark, part: &str) {
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn names_bonus_and_other_wallets() {
-        let wallet = |name: &str| WalletName { type_name: name.to_owned(), ..WalletName::default() };
+        let wallet = |name: &str| WalletIdentity { type_name: name.to_owned(), ..WalletIdentity::default() };
         let balances = Balances {
             demo: Some(Decimal::TEN),
             bonus: Some(Decimal::from(50)),

@@ -42,7 +42,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
     let settings = DownloadSettings {
         symbol: series.symbol,
         interval: series.interval,
-        limit: job.limit,
+        candles_per_request: job.limit,
         spacing: job.spacing,
     };
     let mut download = Download::new(Arc::clone(&fetching.market), settings, stretches.clone());
@@ -57,17 +57,17 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
         match next {
             Ok(Some(got)) => {
                 if fetched.requests == 0 {
-                    let until = |one: &Range<Millis>| one.start..one.end.min(got.seen_at);
+                    let until = |one: &Range<Millis>| one.start..one.end.min(got.answered_at);
                     let stretches: Vec<_> = stretches.iter().map(until).collect();
                     fetching.add_expected(count_slots(&stretches, series.interval));
                 }
                 fetching.advance(count_slots(std::slice::from_ref(&got.window), series.interval));
-                fetched.record(got.requests, got.rejected, got.seen_at);
+                fetched.record(got.requests, got.invalid_rows, got.answered_at);
                 match asked.last_mut().filter(|last| last.end == got.window.start) {
                     Some(last) => last.end = got.window.end,
                     None => asked.push(got.window.clone()),
                 }
-                batch.add(got.candles, got.seen_at);
+                batch.add(got.candles, got.answered_at);
                 if batch.candles.len() >= job.batch {
                     batch.store(fetching, fetched).await?;
                 }
@@ -91,7 +91,8 @@ struct StoredSeries {
 }
 
 fn read_stored(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>> {
-    let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
+    let has_candles =
+        |manifest: &Manifest| manifest.current_version().is_some_and(|version| version.candles() > 0);
     let Some(manifest) = catalog.manifest(series)?.filter(has_candles) else { return Ok(None) };
     let candles = catalog.read(series)?.into_candles();
     let repaired = catalog.repaired_candles(series)?.iter().map(|value| value.candle.time()).collect();

@@ -6,7 +6,7 @@ mod outcome;
 pub use candles::{CandleJob, DEFAULT_BATCH_CANDLES, fetch_candles};
 pub use outcome::{FetchEnd, FetchStats, text, to_json_document};
 
-use crate::candles::{DataName, check_stored_series, describe_source, distinct};
+use crate::candles::{DataName, check_stored_series, deduplicate, describe_source};
 use crate::configuration::{LoadedConfig, bot_asset_type, credentials};
 use crate::error::{AppError, Result};
 use crate::progress::{Progress, ProgressBar};
@@ -141,7 +141,7 @@ pub fn select_targets(
     let named = names.iter().map(|name| parse_series(name, every)).collect::<Result<Vec<_>, _>>()?;
     let of_bots = bots.iter().filter(|_| names.is_empty()).map(BotSettings::series);
     let all = named.into_iter().chain(of_bots);
-    let series = distinct(all.map(|one| Series { interval: every.unwrap_or(one.interval), ..one }));
+    let series = deduplicate(all.map(|one| Series { interval: every.unwrap_or(one.interval), ..one }));
     if series.is_empty() {
         let help = "name series such as BTCUSDT@1m, or pass a --config with [[bots]]";
         return Err(AppError::invalid("no series to fetch").help(help));
@@ -200,9 +200,9 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
         };
         match polled {
             Ok(recorded) => {
-                fetched.record(1, recorded.rejected, recorded.seen_at);
+                fetched.record(1, recorded.invalid_records, recorded.answered_at);
                 fetching.advance_recording(recorded.candles.len() as u64);
-                batch.add(recorded.candles, recorded.seen_at);
+                batch.add(recorded.candles, recorded.answered_at);
             }
             // Tries again, because the venue has answered before and may recover.
             Err(error)

@@ -53,14 +53,14 @@ impl FetchStats {
     }
 
     pub(super) fn add_counts(&mut self, appended: AppendCounts) {
-        self.appended.new += appended.new;
-        self.appended.same += appended.same;
+        self.appended.new_candles += appended.new_candles;
+        self.appended.skipped += appended.skipped;
         self.appended.revised += appended.revised;
         self.appended.forming += appended.forming;
     }
 
     pub const fn new_candles(&self) -> u64 {
-        self.appended.new
+        self.appended.new_candles
     }
 
     pub(super) async fn load_stored_state(&mut self, fetching: &Fetcher) -> Result<()> {
@@ -72,7 +72,8 @@ impl FetchStats {
             }
             let first = catalog.read(series)?;
             let first = first.candles().candles();
-            let is_from_this_fetch = |revision: &Revision| since.is_some_and(|since| revision.seen >= since);
+            let is_from_this_fetch =
+                |revision: &Revision| since.is_some_and(|since| revision.seen_at >= since);
             let pair = |revision: Revision| {
                 let at = first.binary_search_by_key(&revision.candle.time(), Candle::time).ok()?;
                 Some((first[at], revision.candle))
@@ -85,7 +86,7 @@ impl FetchStats {
     }
 
     fn to_json(&self) -> Value {
-        let version = self.manifest.as_ref().and_then(Manifest::current);
+        let version = self.manifest.as_ref().and_then(Manifest::current_version);
         let revisions = self.revised.iter().take(MAX_JSON_REVISIONS).map(
             |(first, later)| json!({ "time": first.time(), "first": values(first), "later": values(later) }),
         );
@@ -94,8 +95,8 @@ impl FetchStats {
             "interval": self.target.series.interval,
             "asset_type": self.target.asset_type,
             "requests": self.requests,
-            "new": self.appended.new,
-            "same": self.appended.same,
+            "new": self.appended.new_candles,
+            "same": self.appended.skipped,
             "revised": self.appended.revised,
             "rejected": self.rejected,
             "revisions": revisions.collect::<Vec<_>>(),
@@ -142,8 +143,8 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
         "Symbol", "Interval", "New", "Same", "Revised", "Rejected", "From", "To", "Candles", "Missing",
     ]);
     for one in all {
-        let AppendCounts { new, same, revised, .. } = one.appended;
-        let version = one.manifest.as_ref().and_then(Manifest::current);
+        let AppendCounts { new_candles: new, skipped: same, revised, .. } = one.appended;
+        let version = one.manifest.as_ref().and_then(Manifest::current_version);
         let of_version = version.map_or_else(Default::default, |version| {
             let candles = version.candles().to_string();
             [utc(version.start()), utc(version.end()), candles, one.missing.to_string()]

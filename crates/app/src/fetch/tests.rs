@@ -170,7 +170,7 @@ async fn check(runs: &[Run], present: &[i64], (cap, keeps_newest): (usize, bool)
     };
     assert_eq!(catalog.read(series()).unwrap().candles().candles(), expected);
     let hash = series_hash(&CandleSeries::new(series(), expected).unwrap());
-    assert_eq!(manifest.current().unwrap().data_hash, hash.to_hex().as_str());
+    assert_eq!(manifest.current_version().unwrap().data_hash, hash.to_hex().as_str());
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use candlewick_engine::{
     BotSettings, DailyLadderLimit, IfRefused, LadderEntry, PauseCause, RiskSettings, StakeSettings,
     check_stakes,
 };
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_sdk::Symbol;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive as _;
@@ -69,7 +69,8 @@ fn interrupting_limits(
         ("risk.max_loss_streak".to_owned(), risk.max_loss_streak),
     ]);
     let losses = losses.filter(|(_, losses)| (1..levels).contains(losses));
-    let losses = losses.map(|(key, losses)| format!("{key} (after {})", counted(losses, "loss", "losses")));
+    let losses =
+        losses.map(|(key, losses)| format!("{key} (after {})", count_text(losses, "loss", "losses")));
     let trades = [
         (format!("{section}.max_trades_per_day"), own.map_or(0, |own| own.max_trades_per_day)),
         ("risk.max_trades_per_day".to_owned(), risk.max_trades_per_day),

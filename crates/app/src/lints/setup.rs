@@ -8,7 +8,7 @@ use crate::traded_symbols::{TradedSymbols, usual_spelling};
 use crate::warm_up::WarmUp;
 use candlewick_engine::{Blackouts, BotSettings, misleading_zone_note, missing_dst_note};
 use candlewick_history::{AssetType, is_currency_pair};
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_rules::{quoted_texts, uses_volume};
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{CloseType, Millis, Symbol};
@@ -97,7 +97,7 @@ pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
     for (zone, lines) in lines {
         // An offset such as UTC-3 has already been mapped to its zone, whose name has the opposite sign.
         let note = missing_dst_note(&zone).map(str::to_owned);
-        add(note, &format!("{} of the signal list", counted(lines, "line", "lines")));
+        add(note, &format!("{} of the signal list", count_text(lines, "line", "lines")));
     }
     places.into_iter().map(|(note, places)| format!("{}: {note}", places.join(", "))).collect()
 }
@@ -199,7 +199,7 @@ pub(crate) fn idle_blackouts(loaded: &LoadedConfig, now: Millis) -> Vec<String> 
             *counts.entry(name).or_default() += 1;
         }
     }
-    let describe = |(name, count): (&str, usize)| format!("{name} ({})", counted(count, "span", "spans"));
+    let describe = |(name, count): (&str, usize)| format!("{name} ({})", count_text(count, "span", "spans"));
     let names = counts.into_iter().map(describe).collect::<Vec<_>>().join(", ");
     if !names.is_empty() {
         found.push(format!("risk.blackouts: no bot trades a pair with {names}, so the spans block no trade"));

@@ -1,7 +1,7 @@
 //! Lint findings for configurations.
 
 use super::{LINTS, Lint, LintInput, Stage, run, unusual_spelling};
-use crate::configuration::{Base, Flag, LoadedConfig};
+use crate::configuration::{BaseLayer, Flag, LoadedConfig};
 use crate::tests::flat_candles;
 use candlewick_sdk::{Candle, CandleSeries, Ohlcv, Registry, Symbol};
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ fn load(config: &str) -> LoadedConfig {
     std::fs::write(folder.path().join("over.csv"), "from,to\n2025-01-05,2025-01-06\n").unwrap();
     std::fs::write(folder.path().join("yen.csv"), "from,to,symbols\n2025-01-05,2995-01-06,JPY\n").unwrap();
     std::fs::write(&file, config.replace("FOLDER", folder.path().to_str().unwrap())).unwrap();
-    LoadedConfig::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
+    LoadedConfig::read(&[file], BaseLayer::Bare, Vec::<Flag>::new()).unwrap()
 }
 
 #[track_caller]

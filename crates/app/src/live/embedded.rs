@@ -256,7 +256,7 @@ mod tests {
             assert_eq!(limit_polling(every, 600.0), expected, "{every} s");
         }
         assert_eq!((limit_polling(60, 1.0), limit_polling(60, 60.0)), (60, 60));
-        let loaded = LoadedConfig::read(&[], crate::configuration::Base::Sandbox, Vec::new()).unwrap();
+        let loaded = LoadedConfig::read(&[], crate::configuration::BaseLayer::Sandbox, Vec::new()).unwrap();
         let speeds = [Speed::Times(1.0), Speed::Times(20_000.0), Speed::Max];
         assert_eq!(speeds.map(|speed| adapt_runtime(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
     }

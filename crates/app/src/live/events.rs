@@ -3,8 +3,8 @@
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{IntentState, SessionSettings};
 use candlewick_records::TradingMode;
-use candlewick_runtime::events::{EventFeed, Names, RunEvent, Totals};
-use candlewick_runtime::{Finished, Observer, StopReason};
+use candlewick_runtime::events::{EventFeed, EventNames, RunEvent, Totals};
+use candlewick_runtime::{FinishedRun, Observer, StopReason};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ impl EventPublication {
         clock: Arc<dyn Clock>,
     ) -> (Self, Arc<dyn Observer>) {
         let scale = settings.money_scale;
-        let names = Names::new(&settings.bots, scale);
+        let names = EventNames::new(&settings.bots, scale);
         let started = RunEvent::Started {
             version: env!("CARGO_PKG_VERSION"),
             trading: serde_json::json!(trading).as_str().unwrap_or_default().to_owned(),
@@ -37,17 +37,17 @@ impl EventPublication {
         (Self { feed, scale, translation: tokio::spawn(translation) }, Arc::new(observer))
     }
 
-    pub(super) async fn end(self, finished: Option<&Finished>, now: Millis) -> u64 {
+    pub(super) async fn end(self, finished: Option<&FinishedRun>, now: Millis) -> u64 {
         let Self { feed, scale, translation } = self;
         drop(tokio::time::timeout(TRANSLATION_TIMEOUT, translation).await);
         if let Some(finished) = finished {
-            feed.publish(now, &RunEvent::Ended(totals(finished, scale, feed.dropped())));
+            feed.publish(now, &RunEvent::Ended(totals(finished, scale, feed.dropped_count())));
         }
-        feed.last()
+        feed.last_seq()
     }
 }
 
-fn totals(finished: &Finished, scale: MoneyScale, dropped: u64) -> Totals {
+fn totals(finished: &FinishedRun, scale: MoneyScale, dropped: u64) -> Totals {
     let mut totals = Totals {
         stop: stop_name(finished.stop),
         candles: finished.candles,

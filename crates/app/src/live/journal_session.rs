@@ -1,7 +1,7 @@
 //! The journal of a run: lease, recovered state, evicted intents and control channel.
 
 use crate::configuration::{LoadedConfig, control_paths, journal_url, make_parent_folder};
-use crate::control::RunningEntry;
+use crate::control::RunningBotEntry;
 use crate::error::{AppError, Result};
 use crate::journal::exposed_files_warning;
 use crate::progress::{Progress, ProgressBar};
@@ -17,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
 use candlewick_runtime::{
-    Finished, FullReadProgress, JournalFold, RecoveredState, ReloadInput, RuntimeError, RuntimeSettings,
+    FinishedRun, FullReadProgress, JournalFold, RecoveredState, ReloadInput, RuntimeError, RuntimeSettings,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -150,7 +150,7 @@ impl JournalSession {
                 let folded =
                     JournalFold::read_with_progress(&mut reader, settings, every, remember, watch).await;
                 drop(bar);
-                let folded = folded.and_then(|fold| Ok((fold.hand_over(session)?, fold)));
+                let folded = folded.and_then(|fold| Ok((fold.restore_into(session)?, fold)));
                 let (past, fold) = match folded {
                     Ok(folded) => folded,
                     Err(error) => {
@@ -180,8 +180,16 @@ struct ExchangeRecorder(mpsc::Sender<LoggedExchange>);
 
 impl HttpObserver for ExchangeRecorder {
     fn observe(&self, exchange: Exchange) {
-        let Exchange { intent, sent, received, what, request, status, response } = exchange;
-        let call = LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
+        let Exchange { intent, sent, received, request_line: what, request, status, response } = exchange;
+        let call = LoggedExchange {
+            intent,
+            sent,
+            received,
+            request_line: what,
+            request,
+            response: Some(response),
+            status,
+        };
         if self.0.try_send(call).is_err() {
             tracing::debug!("an HTTP exchange was dropped: the journal queue is full");
         }
@@ -198,14 +206,14 @@ pub struct ControlChannel {
     pub(super) sender: mpsc::Sender<ControlRequest>,
     pub(super) feed: EventFeed,
     /// Guards that close the control channel and remove the bot's registration when dropped.
-    pub(super) closed: (DropGuard, Option<RunningEntry>),
+    pub(super) guards: (DropGuard, Option<RunningBotEntry>),
 }
 
 impl ControlChannel {
     pub fn closed() -> Self {
         let closed = (CancellationToken::new().drop_guard(), None);
         let (sender, orders) = mpsc::channel(MAX_QUEUED_ORDERS);
-        Self { orders, sender, feed: EventFeed::default(), closed }
+        Self { orders, sender, feed: EventFeed::default(), guards: closed }
     }
 
     pub fn sender(&self) -> mpsc::Sender<ControlRequest> {
@@ -224,7 +232,7 @@ impl ControlChannel {
         let (sender, orders) = mpsc::channel(MAX_QUEUED_ORDERS);
         let feed = EventFeed::default();
         let server = ControlServer::bind(&paths).await?.with_events(feed.clone());
-        let entry = RunningEntry::register(loaded, &paths);
+        let entry = RunningBotEntry::register(loaded, &paths);
         let ends = || (sender.clone(), closed.clone());
         let (taken, stop) = ends();
         tokio::spawn(async move { server.serve(taken, stop.cancelled_owned()).await });
@@ -249,7 +257,7 @@ impl ControlChannel {
         }
         let (taken, stop) = ends();
         tokio::spawn(async move { paths.halt_file.watch(taken, stop.cancelled_owned()).await });
-        Ok(Self { orders, sender, feed, closed: (closed.drop_guard(), entry) })
+        Ok(Self { orders, sender, feed, guards: (closed.drop_guard(), entry) })
     }
 }
 
@@ -280,10 +288,10 @@ fn reading_notice(reading: FullReadProgress<'_>) -> Option<String> {
 }
 
 pub(super) async fn restore_evicted_intents(
-    finished: Result<Finished, RuntimeError>,
+    finished: Result<FinishedRun, RuntimeError>,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
-) -> Result<Finished, RuntimeError> {
+) -> Result<FinishedRun, RuntimeError> {
     let mut finished = finished?;
     let Some(url) = url.filter(|_| finished.forgotten > 0) else { return Ok(finished) };
     let fold = async {

@@ -14,7 +14,7 @@ pub use embedded::{EmbeddedVenue, ReplaySpan, ServedSandbox};
 pub use events::stop_name;
 pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
-pub use reload::ReadConfiguration;
+pub use reload::ConfigurationReader;
 use reload::ReloadContext;
 pub use start_checks::record_seen_candles;
 
@@ -32,14 +32,14 @@ use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    ConnectedAccount, Finished, RecoveredState, ReloadInput, RequestDemand, Runner, RunnerParts,
-    RuntimeSettings, StopReason, Watcher, connect, min_retention_override,
+    ConnectedAccount, FinishedRun, NoticeSender, RecoveredState, ReloadInput, RequestDemand, Runner,
+    RunnerParts, RuntimeSettings, StopReason, connect, min_retention_override,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, Strategy};
 use candlewick_simulator::SimulationSettings;
 use events::EventPublication;
-use monitor::{Monitoring, Sources};
+use monitor::{MonitorSources, Monitoring};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
@@ -107,17 +107,17 @@ impl Connection {
 pub struct FrontEnd<'a> {
     pub journal: JournalSession,
     pub control: ControlChannel,
-    pub watchers: Vec<Watcher>,
+    pub watchers: Vec<NoticeSender>,
     /// Callback that prints notices, such as the amounts at risk, without blocking.
     pub announce: Box<dyn Fn(&str) + 'a>,
     pub progress: Box<dyn Progress + 'a>,
     pub stop: mpsc::Receiver<StopReason>,
     pub quit_now: Arc<Notify>,
-    pub read_configuration: ReadConfiguration,
+    pub read_configuration: ConfigurationReader,
 }
 
 pub struct Outcome {
-    pub finished: Finished,
+    pub finished: FinishedRun,
     pub settings: SessionSettings,
     pub trading: TradingMode,
     pub start_balance: Money,
@@ -176,7 +176,7 @@ async fn run_watched(
     let recovered =
         recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress));
     let (session, journal, past) = recovered.await?;
-    let real = (trading == TradingMode::Real).then(|| start_checks::summary(&settings, &account));
+    let real = (trading == TradingMode::Real).then(|| start_checks::real_money_summary(&settings, &account));
     real.into_iter().chain(past.halt().map(|halt| halted_notice(&halt))).for_each(|text| announce(&text));
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
     let venue = (journal_url.as_ref(), &clock);
@@ -200,14 +200,14 @@ async fn run_watched(
         watchers,
         until,
     })
-    .with_settings_reader(running.reader(read_configuration));
-    let ControlChannel { orders, sender, feed, closed: _open } = control;
-    let sources = Sources {
+    .with_settings_reader(running.into_settings_reader(read_configuration));
+    let ControlChannel { orders, sender, feed, guards: _open } = control;
+    let sources = MonitorSources {
         clock: Arc::clone(&venue_clock),
-        orders: sender.downgrade(),
+        control_requests: sender.downgrade(),
         feed: feed.clone(),
         requests_per_second,
-        waiting,
+        waiting_requests: waiting,
     };
     let told = (&settings, trading, start_balance);
     let (published, observer) = EventPublication::begin(feed, told, Arc::clone(&venue_clock));
@@ -330,7 +330,7 @@ fn report_request_budget(
     }
     let need = RequestDemand::new(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
     tracing::info!("{}", need.summary(requests_per_second));
-    runtime.shortage = need.shortage(requests_per_second);
+    runtime.shortage = need.describe_shortage(requests_per_second);
     if let Some(shortage) = &runtime.shortage {
         tracing::warn!("{shortage}");
     }

@@ -6,7 +6,7 @@ use crate::bots::session_settings;
 use crate::configuration::{Config, LoadedConfig, check_reload};
 use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
-use crate::search::bot_files;
+use crate::search::hash_bot_files;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{SessionSettings, check_stakes};
 use candlewick_journal::JournalUrl;
@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 const MAX_LISTED_FILES: usize = 3;
 const MAX_NAME_CHARS: usize = 40;
 
-pub type ReadConfiguration = Box<dyn Fn() -> Result<LoadedConfig> + Send + Sync>;
+pub type ConfigurationReader = Box<dyn Fn() -> Result<LoadedConfig> + Send + Sync>;
 
 pub(super) struct ReloadContext {
     config: Config,
@@ -45,7 +45,7 @@ impl ReloadContext {
         Ok(Self {
             config: loaded.config.clone(),
             wants_prices: wants_prices.to_vec(),
-            files: bot_files(&loaded.config.bots)?,
+            files: hash_bot_files(&loaded.config.bots)?,
             requests_per_second,
             runtime: runtime.clone(),
             journal: journal.cloned(),
@@ -54,7 +54,7 @@ impl ReloadContext {
         })
     }
 
-    pub(super) fn reader(self, read: ReadConfiguration) -> SettingsReader {
+    pub(super) fn into_settings_reader(self, read: ConfigurationReader) -> SettingsReader {
         Arc::new(move |standing: &ReloadInput| {
             let loaded = read().map_err(|error| to_one_line(&error))?;
             // Runs in a thread that may block.
@@ -85,7 +85,7 @@ impl ReloadContext {
         if self.requests_per_second > 0.0 {
             let demand = RequestDemand::new(&runtime, &risk, &settings.bots, &self.wants_prices)
                 .with_stream(self.config.broker.client.stream);
-            runtime.shortage = demand.shortage(self.requests_per_second);
+            runtime.shortage = demand.describe_shortage(self.requests_per_second);
         }
         let mut kept = self.describe_changed_files()?;
         kept.extend(idle_blackouts(loaded, self.clock.now()));
@@ -93,7 +93,7 @@ impl ReloadContext {
     }
 
     fn describe_changed_files(&self) -> Result<Vec<String>> {
-        let now = bot_files(&self.config.bots)?;
+        let now = hash_bot_files(&self.config.bots)?;
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
         let words = |name: &str| {
             let name = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy());
@@ -124,7 +124,7 @@ fn scale_timeout(seconds: u32, venue: u32, configured: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::{Base, Flag};
+    use crate::configuration::{BaseLayer, Flag};
     use candlewick_broker::clock::SystemClock;
     use candlewick_sdk::rust_decimal::Decimal;
 
@@ -162,7 +162,7 @@ mod tests {
         std::fs::write(&file, "buy = 'close > 1'").unwrap();
         let mut config = loaded([("a", 1), ("b", 2)], "").config;
         config.bots[0].params = serde_json::json!({ "file": file.to_str() });
-        let files = bot_files(&config.bots).unwrap();
+        let files = hash_bot_files(&config.bots).unwrap();
         let running = running(config, files);
         assert_eq!(running.describe_changed_files().unwrap(), [""; 0]);
         let told = ["up.toml has changed since the start: restart the bot to use the new file"];
@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn answers_have_no_line_breaks() {
-        let gone = LoadedConfig::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
+        let gone =
+            LoadedConfig::read(&["missing.toml".into()], BaseLayer::Bare, Vec::<Flag>::new()).unwrap_err();
         assert!(gone.text().contains('\n'), "{}", gone.text());
         let line = to_one_line(&gone);
         assert!(!line.contains('\n') && line.contains("missing.toml") && line.contains("; "), "{line}");
@@ -188,7 +189,8 @@ mod tests {
         let mut running = running(configured.config.clone(), BTreeMap::new());
         running.settings = session_settings(&configured);
         let free = candlewick_sdk::Money::from_minor(1_000_000);
-        let standing = ReloadInput { free, payouts: vec![None; 2], rows: Vec::new(), forgotten_trades: 0 };
+        let standing =
+            ReloadInput { free_balance: free, payouts: vec![None; 2], rows: Vec::new(), forgotten_trades: 0 };
         for limits in ["max_stake = 15", "min_stake = 11", "daily_loss_limit = 5"] {
             let new = loaded([("a", 10), ("b", 20)], &format!("[risk]\n{limits}"));
             let at_start = check_stakes(&session_settings(&new)).unwrap_err().to_string();

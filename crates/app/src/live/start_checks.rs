@@ -3,8 +3,8 @@
 use crate::bots::session_settings;
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, ErrorKind, Result};
-use crate::search::bot_files;
-use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TradeRecord, check_ruin};
+use crate::search::hash_bot_files;
+use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TrackRecord, check_ruin};
 use candlewick_runtime::{ConnectedAccount, RecoveredState, ReloadInput};
 use candlewick_sdk::{Millis, Payout, Registry};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant, VariantNote};
@@ -38,7 +38,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
     Err(stopped(problem).help("use the demo wallet for these bots, or remove them"))
 }
 
-pub(super) fn summary(settings: &SessionSettings, account: &ConnectedAccount) -> String {
+pub(super) fn real_money_summary(settings: &SessionSettings, account: &ConnectedAccount) -> String {
     let balance = account.balance.normalize();
     let mut text = format!("REAL MONEY is traded: the real wallets hold {balance}.\n");
     for bot in &settings.bots {
@@ -83,9 +83,9 @@ pub(super) fn check_ladders(
     simulation: &SimulationSettings,
 ) -> Result<()> {
     let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
-    let records: Vec<TradeRecord> =
+    let records: Vec<TrackRecord> =
         assumed.enumerate().map(|(bot, assumed)| trade_record(bot, standing, assumed)).collect();
-    let report = check_ruin(settings, standing.free, &records)?;
+    let report = check_ruin(settings, standing.free_balance, &records)?;
     for notice in report.ladders {
         // The header is printed before the trades of the journal are known.
         if standing.rows.is_empty() {
@@ -103,10 +103,10 @@ pub(super) fn check_ladders(
     }
 }
 
-fn trade_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TradeRecord {
+fn trade_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TrackRecord {
     let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
     let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
-    TradeRecord::from_rows(payout, own)
+    TrackRecord::from_rows(payout, own)
 }
 
 /// Records which candles the bots will see, if a variant ledger is configured.
@@ -117,8 +117,9 @@ pub fn record_seen_candles(
 ) -> Result<()> {
     let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(()) };
     let settings = session_settings(loaded);
-    let tried = Variant::from_bots(&settings, registry, &bot_files(&settings.bots)?);
-    let note = |tried: Variant| VariantNote { tried, p_value: None, daily_sharpe: None, trades: None };
+    let tried = Variant::from_bots(&settings, registry, &hash_bot_files(&settings.bots)?);
+    let note =
+        |tried: Variant| VariantNote { variant: tried, p_value: None, daily_sharpe: None, trades: None };
     let notes: Vec<VariantNote> = tried.into_iter().map(note).collect();
     let look =
         Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
@@ -148,7 +149,10 @@ mod tests {
         let (money_scale, balance, bots) = (MoneyScale::default(), Decimal::ONE_HUNDRED, vec![bot]);
         let settings = SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None };
         let (user, balance) = ("user".to_owned(), Decimal::new(123_450, 3));
-        let text = summary(&settings, &ConnectedAccount { user, kind: Kind::Real, balance, balances: None });
+        let text = real_money_summary(
+            &settings,
+            &ConnectedAccount { user, kind: Kind::Real, balance, balances: None },
+        );
         for line in [
             "REAL MONEY is traded: the real wallets hold 123.45.\n",
             "  bot btc: x on BTCUSDT 1m for 01:00, stake amount = 10, kind = fixed\n",

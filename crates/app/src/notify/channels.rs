@@ -43,14 +43,14 @@ pub(super) fn open_chats(loaded: &LoadedConfig) -> Result<Vec<Chat>, Problems> {
     asking.map(open).collect::<Result<_, _>>().map_err(Problems::from)
 }
 
-pub(super) fn pace(loaded: &LoadedConfig) -> DeliveryPace {
+pub(super) fn delivery_pace(loaded: &LoadedConfig) -> DeliveryPace {
     let notify = &loaded.config.notify;
     let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
     DeliveryPace {
-        queue: notify.queue as usize,
+        queue_capacity: notify.queue as usize,
         digest_after: notify.digest_after as usize,
         digest_window: seconds(notify.digest_window_s),
-        quiet: seconds(notify.repeat_after_s),
+        quiet_period: seconds(notify.repeat_after_s),
     }
 }
 
@@ -151,7 +151,7 @@ fn resolve_address(
         }
         let Some(path) = file else { return Ok(None) };
         let key = format!("notify.channels.{name}.{key}_file");
-        let problem = |problem| loaded.problem(&key, problem).value(path.display().to_string());
+        let problem = |problem| loaded.problem(&key, problem).with_value(path.display().to_string());
         read_private_file(path).map(Some).map_err(problem)
     };
     let url = read("url", channel.url_file.as_deref())?;

@@ -2,7 +2,7 @@
 
 use super::channels::event_name;
 use crate::configuration::{AlertEvent as Kind, NotifySettings};
-use candlewick_engine::{Edge, IntentId, Rule};
+use candlewick_engine::{EdgeVerdict, IntentId, Rule};
 use candlewick_notify::{Alert, Severity};
 use candlewick_runtime::Funds;
 use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
@@ -198,12 +198,12 @@ pub(super) fn alert(at: Millis, kind: Kind, text: &str) -> Alert {
     Alert::new(at.get(), severity, &event_name(kind), escape_hidden(text))
 }
 
-fn verdict_alert(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
+fn verdict_alert(at: Millis, bot: String, edge: EdgeVerdict, trades: u64) -> Alert {
     let (words, severity) = match edge {
-        Edge::Open => ("not enough trades yet", Severity::Notice),
-        Edge::Shown => ("an edge is shown", Severity::Notice),
-        Edge::Rejected => ("an edge is ruled out", Severity::Warning),
-        Edge::NoLongerHeld => ("the edge is no longer held", Severity::Warning),
+        EdgeVerdict::Open => ("not enough trades yet", Severity::Notice),
+        EdgeVerdict::Shown => ("an edge is shown", Severity::Notice),
+        EdgeVerdict::Rejected => ("an edge is ruled out", Severity::Warning),
+        EdgeVerdict::NoLongerHeld => ("the edge is no longer held", Severity::Warning),
     };
     let text = format!("verdict after {trades} trades: {words}");
     Alert { bot: Some(bot), severity, ..alert(at, Kind::Verdict, &text) }
@@ -311,8 +311,12 @@ mod tests {
             (late_series(true), "series_late critical -", "EURUSD 1m has had no candle for 180 s: requests"),
             (late_series(false), "series_late critical -", "for 180 s: the price API sends no new candles"),
             (RunEvent::Alarm { text: "it differs".to_owned() }, "alarm critical -", "it differs"),
-            (verdict(Edge::NoLongerHeld), "verdict warning btc", "after 900 trades: the edge is no longer"),
-            (verdict(Edge::Shown), "verdict notice btc", "after 900 trades: an edge is shown"),
+            (
+                verdict(EdgeVerdict::NoLongerHeld),
+                "verdict warning btc",
+                "after 900 trades: the edge is no longer",
+            ),
+            (verdict(EdgeVerdict::Shown), "verdict notice btc", "after 900 trades: an edge is shown"),
             (second, "second_trade critical -", "trade #7 was ordered once"),
             (RunEvent::Deposit { amount: -3.5 }, "deposit warning -", "wallet changed by -3.50,"),
         ] {
@@ -375,7 +379,7 @@ mod tests {
     fn reports_low_funds_once_until_recovery() {
         let (mut facts, scale) = (facts(), MoneyScale::default());
         let funds = |free: i64, staked: i64| {
-            let money = |amount: i64| scale.exact(amount.into()).unwrap();
+            let money = |amount: i64| scale.convert_exact(amount.into()).unwrap();
             Funds { free: money(free), open_stakes: money(staked), peak: Money::ZERO, first_wallet: None }
         };
         let alerts: Vec<bool> = [(120, 0), (60, 40), (60, 39), (10, 0), (100, 0), (99, 0)]

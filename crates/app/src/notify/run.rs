@@ -1,7 +1,7 @@
 //! Sends the alerts of a run from start to end, receives chat commands, and sends test messages.
 
 use super::ChannelTest;
-use super::channels::{OpenChannel, event_name, open_all, open_chats, pace};
+use super::channels::{OpenChannel, delivery_pace, event_name, open_all, open_chats};
 use super::facts::{AlertBuilder, alert};
 use crate::configuration::{AlertEvent, LoadedConfig, Problems, notify_section_problems};
 use crate::control::{describe, request_run};
@@ -9,10 +9,10 @@ use crate::error::AppError;
 use crate::live::stop_name;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_notify::{Alert, ChannelCounts, ChatQuestion, ChatRequest, Message, Notifier, Severity};
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
-use candlewick_runtime::events::{Names, RunEvent};
-use candlewick_runtime::{Interest, Notice, NoticeReceiver, StopReason, Watcher};
+use candlewick_runtime::events::{EventNames, RunEvent};
+use candlewick_runtime::{Interest, Notice, NoticeReceiver, NoticeSender, StopReason};
 use candlewick_sdk::{Millis, suggest};
 use std::error::Error;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ struct RunningAlerts {
 impl Alerts {
     pub(crate) fn begin(
         loaded: &LoadedConfig,
-        watchers: &mut Vec<Watcher>,
+        watchers: &mut Vec<NoticeSender>,
         (clock, orders): (&Arc<dyn Clock>, &mpsc::WeakSender<ControlRequest>),
     ) -> Result<Self, AppError> {
         Problems::check(notify_section_problems(loaded))?;
@@ -54,13 +54,13 @@ impl Alerts {
         }
         let channels = open_all(loaded)?;
         let channels = channels.into_iter().map(|open| (open.name, open.rules, open.delivery)).collect();
-        let notifier = Arc::new(Notifier::start(&config.notify.sender, channels, pace(loaded)));
-        let (watcher, notices) = Watcher::channel(QUEUE_CAPACITY, Interest::Trades);
+        let notifier = Arc::new(Notifier::start(&config.notify.sender, channels, delivery_pace(loaded)));
+        let (watcher, notices) = NoticeSender::channel(QUEUE_CAPACITY, Interest::Trades);
         watchers.push(watcher);
         let scale = config.account.money_scale;
         let following = AlertFollower {
             notifier: Arc::clone(&notifier),
-            names: Names::new(&config.bots, scale),
+            names: EventNames::new(&config.bots, scale),
             facts: AlertBuilder::new(&config.notify, scale),
             clock: Arc::clone(clock),
         };
@@ -108,7 +108,7 @@ impl Alerts {
 
 struct AlertFollower {
     notifier: Arc<Notifier>,
-    names: Names,
+    names: EventNames,
     facts: AlertBuilder,
     clock: Arc<dyn Clock>,
 }
@@ -144,7 +144,7 @@ impl AlertFollower {
                 return self.facts.note_doubt(row.approved.decision_time(), self.names.row_order_facts(row));
             }
             Notice::Begins(funds) => {
-                let bots = counted(self.names.bots().len(), "bot", "bots");
+                let bots = count_text(self.names.bots().len(), "bot", "bots");
                 let text = format!("the run starts with {bots}");
                 self.notifier.send(alert(now, AlertEvent::Started, &text));
                 Some(*funds)

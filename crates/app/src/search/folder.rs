@@ -51,7 +51,8 @@ impl ResultFolder {
     }
 
     pub fn records(&self, name: &str, identity: &Value) -> Result<Vec<Record>, SearchError> {
-        TrialJournal::records(&self.here.join(name), identity).map_err(|error| self.with_path(name, error))
+        TrialJournal::read_records(&self.here.join(name), identity)
+            .map_err(|error| self.with_path(name, error))
     }
 
     pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
@@ -101,8 +102,8 @@ impl ResultFolder {
 }
 
 /// Renders the best bot as a configuration overlay, including the built-in price steps of the search.
-pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
-    let mut best = prepared.written_bot.clone();
+pub fn render_best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
+    let mut best = prepared.configured_bot.clone();
     best["params"] = bot.params.clone();
     best["close_type"] = json!(bot.close_type);
     if bot.expiration_type != ExpirationType::Unstated {

@@ -2,7 +2,7 @@
 
 use super::{Layout, PreparedSearch, SearchTerms};
 use crate::error::{AppError, ErrorKind, Result};
-use candlewick_records::{counted, utc};
+use candlewick_records::{count_text, utc};
 use candlewick_sdk::Millis;
 use candlewick_search::variants::{CandleSample, LookKind, VariantLedger};
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ pub struct OpeningRequest<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownLooks {
     /// Descriptions of known tests on the hold-out, and reasons why some tests or variants may be unknown.
-    pub found: Vec<String>,
+    pub descriptions: Vec<String>,
     /// Reason why some tests on the hold-out may not have been recorded.
     pub unknown_reason: Option<String>,
 }
@@ -140,7 +140,7 @@ impl HoldOutLock {
                 to: asked.range.end,
                 hypothesis: asked.hypothesis.clone(),
                 candles: Some(asked.candles.clone()),
-                looks: asked.looks.found.clone(),
+                looks: asked.looks.descriptions.clone(),
                 unknown: asked.looks.unknown_reason.clone(),
             };
             let line = format!("{}\n", json!(opening));
@@ -157,7 +157,7 @@ impl HoldOutLock {
         let same = touching().filter(|other| other.is_for(hypothesis, candles, range)).count();
         let is_of_strategy = |other: &&Opening| other.hypothesis.strategy.0 == hypothesis.strategy.0;
         let by_strategy = touching().filter(is_of_strategy).count() - same;
-        let times = counted(by_strategy, "opening", "openings");
+        let times = count_text(by_strategy, "opening", "openings");
         let others = (by_strategy > 0).then(|| {
             format!("this strategy has already opened candles of the hold-out for other hypotheses: {times}")
         });
@@ -166,7 +166,7 @@ impl HoldOutLock {
             number: same + 1,
             openings_for_others: touching().count() - same,
             looks: KnownLooks {
-                found: opening.looks.iter().cloned().chain(others).collect(),
+                descriptions: opening.looks.iter().cloned().chain(others).collect(),
                 unknown_reason: opening.unknown.clone(),
             },
         })
@@ -265,7 +265,7 @@ impl HoldOutRange {
         let Some(ledger) = &self.ledger else {
             let unknown = "earlier looks at the hold-out are unknown: variants are not counted, \
                            because [variants] ledger is empty";
-            return Ok(KnownLooks { found: vec![unknown.to_owned()], unknown_reason: None });
+            return Ok(KnownLooks { descriptions: vec![unknown.to_owned()], unknown_reason: None });
         };
         let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
         let looks = looks.map_err(|error| {
@@ -273,30 +273,33 @@ impl HoldOutRange {
             AppError::invalid(problem).with_source(error)
         })?;
         let kinds = looks.same_strategy.iter().map(|(kind, count)| match kind {
-            LookKind::Backtest => counted(*count, "backtest", "backtests"),
-            LookKind::Sweep => counted(*count, "sweep", "sweeps"),
-            LookKind::WalkForward => counted(*count, "walk forward", "walks forward"),
-            LookKind::Sandbox => counted(*count, "run of the sandbox", "runs of the sandbox"),
-            LookKind::HoldOut => counted(*count, "opening of a hold-out", "openings of a hold-out"),
+            LookKind::Backtest => count_text(*count, "backtest", "backtests"),
+            LookKind::Sweep => count_text(*count, "sweep", "sweeps"),
+            LookKind::WalkForward => count_text(*count, "walk forward", "walks forward"),
+            LookKind::Sandbox => count_text(*count, "run of the sandbox", "runs of the sandbox"),
+            LookKind::HoldOut => count_text(*count, "opening of a hold-out", "openings of a hold-out"),
         });
         let kinds: Vec<String> = kinds.collect();
         let looked = (!kinds.is_empty()).then(|| {
             format!("this strategy has looked at candles of the hold-out before: {}", kinds.join(", "))
         });
-        let lost = looks.lost.into_iter().map(|lost| format!("variants unknown: {lost}"));
+        let lost = looks.gaps.into_iter().map(|lost| format!("variants unknown: {lost}"));
         let found: Vec<String> = looked.into_iter().chain(lost).collect();
         let begins = (looks.is_first && found.is_empty()).then(|| {
             "number of looks unknown: the ledger of variants starts with this walk-forward run, so earlier looks \
              at the hold-out were not recorded"
                 .to_owned()
         });
-        Ok(KnownLooks { found, unknown_reason: begins.or_else(|| describe_looks(&looks.other_strategies)) })
+        Ok(KnownLooks {
+            descriptions: found,
+            unknown_reason: begins.or_else(|| describe_looks(&looks.other_strategies)),
+        })
     }
 }
 
 fn describe_looks(looks: &BTreeMap<String, u64>) -> Option<String> {
     let describe =
-        |(strategy, count): (&String, &u64)| format!("{strategy} ({})", counted(*count, "look", "looks"));
+        |(strategy, count): (&String, &u64)| format!("{strategy} ({})", count_text(*count, "look", "looks"));
     let by_others = looks.iter().map(describe).collect::<Vec<_>>().join(", ");
     (!by_others.is_empty()).then(|| {
         format!(
@@ -371,7 +374,7 @@ mod tests {
         }
 
         fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {
-            self.ask(hypothesis, run, OnPurpose).unwrap().looks.found
+            self.ask(hypothesis, run, OnPurpose).unwrap().looks.descriptions
         }
     }
 

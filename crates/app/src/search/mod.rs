@@ -9,13 +9,13 @@ mod shards;
 mod variants;
 mod walk;
 
-pub use folder::{ResultFolder, best_bot};
+pub use folder::{ResultFolder, render_best_bot};
 pub use hold_out::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
 pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanLocation, PlannedCommand, PlannedWalk, SearchPlan,
 };
 pub(crate) use prepared::find_bot_index;
-pub use prepared::{PreparedSearch, SearchTerms, bot_files};
+pub use prepared::{PreparedSearch, SearchTerms, hash_bot_files};
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::{GatheredShards, RoundShard};

@@ -4,7 +4,7 @@ use super::hold_out::Hypothesis;
 use crate::backtest::threads_or_cores;
 use crate::bots::{BotSet, locate_search_error, session_settings, suggest_strategy};
 use crate::candles::{COARSE_NOTICE, CandleChoice, Candles, Fineness, describe_coarse_expiry};
-use crate::configuration::{Base, LoadedConfig, RealMoney, to_json};
+use crate::configuration::{BaseLayer, LoadedConfig, RealMoney, to_json};
 use crate::error::{AppError, Result};
 use crate::lints::{self, LintInput, Stage};
 use crate::program_hash::program_hash;
@@ -58,7 +58,7 @@ pub struct SearchTerms {
 
 pub struct PreparedSearch<'a> {
     pub loaded: LoadedConfig,
-    pub written_bot: Value,
+    pub configured_bot: Value,
     pub(super) sections: Value,
     pub entry: Cow<'a, StrategyEntry>,
     pub settings: BacktestSettings,
@@ -101,7 +101,7 @@ impl SearchTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>> {
-        let loaded = LoadedConfig::read(files, Base::Sandbox, self.candles.flags())?;
+        let loaded = LoadedConfig::read(files, BaseLayer::Sandbox, self.candles.flags())?;
         self.prepare_loaded(loaded, registry, progress)
     }
 
@@ -117,7 +117,7 @@ impl SearchTerms {
         BotSet::build(&loaded, registry)?;
         let index = find_bot_index(&loaded.config.bots, self.bot.as_deref())?;
         let bot = loaded.config.bots[index].clone();
-        let sections = deciding_sections(&loaded);
+        let sections = sections_affecting_results(&loaded);
         let written_bot = sections["bots"][index].clone();
         let Some(entry) = registry.find(&bot.strategy) else {
             return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
@@ -142,7 +142,17 @@ impl SearchTerms {
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
         let files = hash_search_files(&settings.session.bots, &space)?;
-        Ok(PreparedSearch { loaded, written_bot, sections, entry, settings, space, sweep, files, candles })
+        Ok(PreparedSearch {
+            loaded,
+            configured_bot: written_bot,
+            sections,
+            entry,
+            settings,
+            space,
+            sweep,
+            files,
+            candles,
+        })
     }
 
     pub fn identity(&self, prepared: &PreparedSearch<'_>) -> Result<Value> {
@@ -192,7 +202,7 @@ impl SearchTerms {
     }
 }
 
-pub(crate) fn deciding_sections(loaded: &LoadedConfig) -> Value {
+pub(crate) fn sections_affecting_results(loaded: &LoadedConfig) -> Value {
     let mut all = to_json(loaded)["configuration"].take();
     let mut section = |name: &str| (name.to_owned(), all[name].take());
     let mut sections: Map<String, Value> =
@@ -370,7 +380,7 @@ fn strategy_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Opt
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }
 
-pub fn bot_files(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
+pub fn hash_bot_files(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
     hash_files(bots.iter().map(|bot| &bot.params))
 }
 

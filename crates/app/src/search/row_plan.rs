@@ -5,7 +5,7 @@ use super::plan::{
     OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanLocation, PlannedArguments, PlannedCandles,
     PlannedCommand, allow_shard, check_candles, check_identity, check_program, read_plan,
 };
-use super::prepared::{bot_files, deciding_sections};
+use super::prepared::{hash_bot_files, sections_affecting_results};
 use crate::backtest::{BacktestOptions, PreparedBacktest, Strategies};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::LoadedConfig;
@@ -54,7 +54,7 @@ impl<'a> RowPlanBasis<'a> {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<(Self, Strategies)> {
-        let sections = deciding_sections(&loaded);
+        let sections = sections_affecting_results(&loaded);
         let terms = BacktestOptions { candles: choice.clone(), ..BacktestOptions::default() };
         let (prepared, strategies) = terms.prepare_loaded(loaded, registry, progress)?;
         Ok((Self { registry, prepared, choice, sections }, strategies))
@@ -65,7 +65,7 @@ impl<'a> RowPlanBasis<'a> {
         own["program"] = json!(program_hash()?);
         own["strategies"] = json!(self.prepared.header.strategies);
         own["data_hash"] = json!(self.prepared.candles.hash);
-        own["files"] = json!(bot_files(&self.prepared.settings.session.bots)?);
+        own["files"] = json!(hash_bot_files(&self.prepared.settings.session.bots)?);
         own["settings"] = json!(self.prepared.settings);
         Ok(own)
     }
@@ -104,7 +104,11 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         &self.arguments.own
     }
 
-    pub(crate) fn loaded(&self, path: &Path, place: PlanLocation) -> Result<(CandleChoice, LoadedConfig)> {
+    pub(crate) fn load_configuration(
+        &self,
+        path: &Path,
+        place: PlanLocation,
+    ) -> Result<(CandleChoice, LoadedConfig)> {
         let choice = CandleChoice::from_plan(self.arguments.candles.clone(), place);
         let loaded = LoadedConfig::from_plan(path, &self.configuration, choice.flags())?;
         Ok((choice, loaded))

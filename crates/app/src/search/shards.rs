@@ -76,7 +76,7 @@ impl SearchPlan {
             return Err(lacks(format!("{shown}: shard {number} is missing")));
         }
         let (mut identity, mut notice) = (planned.clone(), None);
-        let head = TrialJournal::identity(&path).map_err(to_error)?;
+        let head = TrialJournal::read_identity(&path).map_err(to_error)?;
         if let Some(program) = head.and_then(|mut head| head.remove("program"))
             && program != identity["program"]
         {

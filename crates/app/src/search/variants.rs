@@ -18,7 +18,7 @@ pub(super) struct WalkLook<'a> {
     pub(super) run: &'a str,
     pub(super) walked: &'a Range<Millis>,
     pub(super) windows: &'a [WindowResult],
-    pub(super) opened: Option<&'a WindowResult>,
+    pub(super) hold_out_result: Option<&'a WindowResult>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl<'a> SweepRun<'a> {
     }
 
     /// Records the planned sets before the first of them runs, so that a killed sweep is counted too.
-    pub fn begin(&self, sets: u64) {
+    pub fn record_planned_sets(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
             let _ = ledger.record_planned_sets(
                 &self.prepared.entry.name,
@@ -90,7 +90,8 @@ pub fn count_sweep(
         Ok(outcomes.into_iter().map(trades).collect())
     };
     let counted = ledger.record_variants(&notes, &look).and_then(|noted| {
-        let is_rewritten = end == LookEnd::Whole && ledger.note_rewritten(&noted, &notes, &look, &run)?;
+        let is_rewritten =
+            end == LookEnd::Whole && ledger.record_rewritten_sets(&noted, &notes, &look, &run)?;
         let noted = if is_rewritten { ledger.record_variants(&notes, &look)? } else { noted };
         build_count((&ledger, &noted), &notes, &look)
     });
@@ -112,12 +113,12 @@ pub(super) fn count_walk(
     let note_of = |steps: &[&WindowResult]| {
         let tests = steps.iter().filter_map(|step| Some(step.chosen.as_ref()?.out_of_sample.trades_hash()));
         let trades = Some(join_hashes(&tests.collect::<Vec<_>>()));
-        VariantNote { tried: own.clone(), p_value: None, daily_sharpe: None, trades }
+        VariantNote { variant: own.clone(), p_value: None, daily_sharpe: None, trades }
     };
     let mut notes = walk_notes(walk.windows, prepared, registry);
     notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
     let counted = record_notes(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
-    let Some(opened) = walk.opened else { return Some(counted) };
+    let Some(opened) = walk.hold_out_result else { return Some(counted) };
     Some(counted.and_then(|_| {
         record_notes(&ledger, &[note_of(&[opened])], &look(LookKind::HoldOut, &opened.window.test))
     }))
@@ -139,7 +140,7 @@ fn walk_notes(steps: &[WindowResult], search: &PreparedSearch<'_>, registry: &Re
         });
         for mut note in build_notes(&rows.collect::<Vec<_>>(), search, registry) {
             let trades = note.trades.take().unwrap_or_default();
-            let set = sets.entry(note.tried.name.clone()).or_insert_with(|| (note.clone(), Vec::new()));
+            let set = sets.entry(note.variant.name.clone()).or_insert_with(|| (note.clone(), Vec::new()));
             set.1.push(trades);
             set.0 = note;
         }
@@ -154,9 +155,9 @@ fn walk_notes(steps: &[WindowResult], search: &PreparedSearch<'_>, registry: &Re
 fn build_notes(tried: &[TriedSet<'_>], search: &PreparedSearch<'_>, registry: &Registry) -> Vec<VariantNote> {
     let mut session = search.settings.session.clone();
     let notes = tried.iter().flat_map(|TriedSet { candidate, figures, trades }| {
-        session.bots = vec![search.space.bot(candidate)];
+        session.bots = vec![search.space.bot_settings(candidate)];
         Variant::from_bots(&session, registry, &search.files).into_iter().map(move |tried| VariantNote {
-            tried,
+            variant: tried,
             p_value: figures.p_value,
             daily_sharpe: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),
             trades: trades.clone(),

@@ -11,7 +11,7 @@ use crate::error::{AppError, Result};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Record, Replay, Shard, SweepEnd, SweepProgress};
+use candlewick_search::sweep::{BacktestRunner, Record, Shard, SweepEnd, SweepProgress};
 use candlewick_search::variants::LookKind;
 use candlewick_search::walk_forward::{
     WalkForward, WalkForwardData, Window, WindowEnd, WindowResult, WindowScheme, WindowSettings,
@@ -83,8 +83,9 @@ impl<'a> WalkRun<'a> {
         (folder, hold_out_use): (&Path, HoldOutUse),
     ) -> Result<Self> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
-        let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-        let course = WalkForwardData { whole, balance: loaded.initial_balance()? };
+        let whole =
+            BacktestRunner { settings, entry, space, candles: &candles.series, markets: &candles.markets };
+        let course = WalkForwardData { replay: whole, balance: loaded.initial_balance()? };
         let layout = layout_terms.divide(&course.span(), course.alignment(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
         let identity = build_identity(terms, prepared, &layout)?;
@@ -97,7 +98,7 @@ impl<'a> WalkRun<'a> {
             terms,
             layout_terms,
             gathered: Vec::new(),
-            walk: WalkForward { course, sweep, threads: terms.threads() },
+            walk: WalkForward { data: course, sweep, threads: terms.threads() },
             prepared,
             windows: windows.map_err(|error| locate_search_error(error, loaded))?,
             hold_out,
@@ -120,7 +121,7 @@ impl<'a> WalkRun<'a> {
             Some(HoldOutOutcome::Locked { .. }) | None => None,
         };
         let (identity, walked, windows) = (&identity, &self.layout.walked, &walk.windows[..]);
-        let look = WalkLook { identity, run: &self.run, walked, windows, opened };
+        let look = WalkLook { identity, run: &self.run, walked, windows, hold_out_result: opened };
         count_walk((self.terms, self.prepared), &look, registry)
     }
 
@@ -140,7 +141,7 @@ impl<'a> WalkRun<'a> {
         let opened = asked.map(|(hold_out, request)| hold_out.lock.open(&request)).transpose()?;
         let hold_out = match (opened, &self.hold_out) {
             (Some(opening), Some(HoldOutRange { range, .. })) => {
-                let window = self.layout.settings.with_test(&self.layout.walked, range.clone());
+                let window = self.layout.settings.window_for_test(&self.layout.walked, range.clone());
                 let Some(result) = self.run_window((windows.len(), count), &window, watcher)? else {
                     return Ok(WalkEnd::Stopped);
                 };

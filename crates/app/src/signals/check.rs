@@ -57,13 +57,14 @@ pub struct CheckedList {
 
 pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<CheckedList, AppError> {
     let bots = &loaded.config.bots;
-    let lines = SignalList::lines(path, bots, ListTerms::from_settings(&loaded.config.signals));
+    let lines = SignalList::read_lines(path, bots, ListTerms::from_settings(&loaded.config.signals));
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
     let entries = collect_entries(&lines);
     let refusals = ListRefusals::find(loaded, &entries, now);
     let past_notice = describe_past(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
     let is_open = |entry: &ListEntry| {
-        entry.when.fixed_time().is_none_or(|at| at > now) && !refusals.always_refused.contains(&entry.line)
+        entry.when.fixed_time().is_none_or(|at| at > now)
+            && !refusals.always_refused_lines.contains(&entry.line)
     };
     let is_valid = !lines.iter().any(|line| matches!(line.outcome, LineOutcome::Contradicts(_)));
     let would_trade = entries.iter().filter(|(entry, _)| is_valid && is_open(entry)).count();
@@ -78,7 +79,7 @@ pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<Che
             if is_first_gale {
                 entry.add_note(GALES_IGNORED);
             }
-            if let Some(refused) = refusals.refused.get(&checked.line) {
+            if let Some(refused) = refusals.refused_entries.get(&checked.line) {
                 entry.add_note(&refused.reason);
             }
         }
@@ -213,7 +214,7 @@ fn describe_bypassed_settings(bot: &BotSettings) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::{Base, Flag};
+    use crate::configuration::{BaseLayer, Flag};
     use candlewick_sandbox::parse_time;
 
     const HOURS: &str = "[risk]\nhours = [{ from = \"10:00\", to = \"12:00\" }]\n";
@@ -225,7 +226,7 @@ mod tests {
                    stake = { kind = \"fixed\", amount = 1.0 }\n";
         std::fs::write(&file, format!("{bot}{settings}")).unwrap();
         std::fs::write(&path, list).unwrap();
-        let loaded = LoadedConfig::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let loaded = LoadedConfig::read(&[file], BaseLayer::Bare, Vec::<Flag>::new()).unwrap();
         check_list(&loaded, &path, now).unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! Signals as JSON objects, in the native format or the format of TradingView alerts.
 
-use super::list::{signal_id_at, timeframe, unix_millis};
+use super::list::{from_unix_millis, parse_timeframe, signal_id_at};
 use candlewick_api::parse_json;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
@@ -141,7 +141,7 @@ fn check_field_names(body: &Value) -> Result<(), String> {
 }
 
 pub fn parse_close_type(text: &str) -> Result<CloseType, String> {
-    timeframe(text)
+    parse_timeframe(text)
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
@@ -196,7 +196,7 @@ fn parse_moment(value: Value) -> Result<Millis, String> {
         format!("invalid time {text}: use 2026-01-05T10:30:00Z, or milliseconds since 1970 as a number")
     };
     match value {
-        Value::Number(ms) => ms.as_i64().and_then(unix_millis).ok_or_else(|| wrong(ms.to_string())),
+        Value::Number(ms) => ms.as_i64().and_then(from_unix_millis).ok_or_else(|| wrong(ms.to_string())),
         Value::String(text) => match DateTime::parse_from_rfc3339(&text) {
             Ok(time) => Ok(Millis::new(time.timestamp_millis())),
             Err(_) => Err(wrong(format!("{text:?}"))),

@@ -62,8 +62,9 @@ pub fn rejected_entries_notice(loaded: &LoadedConfig) -> Option<String> {
 /// Returns the entries of the list. If the list is unreadable, returns no entries, because another check reports it.
 fn listed_entries(loaded: &LoadedConfig) -> Vec<(ListEntry, Tz)> {
     let signals = &loaded.config.signals;
-    let lines =
-        |path: &PathBuf| SignalList::lines(path, &loaded.config.bots, ListTerms::from_settings(signals)).ok();
+    let lines = |path: &PathBuf| {
+        SignalList::read_lines(path, &loaded.config.bots, ListTerms::from_settings(signals)).ok()
+    };
     collect_entries(&signals.list.as_ref().and_then(lines).unwrap_or_default())
 }
 

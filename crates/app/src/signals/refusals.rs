@@ -27,9 +27,9 @@ pub(super) struct RefusedEntry {
 
 #[derive(Default)]
 pub(super) struct ListRefusals {
-    pub(super) refused: BTreeMap<u64, RefusedEntry>,
+    pub(super) refused_entries: BTreeMap<u64, RefusedEntry>,
     /// Lines rejected at every checked time. Excludes daily entries that are rejected only on some days.
-    pub(super) always_refused: BTreeSet<u64>,
+    pub(super) always_refused_lines: BTreeSet<u64>,
     entries: usize,
     /// Value of `max_open_trades_per_symbol` that would accept all entries. `None` if this limit rejects no entry.
     needed_limit: Option<usize>,
@@ -73,15 +73,20 @@ impl ListRefusals {
             by_line.entry(one.line).or_insert(one);
         }
         let always_refused = open.into_iter().filter(|(_, left)| *left == 0).map(|(line, _)| line).collect();
-        Self { refused: by_line, always_refused, entries: entries.len(), needed_limit }
+        Self {
+            refused_entries: by_line,
+            always_refused_lines: always_refused,
+            entries: entries.len(),
+            needed_limit,
+        }
     }
 
     pub(super) fn describe(&self) -> Option<String> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for one in self.refused.values() {
+        for one in self.refused_entries.values() {
             *counts.entry(refusal_reason(one.rule)).or_default() += 1;
         }
-        let total = self.refused.len();
+        let total = self.refused_entries.len();
         let (first, _) = counts.first_key_value()?;
         let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
         let why = if counts.len() == 1 { first.clone() } else { parts.collect::<Vec<_>>().join(", ") };
@@ -111,7 +116,7 @@ fn replay(
         running.sort_by_key(|running| running.known);
         while running.first().is_some_and(|first| first.known <= due.at) {
             let ended = running.remove(0);
-            let draw = TradeSettlement::by_operator(ended.intent, Outcome::Draw, Money::ZERO);
+            let draw = TradeSettlement::from_operator(ended.intent, Outcome::Draw, Money::ZERO);
             feed(&mut session, ended.known, EventKind::Settled(draw), &mut actions);
         }
         actions.clear();

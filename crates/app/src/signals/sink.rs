@@ -104,7 +104,7 @@ impl SignalSink {
         is_sent && answered.await.is_ok()
     }
 
-    pub(super) fn report_malformed(&self, problem: &str) {
+    pub(super) fn report_malformed_input(&self, problem: &str) {
         self.report(problem, |count| count.add_malformed(problem));
     }
 
@@ -112,7 +112,7 @@ impl SignalSink {
         self.report(&format!("line {line}: {problem}"), |count| count.add_malformed(problem));
     }
 
-    pub(super) fn report_throttled(&self, problem: &str) {
+    pub(super) fn report_throttling(&self, problem: &str) {
         self.report(problem, |count| count.turned_away += 1);
     }
 

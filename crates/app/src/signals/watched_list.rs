@@ -98,7 +98,7 @@ impl WatchedList {
                     }
                     let now = sink.now();
                     for problem in self.describe_contradictions(now) {
-                        sink.report_malformed(&problem);
+                        sink.report_malformed_input(&problem);
                     }
                     for due in self.take_due_entries(now) {
                         if !sink.send(self.build_order(&due, &sink), held.clone()).await {
@@ -116,7 +116,7 @@ impl WatchedList {
                                 self.faults.clear();
                             }
                             Err(problem) => {
-                                sink.report_malformed(&problem);
+                                sink.report_malformed_input(&problem);
                                 self.faults.truncate(MAX_REMEMBERED_FAULTS - 1);
                                 self.faults.insert(0, problem);
                             }

@@ -53,7 +53,7 @@ pub(super) async fn serve(
         let served = Arc::clone(&served);
         async move { served.answer(request, sender).await }
     };
-    let on_too_many = || sink.report_throttled("too many concurrent connections");
+    let on_too_many = || sink.report_throttling("too many concurrent connections");
     let send_in_order = async {
         while let Some(order) = waiting.recv().await {
             if !sink.send(order, Hold::none()).await {
@@ -117,7 +117,7 @@ impl Webhook {
             Ok(Some(order)) => self.accept(order),
             Err(Rejection::Quiet(status, problem)) => respond(status, &json!({ "error": problem })),
             Err(Rejection::Malformed(status, problem)) => {
-                self.sink.report_malformed(&problem);
+                self.sink.report_malformed_input(&problem);
                 respond(status, &json!({ "error": problem }))
             }
         }
@@ -154,7 +154,7 @@ impl Webhook {
     }
 
     fn throttle(&self, wait: Duration) -> Answer {
-        self.sink.report_throttled("more signals than signals.requests_per_minute");
+        self.sink.report_throttling("more signals than signals.requests_per_minute");
         let problem = "too many signals: see signals.requests_per_minute";
         let mut answer = respond(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": problem }));
         let seconds = wait.as_millis().div_ceil(1_000).max(1);
@@ -196,7 +196,7 @@ impl Webhook {
         let own = head.headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok());
         let bearer = || head.headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
         let given = own.or_else(bearer).map(str::trim).or(in_body);
-        if !given.is_some_and(|given| self.secret.is(given)) {
+        if !given.is_some_and(|given| self.secret.matches(given)) {
             let problem = match (given, &raw) {
                 (None, Err(_)) => format!(
                     "a request from {peer} has no secret in {SECRET_HEADER}, and none can be read from the body: it is not a JSON object or has a duplicate key"

@@ -1,7 +1,7 @@
 //! Object storage operations for commands.
 
 use crate::error::{AppError, ErrorKind};
-use candlewick_storage::{Kept, Object, ObjectUrl, Storage, StorageError};
+use candlewick_storage::{Object, ObjectUrl, PutOutcome, Storage, StorageError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl RemoteFolder {
         let url = self.url.join(name);
         let version =
             |object| Ok::<_, AppError>(StoredVersion { hash: blake3::hash(&read(&url, &object)?), object });
-        let found = self.storage.look(&url)?.map(version).transpose()?;
+        let found = self.storage.find_object(&url)?.map(version).transpose()?;
         seen.insert(name.to_owned(), found);
         Ok(())
     }
@@ -88,9 +88,10 @@ impl RemoteFolder {
             return Ok(true);
         }
         let url = self.url.join(name);
-        let kept = self.storage.keep(&url, bytes, before.as_ref().map(|before| &before.object))?;
-        let is_ours = kept != Kept::Others;
-        if is_ours && let Some(object) = self.storage.look(&url)? {
+        let kept =
+            self.storage.put_if_unchanged(&url, bytes, before.as_ref().map(|before| &before.object))?;
+        let is_ours = kept != PutOutcome::Conflict;
+        if is_ours && let Some(object) = self.storage.find_object(&url)? {
             seen.insert(name.to_owned(), Some(StoredVersion { object, hash }));
         }
         Ok(is_ours)
@@ -99,13 +100,13 @@ impl RemoteFolder {
 
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
     let (url, storage) = connect(path)?;
-    let Some(object) = storage.look(&url)? else { return Ok(None) };
+    let Some(object) = storage.find_object(&url)? else { return Ok(None) };
     Ok(Some(storage.read(&url, &object)?))
 }
 
 pub fn exists(path: &Path) -> Result<bool, AppError> {
     let (url, storage) = connect(path)?;
-    Ok(storage.look(&url)?.is_some())
+    Ok(storage.find_object(&url)?.is_some())
 }
 
 /// Uploads a local file atomically, replacing an existing object.
@@ -117,8 +118,8 @@ pub fn put_file(path: &Path, file: &Path) -> Result<(), AppError> {
 pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
     let (url, storage) = connect(path)?;
     let missing = || StorageError::Missing { url: url.to_string() };
-    let object = storage.look(&url)?.ok_or_else(missing)?;
-    let content = format!("{url} {} {}", object.size, object.version.text());
+    let object = storage.find_object(&url)?.ok_or_else(missing)?;
+    let content = format!("{url} {} {}", object.size, object.version.to_text());
     let name = format!("{}-{}", &blake3::hash(content.as_bytes()).to_hex()[..16], url.name());
     let copy = folder.join(name);
     if fs::metadata(&copy).is_ok_and(|there| there.len() == object.size) {

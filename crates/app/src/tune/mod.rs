@@ -5,11 +5,11 @@ use crate::candles::{
     CandleStore, DataName, candle_store, has_candles_for, parse_data_names, stored_series_for,
     suggest_catalog_series,
 };
-use crate::configuration::{Base, LoadedConfig};
+use crate::configuration::{BaseLayer, LoadedConfig};
 use crate::data::check::CheckTarget;
 use crate::error::AppError;
 use crate::progress::Progress;
-use crate::search::{Layout, LayoutTerms, PreparedSearch, SearchTerms, best_bot, find_bot_index};
+use crate::search::{Layout, LayoutTerms, PreparedSearch, SearchTerms, find_bot_index, render_best_bot};
 use crate::shell::quote_for_shell;
 use crate::storage::is_storage_url;
 use candlewick_backtest::BacktestSettings;
@@ -18,7 +18,7 @@ use candlewick_history::{CheckSettings, ImportSettings, Remedy};
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::testkit::{Market, Subject};
 use candlewick_sdk::{Millis, Registry, Series};
-use candlewick_search::sweep::{Replay, Search};
+use candlewick_search::sweep::{BacktestRunner, Search};
 use candlewick_search::walk_forward::WalkForwardData;
 use serde::Serialize;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub struct TunePlan<'a> {
     pub terms: SearchTerms,
     pub prepared: PreparedSearch<'a>,
     pub layout: LayoutTerms,
-    pub is_fixed: bool,
+    pub is_bot_unchanged: bool,
     pub parameters_without_range: Vec<String>,
     /// Parameters of the combination itself, such as `within`. They are searched only if they are named explicitly.
     pub combination_parameters: Vec<String>,
@@ -83,7 +83,14 @@ impl<'a> TunePlan<'a> {
             prepared.apply_terms(&terms)?;
         }
         let layout = layout_for(&prepared, hold_out, is_fixed)?;
-        Ok(Self { terms, prepared, layout, is_fixed, parameters_without_range, combination_parameters })
+        Ok(Self {
+            terms,
+            prepared,
+            layout,
+            is_bot_unchanged: is_fixed,
+            parameters_without_range,
+            combination_parameters,
+        })
     }
 
     pub fn terms_before_hold_out(&self, layout: &Layout) -> SearchTerms {
@@ -93,7 +100,7 @@ impl<'a> TunePlan<'a> {
         terms
     }
 
-    pub fn subject(&self, layout: &Layout) -> Result<(Subject, Market), AppError> {
+    pub fn validation_input(&self, layout: &Layout) -> Result<(Subject, Market), AppError> {
         let PreparedSearch { entry, candles, settings: BacktestSettings { session, .. }, .. } =
             &self.prepared;
         let no_candles = || AppError::data("the bot has no candles before the hold-out");
@@ -112,9 +119,9 @@ impl<'a> TunePlan<'a> {
         Ok(format!("trials-{}", &blake3::hash(whole.to_string().as_bytes()).to_hex()[..12]))
     }
 
-    pub fn unchanged_bot(&self) -> Result<Option<String>, AppError> {
+    pub fn render_unchanged_bot(&self) -> Result<Option<String>, AppError> {
         let bot = self.prepared.settings.session.bots.first();
-        bot.map(|bot| best_bot(&self.prepared, bot)).transpose()
+        bot.map(|bot| render_best_bot(&self.prepared, bot)).transpose()
     }
 }
 
@@ -123,7 +130,7 @@ fn load_bot_to_tune(
     files: &[PathBuf],
     registry: &Registry,
 ) -> Result<(LoadedConfig, BotSettings), AppError> {
-    let loaded = LoadedConfig::read(files, Base::Sandbox, terms.candles.flags())?;
+    let loaded = LoadedConfig::read(files, BaseLayer::Sandbox, terms.candles.flags())?;
     if loaded.has_built_in_bots() {
         let help = "pass a rule file, as in `candlewick tune rule.toml --data BTCUSDT_1m.csv`, or a configuration with a bot, \
                     as in `candlewick tune --config bot.toml`";
@@ -142,8 +149,9 @@ fn layout_for(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> R
         return Ok(usual);
     }
     let PreparedSearch { loaded, entry, settings, space, candles, .. } = prepared;
-    let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-    let course = WalkForwardData { whole, balance: loaded.initial_balance()? };
+    let whole =
+        BacktestRunner { settings, entry, space, candles: &candles.series, markets: &candles.markets };
+    let course = WalkForwardData { replay: whole, balance: loaded.initial_balance()? };
     let step = course.alignment();
     let divided = usual.divide(&course.span(), step, course.purge())?;
     let part = Millis::new(divided.settings.test.get() * USUAL_PARTS / FIXED_PARTS).floor_to(step).max(step);
@@ -370,7 +378,7 @@ mod tests {
         let store = CandleStore {
             catalog: Catalog::new(folder.path()),
             cache: None,
-            objects: folder.path().to_owned(),
+            object_folder: folder.path().to_owned(),
             longer_share_percent: 50.0,
         };
         let candle = |minute: i64| {

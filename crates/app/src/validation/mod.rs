@@ -7,12 +7,12 @@ mod supervise;
 
 pub use elsewhere::verify_best_set;
 pub use process::{ThisProgram, answer_request};
-pub use supervise::Unfinished;
+pub use supervise::UnfinishedCheck;
 
 use crate::bots::build_error_kind;
 use crate::configuration::ProblemKind;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
-use candlewick_records::{counted, table};
+use candlewick_records::{count_text, table};
 use candlewick_sdk::testkit::{
     Check, CheckReport, Finding, FirstRun, Market, Position, Subject, UnseenWalk, Validation,
     ValidationError, at_interval, candles_needed, check_clock, random_walk, synthetic_markets, validate,
@@ -58,7 +58,7 @@ struct CheckedMarket {
 pub struct ValidationOptions {
     pub seed: u64,
     /// Number of candles in the unseen random walk. `None` means as many as one run processes in about 0.1 s.
-    pub unseen: Option<usize>,
+    pub unseen_candles: Option<usize>,
     pub program: ThisProgram,
     pub limit: Duration,
 }
@@ -77,7 +77,7 @@ pub enum CheckError {
     TooFewCandles { message: String },
     #[error(transparent)]
     #[serde(skip)]
-    Unfinished(Unfinished),
+    Unfinished(UnfinishedCheck),
 }
 
 impl From<ValidationError> for CheckError {
@@ -109,7 +109,7 @@ pub fn examine(
     let market = market.map(|market| keep_newest(market, MAX_CANDLES));
     let (name, candles) = market.map(|market| (market.name, market.candles)).unzip();
     let candles = candles.unwrap_or_default();
-    let ValidationOptions { seed, unseen, limit, .. } = *options;
+    let ValidationOptions { seed, unseen_candles: unseen, limit, .. } = *options;
     let examination = Examination { market: name, given, seed, unseen, limit };
     let examined = options.program.examine(subject, &candles, examination, progress);
     examined.map_err(CheckError::Unfinished)?
@@ -235,13 +235,13 @@ impl ValidationReport {
         let older: usize = self.markets.iter().map(|market| market.given - market.candles).sum();
         let signals = match self.validation.as_ref().map(|validation| validation.signals) {
             Some(0) => "The strategy gave no signals on these candles, so the checks cover little: use --data or other parameters.".to_owned(),
-            Some(all) => format!("The strategy gave {} on these candles.", counted(all, "signal", "signals")),
+            Some(all) => format!("The strategy gave {} on these candles.", count_text(all, "signal", "signals")),
             None => "The strategy was not run on these candles.".to_owned(),
         };
         if older == 0 {
             return signals;
         }
-        let not_checked = counted(older, "candle before these was", "candles before these were");
+        let not_checked = count_text(older, "candle before these was", "candles before these were");
         format!("{signals} {not_checked} not checked: use a file that ends earlier.")
     }
 }

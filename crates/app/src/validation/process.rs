@@ -1,6 +1,6 @@
 //! Requests to run a strategy in another process of the same program, and the replies.
 
-use super::supervise::{Message, OutputMode, Unfinished, report_position, send_message, supervise};
+use super::supervise::{Message, OutputMode, UnfinishedCheck, report_position, send_message, supervise};
 use super::{CheckError, ValidationReport, examine_in_process};
 use candlewick_sdk::testkit::{Decision, Market, Subject};
 use candlewick_sdk::{BotContext, Candle, Interval, Millis, Ohlcv, Registry, Symbol};
@@ -104,7 +104,7 @@ impl ThisProgram {
         candles: &[Candle],
         examination: Examination,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Result<ValidationReport, CheckError>, Unfinished> {
+    ) -> Result<Result<ValidationReport, CheckError>, UnfinishedCheck> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         let limit = examination.limit;
@@ -128,8 +128,8 @@ impl Request {
         limit: Duration,
         printed: OutputMode,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<T, Unfinished> {
-        let bytes = encode(self, candles).map_err(|error| Unfinished::NotStarted(error.into()))?;
+    ) -> Result<T, UnfinishedCheck> {
+        let bytes = encode(self, candles).map_err(|error| UnfinishedCheck::NotStarted(error.into()))?;
         supervise(command, bytes, &self.nonce, limit, printed, progress)
     }
 }

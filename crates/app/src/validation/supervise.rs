@@ -70,9 +70,9 @@ pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
     limit: Duration,
     printed: OutputMode,
     progress: &mut dyn FnMut(u64),
-) -> Result<T, Unfinished> {
+) -> Result<T, UnfinishedCheck> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = ChildGuard(command.spawn().map_err(Unfinished::NotStarted)?);
+    let mut child = ChildGuard(command.spawn().map_err(UnfinishedCheck::NotStarted)?);
     // This sender keeps the channel open after the child has closed its pipes.
     let (sender, output) = mpsc::sync_channel(MAX_QUEUED_LINES);
     if let Some(mut input) = child.0.stdin.take() {
@@ -102,7 +102,7 @@ pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
 }
 
 impl<T> Supervision<'_, T> {
-    fn wait(mut self, limit: Duration) -> Result<T, Unfinished> {
+    fn wait(mut self, limit: Duration) -> Result<T, UnfinishedCheck> {
         let mut ended: Option<(ExitStatus, Duration)> = None;
         loop {
             (self.progress)(self.begun);
@@ -124,16 +124,20 @@ impl<T> Supervision<'_, T> {
             }
             let now = self.watch.elapsed();
             if ended.is_none() {
-                let status = self.child.0.try_wait().map_err(Unfinished::NotStarted)?;
+                let status = self.child.0.try_wait().map_err(UnfinishedCheck::NotStarted)?;
                 ended = status.map(|status| (status, now));
             }
             match ended {
                 // A process started by the strategy may still hold the pipes.
                 Some((status, at)) if self.open_pipes == 0 || now > at + EXIT_GRACE => {
-                    return Err(Unfinished::Ended { status, stage: self.stage, last_line: self.last_line });
+                    return Err(UnfinishedCheck::Ended {
+                        status,
+                        stage: self.stage,
+                        last_line: self.last_line,
+                    });
                 }
                 None if now > limit => {
-                    return Err(Unfinished::TimedOut { limit, elapsed: now, stage: self.stage });
+                    return Err(UnfinishedCheck::TimedOut { limit, elapsed: now, stage: self.stage });
                 }
                 Some(_) | None => {}
             }
@@ -234,7 +238,7 @@ impl Stage {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum Unfinished {
+pub enum UnfinishedCheck {
     #[error("cannot start the process that checks the strategy: {0}")]
     NotStarted(#[source] std::io::Error),
     #[error("the strategy {} {}{}", describe_end(*status), stage.describe(), describe_last_line(last_line))]
@@ -243,7 +247,7 @@ pub enum Unfinished {
     TimedOut { limit: Duration, elapsed: Duration, stage: Stage },
 }
 
-impl Unfinished {
+impl UnfinishedCheck {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "check that this program is executable and may start processes",
@@ -302,7 +306,7 @@ mod tests {
 
     const NONCE: &str = "n0nce";
 
-    fn run(script: &str, limit: Duration) -> Result<u32, Unfinished> {
+    fn run(script: &str, limit: Duration) -> Result<u32, UnfinishedCheck> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
         supervise(command, b"request\n".to_vec(), NONCE, limit, OutputMode::Hidden, &mut |_| {})

@@ -45,7 +45,7 @@ impl DailyProfits {
     }
 
     #[inline]
-    pub fn settle(&mut self, at: Millis, profit: Money) {
+    pub fn add_profit(&mut self, at: Millis, profit: Money) {
         if !self.hours.contains(&at) {
             self.advance_to(at);
         }
@@ -64,7 +64,7 @@ impl DailyProfits {
         self.hours = start..start + Millis::DAY;
     }
 
-    pub fn days(&self) -> &[f64] {
+    pub fn profits(&self) -> &[f64] {
         &self.days
     }
 
@@ -137,9 +137,9 @@ mod tests {
     fn check(profits: &[(i64, i64)], days: i64, expected: Option<f64>) {
         let mut fold = DailyProfits::new(&(Millis::ZERO..Millis::DAY * days));
         for (hour, profit) in profits {
-            fold.settle(Millis::HOUR * *hour, Money::from_minor(*profit));
+            fold.add_profit(Millis::HOUR * *hour, Money::from_minor(*profit));
         }
-        near(DailyRatios::new(fold.days(), Money::from_minor(100)).sharpe, expected);
+        near(DailyRatios::new(fold.profits(), Money::from_minor(100)).sharpe, expected);
         near(fold.sharpe(), expected);
     }
 

@@ -43,7 +43,7 @@ impl DrawdownTracker {
     }
 
     #[inline]
-    pub fn settle(&mut self, at: Option<Millis>, profit: Money) {
+    pub fn add_profit(&mut self, at: Option<Millis>, profit: Money) {
         self.balance += profit;
         if self.balance >= self.peak {
             if self.is_below {
@@ -83,11 +83,11 @@ impl DrawdownTracker {
         self.balance
     }
 
-    pub fn by_amount(&self) -> Drawdown {
+    pub fn largest_by_amount(&self) -> Drawdown {
         self.by_amount.to_drawdown()
     }
 
-    pub fn by_percent(&self) -> Drawdown {
+    pub fn largest_by_percent(&self) -> Drawdown {
         self.by_percent.to_drawdown()
     }
 }
@@ -132,7 +132,7 @@ mod tests {
     fn fold(profits: &[i64]) -> DrawdownTracker {
         let mut fold = DrawdownTracker::new(START);
         for (second, units) in (1..).zip(profits) {
-            fold.settle(Some(at(second)), Money::from_minor(*units));
+            fold.add_profit(Some(at(second)), Money::from_minor(*units));
         }
         fold
     }
@@ -144,7 +144,11 @@ mod tests {
 
     fn check(profits: &[i64], amount: i64, percent: f64, times: (Seconds, Seconds, Seconds)) {
         let (fold, expected) = (fold(profits), drawdown(amount, percent, times));
-        assert_eq!((fold.by_amount(), fold.by_percent()), (expected, expected), "{profits:?}");
+        assert_eq!(
+            (fold.largest_by_amount(), fold.largest_by_percent()),
+            (expected, expected),
+            "{profits:?}"
+        );
     }
 
     #[test]
@@ -166,16 +170,16 @@ mod tests {
     fn deepest_drawdown_in_percent_may_differ_from_the_deepest_by_amount() {
         // The balance falls from 1,000 to 500, and later from 2,000 to 1,400.
         let fold = fold(&[-500, 1_500, -600]);
-        assert_eq!(fold.by_amount(), drawdown(600, 30.0, (Some(2), Some(3), None)));
-        assert_eq!(fold.by_percent(), drawdown(500, 50.0, (None, Some(1), Some(2))));
+        assert_eq!(fold.largest_by_amount(), drawdown(600, 30.0, (Some(2), Some(3), None)));
+        assert_eq!(fold.largest_by_percent(), drawdown(500, 50.0, (None, Some(1), Some(2))));
     }
 
     #[test]
     fn drawdown_from_zero_has_no_percentage() {
         let mut fold = DrawdownTracker::new(Money::ZERO);
-        fold.settle(Some(at(1)), Money::from_minor(-100));
-        assert_eq!(fold.by_amount(), drawdown(100, 0.0, (None, Some(1), None)));
-        assert_eq!(fold.by_percent(), Drawdown::default());
+        fold.add_profit(Some(at(1)), Money::from_minor(-100));
+        assert_eq!(fold.largest_by_amount(), drawdown(100, 0.0, (None, Some(1), None)));
+        assert_eq!(fold.largest_by_percent(), Drawdown::default());
     }
 
     proptest! {
@@ -188,10 +192,10 @@ mod tests {
             let found = fold(&profits[..curve.len() - 1]);
             let values: Vec<f64> = curve.iter().map(|balance| *balance as f64).collect();
             let share = max_drawdown(&values).unwrap().map_or(0.0, |deepest| deepest.share);
-            prop_assert!((found.by_percent().percent - share * 100.0).abs() < 1e-9);
+            prop_assert!((found.largest_by_percent().percent - share * 100.0).abs() < 1e-9);
             let fall_to = |end: usize| curve[..=end].iter().max().unwrap() - curve[end];
             let amount = (0..curve.len()).map(fall_to).max().unwrap();
-            prop_assert_eq!(found.by_amount().amount, Money::from_minor(amount));
+            prop_assert_eq!(found.largest_by_amount().amount, Money::from_minor(amount));
         }
     }
 }

@@ -138,7 +138,7 @@ impl Streaks {
 }
 
 /// Returns the share of `span` during which at least one settled trade was open, `None` for an empty span.
-pub fn exposure_of(settled: &[&IntentRow], span: &Range<Millis>) -> Option<f64> {
+pub fn trade_exposure(settled: &[&IntentRow], span: &Range<Millis>) -> Option<f64> {
     let time = |from: Millis, until: Millis| OpenTime { from_ms: from.get(), until_ms: until.get() };
     let times: Vec<OpenTime> =
         settled.iter().filter_map(|row| Some(time(row.open_time?, row.close_time?))).collect();

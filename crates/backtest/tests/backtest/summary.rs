@@ -80,7 +80,7 @@ fn candle(close: i64) -> EventKind {
 
 fn settled(intent: IntentId, outcome: Outcome, profit: i64, percent: Option<u32>) -> EventKind {
     let payout = percent.and_then(|percent| Payout::from_parts(percent * 10_000));
-    let settled = TradeSettlement::by_operator(intent, outcome, Money::from_minor(profit));
+    let settled = TradeSettlement::from_operator(intent, outcome, Money::from_minor(profit));
     EventKind::Settled(TradeSettlement { payout, ..settled })
 }
 

@@ -26,7 +26,7 @@ pub struct DownloadSettings {
     /// Interval of the candles.
     pub interval: Interval,
     /// Number of candles per request. A venue may send fewer.
-    pub limit: u64,
+    pub candles_per_request: u64,
     /// Minimum time between two requests.
     pub spacing: Duration,
 }
@@ -48,17 +48,17 @@ pub struct DownloadedWindow {
     /// Closed candles, sorted by time. Different candles with the same time are kept in order of arrival.
     pub candles: Vec<Candle>,
     /// Number of rows that are not valid candles.
-    pub rejected: usize,
+    pub invalid_rows: usize,
     /// Number of requests, excluding retries after failures.
     pub requests: u64,
     /// Lower bound for the venue time of the last answer. All candles had closed by this time.
-    pub seen_at: Millis,
+    pub answered_at: Millis,
 }
 
 impl Download {
     /// Creates a download for ascending ranges of open times. Sends no request yet.
     pub fn new(market: Arc<dyn MarketData>, settings: DownloadSettings, ranges: Vec<Range<Millis>>) -> Self {
-        let windows = Windows::new(settings.interval, ranges, settings.limit);
+        let windows = Windows::new(settings.interval, ranges, settings.candles_per_request);
         Self { requester: CandleRequester::new(market, settings), windows, max_rows: 0, now: None }
     }
 
@@ -93,10 +93,10 @@ impl Download {
         let page = self.requester.request_page(window).await?;
         let now = page.now;
         self.now = self.now.max(Some(now));
-        let may_be_truncated = page.rows >= self.max_rows;
-        self.max_rows = self.max_rows.max(page.rows);
+        let may_be_truncated = page.row_count >= self.max_rows;
+        self.max_rows = self.max_rows.max(page.row_count);
         let coverage = Coverage::new(self.requester.settings.interval, window.clone(), &page.times);
-        let (is_empty, has_forming) = (coverage.is_empty(), page.is_forming);
+        let (is_empty, has_forming) = (coverage.is_empty(), page.has_forming_candle);
         if is_empty {
             self.requester.check_window_is_respected(&page, window).await?;
         }
@@ -116,9 +116,9 @@ impl Download {
 impl DownloadedWindow {
     fn add_page(&mut self, page: CandlePage) {
         self.candles.extend(page.candles);
-        self.rejected += page.unusable;
+        self.invalid_rows += page.unusable_rows;
         self.requests += 1;
-        self.seen_at = self.seen_at.max(page.now);
+        self.answered_at = self.answered_at.max(page.now);
     }
 }
 

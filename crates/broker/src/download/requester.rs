@@ -38,9 +38,9 @@ pub(super) struct CandlePage {
     pub(super) candles: Vec<Candle>,
     /// Distinct open times of all rows that had closed by `now`, including invalid and unrequested rows.
     pub(super) times: Vec<Millis>,
-    pub(super) unusable: usize,
-    pub(super) rows: usize,
-    pub(super) is_forming: bool,
+    pub(super) unusable_rows: usize,
+    pub(super) row_count: usize,
+    pub(super) has_forming_candle: bool,
     /// Lower bound for the venue time of the answer.
     pub(super) now: Millis,
 }
@@ -61,7 +61,7 @@ impl CandleRequester {
             unusable_rows: unusable,
             unusable_times: unsound,
             forming_rows: forming,
-            outside,
+            outside_candles: outside,
         } = reply.value;
         let unreadable = unusable - unsound.len();
         if candles.is_empty() && outside.is_empty() && unsound.is_empty() && forming == 0 && unreadable > 0 {
@@ -77,7 +77,14 @@ impl CandleRequester {
         let is_forming = forming > 0 || !times.iter().all(has_closed);
         times.retain(has_closed);
         let candles = candles.into_iter().filter(|candle| has_closed(&candle.time())).collect();
-        Ok(CandlePage { candles, times, unusable, rows, is_forming, now })
+        Ok(CandlePage {
+            candles,
+            times,
+            unusable_rows: unusable,
+            row_count: rows,
+            has_forming_candle: is_forming,
+            now,
+        })
     }
 
     /// Fails if the page is outside the window and the venue sends the same page for a distant window.

@@ -17,7 +17,7 @@ fn settings(limit: u64) -> DownloadSettings {
     DownloadSettings {
         symbol: Symbol::new("BTCUSDT").unwrap(),
         interval: Interval::MINUTE,
-        limit,
+        candles_per_request: limit,
         spacing: Duration::ZERO,
     }
 }

@@ -2,23 +2,27 @@
 
 use super::report::write_page;
 use crate::arguments::{CandleArguments, parse_journal, replay_basis};
-use crate::combinations::{count_bot_conditions, describe_combinations, replay_gates, rule_numbers_per_bot};
+use crate::combinations::{
+    count_bot_conditions, count_fitted_numbers_per_bot, describe_combinations, replay_gates,
+};
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::host::{host, report_candles};
 use crate::output::{show, write_trades};
 use crate::progress::{StderrBars, with_spinner};
 use candlewick_app::backtest::{BacktestOptions, BacktestRun, LatencyOptions, PreparedBacktest};
-use candlewick_app::candles::{Candles, unset_price_steps};
-use candlewick_app::search::bot_files;
+use candlewick_app::candles::{Candles, missing_price_steps};
+use candlewick_app::search::hash_bot_files;
 use candlewick_backtest::BacktestResult;
-use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, payout_probe_counts};
+use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, payout_probe_count_notices};
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{Delays, counted};
+use candlewick_records::{Delays, count_text};
 use candlewick_report::analysis::{
     Background, Prices, Reversals, Sensitivity, StaleLongerCandle, assumed_payout_percent,
 };
-use candlewick_report::run::{Caveats, PageParts, ReplayBasis, Run, RunReport, Unsettled, VariantCounter};
+use candlewick_report::run::{
+    Caveats, PageParts, ReplayBasis, Run, RunReport, UnsettledStakes, VariantCounter,
+};
 use candlewick_sdk::{CandleSeries, Millis};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
 use candlewick_statistics::AlphaBudget;
@@ -78,7 +82,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
     report_candles(&prepared.candles.series);
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
-    let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, &run.finished.book)?;
+    let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, &run.result.book)?;
     let sensitivity = arguments.sensitivity.then(|| test_sensitivity(&prepared, context)).transpose()?;
     if arguments.no_cache {
         tracing::warn!("--no-cache has no effect: results are no longer cached");
@@ -104,7 +108,7 @@ fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Resul
         return Err(Failure::configuration("--sensitivity does not support signals.list: omit one of them"));
     }
     let repeated = with_spinner("Testing sensitivity", context.global, || {
-        prepared.with_repeat(context.registry, None, Sensitivity::from_repeat)
+        prepared.with_sensitivity_analysis(context.registry, None, Sensitivity::from_analysis)
     });
     Ok(repeated?)
 }
@@ -117,14 +121,14 @@ fn show_report(
 ) -> Result<Ending, Failure> {
     let variants = build_variant_counter(&prepared, arguments, context)?;
     let caveats = collect_caveats(&prepared, arguments);
-    let background = build_background(&prepared, &run.finished, context);
+    let background = build_background(&prepared, &run.result, context);
     let PreparedBacktest { loaded, settings, header, candles, coarse_notice: coarse, .. } = prepared;
-    let BacktestRun { finished, journal_hash, elapsed } = run;
+    let BacktestRun { result: finished, journal_hash, elapsed } = run;
     let span = candles.span();
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
     notices.extend(describe_unbuilt_candles(finished.unbuilt_longer_candles));
-    notices.extend(payout_probe_counts(&settings.session, &finished.book));
+    notices.extend(payout_probe_count_notices(&settings.session, &finished.book));
     notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
@@ -136,7 +140,7 @@ fn show_report(
         balance,
         final_balance: finished.final_balance,
         unsettled_stakes: finished.unsettled_stakes,
-        unsettled: Unsettled::Returned,
+        unsettled: UnsettledStakes::Returned,
         candles: finished.candles,
         span: span.clone(),
         prices,
@@ -173,7 +177,7 @@ fn show_report(
             span: &span,
             prices,
             candles: series,
-            without_sensitivity: SENSITIVITY_HINT,
+            no_sensitivity_reason: SENSITIVITY_HINT,
         };
         write_page(path, &report, parts)?;
     }
@@ -187,7 +191,7 @@ fn build_variant_counter(
 ) -> Result<Option<VariantCounter>, Failure> {
     let PreparedBacktest { loaded, settings, candles, .. } = prepared;
     let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(None) };
-    let files = bot_files(&settings.session.bots)?;
+    let files = hash_bot_files(&settings.session.bots)?;
     let look = Look {
         kind: LookKind::Backtest,
         run: None,
@@ -197,7 +201,7 @@ fn build_variant_counter(
         end: LookEnd::Whole,
     };
     let tried = Variant::from_bots(&settings.session, context.registry, &files);
-    Ok(Some(VariantCounter { ledger, tried, look }))
+    Ok(Some(VariantCounter { ledger, tried_variants: tried, look }))
 }
 
 fn collect_caveats(prepared: &PreparedBacktest, arguments: &BacktestArguments) -> Caveats {
@@ -220,17 +224,17 @@ fn build_background(
         paid_payout_percent: *seen_payout_percent,
         missing_candles: candles.missing_candles(bots),
         untraded_candles: Some(count_untraded_candles(&candles.series, bots, book)),
-        revised_candles: candles.revised,
-        unset_tick_sizes: unset_price_steps(&candles.markets, &simulation.ticks),
+        revised_candles: candles.revised_candles,
+        unset_tick_sizes: missing_price_steps(&candles.markets, &simulation.ticks),
         reversals: candles.series.iter().map(Reversals::from_candles).collect(),
-        rule_numbers: rule_numbers_per_bot(loaded, context.registry),
+        rule_parameter_counts: count_fitted_numbers_per_bot(loaded, context.registry),
         stale_longer_candles: collect_stale_longer_candles(bots, &finished.longer_staleness),
     }
 }
 
 fn describe_unbuilt_candles(count: u64) -> Option<String> {
     (count > 0).then(|| {
-        let candles = counted(count, "longer candle", "longer candles");
+        let candles = count_text(count, "longer candle", "longer candles");
         format!("{candles} not built: too many shorter candles are missing (data.longer_share_percent)")
     })
 }

@@ -36,7 +36,7 @@ const HALT_FILE_HINT: &str =
     "to halt the bot anyway, create a file next to its journal, such as candlewick.db.HALT for candlewick.db";
 
 pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let found = arguments.journal.load_running(context);
+    let found = arguments.journal.load_for_running_bot(context);
     let (paths, journal) = found
         .and_then(|(loaded, url)| Ok((control_paths(&loaded)?, url)))
         .map_err(|failure| failure.hint(HALT_FILE_HINT))?;
@@ -82,7 +82,7 @@ pub(crate) struct ResumeArguments {
 }
 
 pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, journal) = arguments.journal.load_running(context)?;
+    let (loaded, journal) = arguments.journal.load_for_running_bot(context)?;
     let paths = control_paths(&loaded)?;
     let removal = |removed: &Option<PathBuf>| {
         removed.as_ref().map_or(String::new(), |file| format!("Removed {}.\n", file.display()))
@@ -129,7 +129,7 @@ pub(crate) struct ReloadArguments {
 
 pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     // With --journal, the bot is found even if the configuration has become invalid.
-    let (loaded, journal) = arguments.journal.load_running(context)?;
+    let (loaded, journal) = arguments.journal.load_for_running_bot(context)?;
     let state = block_on(reload(&control_paths(&loaded)?, &journal))?;
     let changes = state.reloaded.as_ref().map(|reloaded| &reloaded.changes[..]).unwrap_or_default();
     let what = if changes.is_empty() { "; nothing changed." } else { ":" };
@@ -183,14 +183,14 @@ fn parse_outcome(text: &str) -> Result<Outcome, String> {
 }
 
 pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, url) = arguments.journal.load_running(context)?;
+    let (loaded, url) = arguments.journal.load_for_running_bot(context)?;
     let intent = IntentId::new(arguments.intent);
     let settled = arguments.settled.map(Resolution::Settled);
     let resolution = arguments.adopt.map(Resolution::Adopt).or(settled).unwrap_or(Resolution::NotOpened);
     let decision = Decision { intent, resolution, reason: arguments.reason.clone() };
     let (state, halted) = match block_on(resolve(&loaded, &url, &decision))? {
         ResolveOutcome::ByBot(state) => (Some(state), None),
-        ResolveOutcome::InJournal { halted } => (None, halted),
+        ResolveOutcome::InJournal { halt_reason: halted } => (None, halted),
     };
     let text = || {
         let without_bot = || {

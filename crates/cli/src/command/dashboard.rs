@@ -37,7 +37,7 @@ pub(crate) struct DashboardArguments {
 }
 
 pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, journal) = arguments.journal.load_running(context)?;
+    let (loaded, journal) = arguments.journal.load_for_running_bot(context)?;
     context.set_log_format(&loaded.config.log);
     let watched = WatchedBot { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
     let DashboardArguments { listen, read_only, allow_unencrypted_network, .. } = *arguments;
@@ -88,7 +88,7 @@ async fn serve(
                 }
                 let link = links.borrow_and_update().clone();
                 if context.global.json {
-                    print_json_line(&json!({ "link": link.url, "used": link.used_count }))?;
+                    print_json_line(&json!({ "link": link.url, "used": link.sign_in_count }))?;
                 } else {
                     print(&format!("The link was used. Link for another browser:\n\n  {}\n", link.url))?;
                 }

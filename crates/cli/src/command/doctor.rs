@@ -3,7 +3,7 @@
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::output::{print_coloured, print_json, show_as, table};
-use candlewick_app::configuration::{Base, LoadedConfig};
+use candlewick_app::configuration::{BaseLayer, LoadedConfig};
 use candlewick_app::doctor::{Finding, Mark, examine};
 use candlewick_app::notify::{ChannelTest, send_test_messages};
 use clap::{Args, Subcommand};
@@ -64,7 +64,7 @@ pub(crate) struct TestArguments {
 
 pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     let NotifyCommand::Test(arguments) = command;
-    let loaded = LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?;
+    let loaded = LoadedConfig::read(&context.global.config, BaseLayer::Bare, Vec::new())?;
     let tested = block_on(async {
         Ok::<_, Failure>(send_test_messages(&loaded, arguments.channel.as_deref()).await?)
     })?;

@@ -11,7 +11,7 @@ use candlewick_app::recent::read_recent;
 use candlewick_app::status::Status;
 use candlewick_journal::Reader;
 use candlewick_records::explain::{
-    MomentQuery, MomentRequest, TradeRequest, read_last_decisions, read_moment, read_trade,
+    ExplanationRequest, MomentQuery, MomentRequest, read_last_decisions, read_moment, read_trade,
 };
 use candlewick_records::{TradeFilter, TradeLine, TradeList};
 use candlewick_runtime::control::{FollowedRun, RunState};
@@ -37,7 +37,7 @@ pub(crate) struct StatusArguments {
 }
 
 pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, url) = arguments.journal.load_running(context)?;
+    let (loaded, url) = arguments.journal.load_for_running_bot(context)?;
     let status = block_on(Status::read(&loaded, &url))?;
     if context.global.json || !context.global.quiet {
         show(&status, context.global)?;
@@ -76,7 +76,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
         print_json(&event_schema())?;
         return Ok(Ending::Done);
     }
-    let (loaded, _) = arguments.journal.load_running(context)?;
+    let (loaded, _) = arguments.journal.load_for_running_bot(context)?;
     let paths = control_paths(&loaded)?;
     block_on(async {
         let mut interrupt = Interrupt::new()?;
@@ -120,8 +120,12 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
         let contents = read_recent(&mut reader).await?;
         let (name, registry, is_far) = (arguments.trade.as_str(), context.registry, arguments.indicators);
         Ok::<_, AppError>(
-            read_trade(&mut reader, &contents, &TradeRequest { name, registry, allows_long_replay: is_far })
-                .await?,
+            read_trade(
+                &mut reader,
+                &contents,
+                &ExplanationRequest { name, registry, allows_long_replay: is_far },
+            )
+            .await?,
         )
     })?;
     if arguments.raw {

@@ -86,7 +86,7 @@ fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Endi
         head_hash: verified.head_hash.to_string(),
         raw_exchanges: verified.exchanges,
         raw_exchanges_outside: verified.unsealed_exchanges,
-        snapshots: snapshots.sound,
+        snapshots: snapshots.verified,
         snapshots_not_checked: snapshots.not_checked,
         tables_up_to: match tables {
             TablesCheck::Sound { seq, .. } => Some(seq),
@@ -333,7 +333,7 @@ struct ProjectedTables {
 
 fn run_project(arguments: &ProjectArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let projection = if arguments.rebuild { Projection::Anew } else { Projection::CatchUp };
+    let projection = if arguments.rebuild { Projection::Rebuild } else { Projection::CatchUp };
     let holder = Holder::current_process("candlewick journal project");
     let ProjectionResult { up_to, intents } =
         block_on(async { project_journal(&url, &holder, projection).await.map_err(unwrap_journal_error) })?;

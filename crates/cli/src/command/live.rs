@@ -8,7 +8,7 @@ use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, 
 use crate::progress::StderrBars;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
-use candlewick_app::configuration::{Base, Flag, LoadedConfig, Mode, Problems, RealMoney, journal_url};
+use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Mode, Problems, RealMoney, journal_url};
 use candlewick_app::live::{
     Connection, ControlChannel, EmbeddedVenue, JournalSession, Outcome, ReplaySpan, check_venue,
     connect_remote, record_seen_candles, wait_for_venue,
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     let (base, flags) = base_and_flags(arguments);
     let loaded = LoadedConfig::read(&context.global.config, base, flags)?;
     if arguments.tui {
-        context.log.form.set_json(false);
+        context.log.format.set_json(false);
     } else {
         context.set_log_format(&loaded.config.log);
     }
@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
         let problem = "--real requires the mode \"real\": change the mode, or omit --real";
-        return Err(Problems::from(loaded.problem("account.mode", problem).value("\"demo\"")).into());
+        return Err(Problems::from(loaded.problem("account.mode", problem).with_value("\"demo\"")).into());
     }
     let bots = BotSet::build(&loaded, context.registry)?;
     let stopwatch = Stopwatch::start();
@@ -179,7 +179,7 @@ async fn run_bots(
         is_full_screen: arguments.tui,
         interrupt,
         run_for: arguments.run_for,
-        read_again,
+        read_configuration: read_again,
     })
     .await;
     if let Some(over) = over {
@@ -266,8 +266,12 @@ async fn start_sandbox(
     )?;
     let series = candles::collect_candles(&series);
     let markets = candles::markets_for(&loaded.config.bots, &series);
-    let fine =
-        candles::check_expiries(loaded, &markets, candles::Fineness::Throughout, candles::ALLOW_IN_SANDBOX);
+    let fine = candles::check_expiries(
+        loaded,
+        &markets,
+        candles::Fineness::Throughout,
+        candles::ALLOW_COARSE_IN_SANDBOX,
+    );
     match fine {
         Err(_) if loaded.config.sandbox.allow_coarse => tracing::warn!("{}", candles::COARSE_NOTICE),
         fine => fine?,
@@ -316,8 +320,8 @@ fn build_header(
     ))
 }
 
-fn base_and_flags(arguments: &LiveArguments) -> (Base, Vec<Flag>) {
-    let base = if arguments.sandbox { Base::Sandbox } else { Base::Bare };
+fn base_and_flags(arguments: &LiveArguments) -> (BaseLayer, Vec<Flag>) {
+    let base = if arguments.sandbox { BaseLayer::Sandbox } else { BaseLayer::Bare };
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     let signals = arguments.signals.as_deref();
     let rules = arguments.rules.as_ref().map(|file| candles::rule_bots(file, &arguments.data));

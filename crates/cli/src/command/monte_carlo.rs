@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let (path, folder, others) = planned.locate_plan(PlannedCommand::MonteCarlo, context)?;
             let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
             let (rows, ran_by) = plan.gather(&ResultFolder::open(&folder)?, others)?;
-            let place = (path.as_path(), planned.to_plan_place());
+            let place = (path.as_path(), planned.to_plan_location());
             let progress = StderrBars(context.global);
             let (prepared, differences) = plan.prepare(place, others, context.registry, &progress)?;
             context.print_notes(differences.harmless);
@@ -125,7 +125,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let (path, folder, others) = planned.locate_plan(PlannedCommand::MonteCarlo, context)?;
     let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
     let paths = plan.shard_rows(number)?;
-    let place = (path.as_path(), planned.to_plan_place());
+    let place = (path.as_path(), planned.to_plan_location());
     let (prepared, differences) =
         plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.allowed.iter().chain(&differences.harmless));

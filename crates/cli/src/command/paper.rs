@@ -6,8 +6,8 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, run_until_stopped};
 use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{Base, Flag, LoadedConfig, Problems, RealMoney, journal_url};
-use candlewick_app::live::{JournalSession, Outcome, ReadConfiguration, connect_paper};
+use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney, journal_url};
+use candlewick_app::live::{ConfigurationReader, JournalSession, Outcome, connect_paper};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -39,13 +39,13 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
         Flag::new("--journal", "journal", "url", journal).into_iter().collect()
     };
     let mut journal = flags(arguments.journal.as_deref());
-    let mut loaded = LoadedConfig::read(&context.global.config, Base::Bare, journal.clone())?;
+    let mut loaded = LoadedConfig::read(&context.global.config, BaseLayer::Bare, journal.clone())?;
     if !loaded.is_set("journal.url") {
         journal = flags(Some(DEFAULT_JOURNAL_URL));
-        loaded = LoadedConfig::read(&context.global.config, Base::Bare, journal.clone())?;
+        loaded = LoadedConfig::read(&context.global.config, BaseLayer::Bare, journal.clone())?;
     }
     context.set_log_format(&loaded.config.log);
-    let read_again = live::build_reloader(context, (Base::Bare, journal), RealMoney::NotRequested);
+    let read_again = live::build_reloader(context, (BaseLayer::Bare, journal), RealMoney::NotRequested);
     loaded.check_mode(RealMoney::NotRequested).map_err(Problems::from)?;
     let bots = BotSet::build(&loaded, context.registry)?;
     let stopwatch = Stopwatch::start();
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
 async fn run_bots(
     arguments: &PaperArguments,
     loaded: &LoadedConfig,
-    (bots, read_again): (BotSet, ReadConfiguration),
+    (bots, read_again): (BotSet, ConfigurationReader),
     context: &Context<'_>,
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::new()?;
@@ -87,7 +87,7 @@ async fn run_bots(
         is_full_screen: false,
         interrupt,
         run_for: arguments.run_for,
-        read_again,
+        read_configuration: read_again,
     })
     .await
 }

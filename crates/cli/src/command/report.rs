@@ -5,7 +5,7 @@ use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{show, write_file};
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{RecordedRuns, RecordsError, parity, recorded_candles};
+use candlewick_records::{RecordedRuns, RecordsError, parity, read_recorded_candles};
 use candlewick_report::comparison::Comparison;
 use candlewick_report::page::{ParsedRun, write_comparison_page, write_run_page};
 use candlewick_report::run::{PageParts, RecordedReport, RunReport, build_page};
@@ -39,7 +39,7 @@ pub(super) fn run_report(arguments: &ReportArguments, context: &Context<'_>) -> 
     let (_, url) = arguments.journal.load(context)?;
     let recorded = read_report(&url, arguments.run, arguments.html.is_some())?;
     if let Some(path) = &arguments.html {
-        write_page(path, &recorded.report, recorded.page())?;
+        write_page(path, &recorded.report, recorded.page_parts())?;
     }
     show(&recorded.report, context.global)
 }
@@ -53,7 +53,7 @@ fn read_report(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<
     block_on(async {
         let mut reader = Reader::open(url).await?;
         let part = RecordedRuns::read(&mut reader, run).await?;
-        let candles = if has_candles { recorded_candles(&mut reader, run).await? } else { Vec::new() };
+        let candles = if has_candles { read_recorded_candles(&mut reader, run).await? } else { Vec::new() };
         Ok::<_, RecordsError>(RecordedReport::new(part, candles))
     })
 }
@@ -63,7 +63,7 @@ fn read_run(name: &str) -> Result<ParsedRun, Failure> {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::configuration(format!("--compare {name}: {error}")))?;
-        return ParsedRun::from_page(&text).ok_or_else(|| {
+        return ParsedRun::from_html(&text).ok_or_else(|| {
             let problem = anyhow::anyhow!("--compare {name}: the file is not a report page");
             let help = "write a report page with `backtest --html FILE` or `report --html FILE`";
             Failure::new(FailureKind::Data, problem).hint(help)
@@ -71,7 +71,7 @@ fn read_run(name: &str) -> Result<ParsedRun, Failure> {
     }
     let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
     let recorded = read_report(&url, None, false)?;
-    Ok(ParsedRun::from_run_page(&build_page(&recorded.report, recorded.page())?))
+    Ok(ParsedRun::from_run_page(&build_page(&recorded.report, recorded.page_parts())?))
 }
 
 fn compare(

@@ -8,9 +8,9 @@ use crate::live;
 use crate::output::{print, print_json_line};
 use crate::progress::StderrBars;
 use candlewick_app::candles;
-use candlewick_app::configuration::{Base, Flag, LoadedConfig, Problems, RealMoney};
+use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney};
 use candlewick_app::live::ServedSandbox;
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_sandbox::{
     FaultProfile, RunningSandbox, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };
@@ -44,7 +44,7 @@ pub(crate) struct SandboxArguments {
 }
 
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let loaded = LoadedConfig::read(&context.global.config, Base::Sandbox, to_flags(arguments))?;
+    let loaded = LoadedConfig::read(&context.global.config, BaseLayer::Sandbox, to_flags(arguments))?;
     context.set_log_format(&loaded.config.log);
     loaded.check_mode(RealMoney::NotRequested).map_err(Problems::from)?;
     let mut settings = loaded.config.sandbox.clone();
@@ -108,7 +108,7 @@ fn describe_settings(
         TradedWallet::Real => "real (simulated money)",
     };
     let of_series = |one: &CandleSeries| {
-        format!("{} ({})", one.series(), counted(one.candles().len(), "candle", "candles"))
+        format!("{} ({})", one.series(), count_text(one.candles().len(), "candle", "candles"))
     };
     let candles: Vec<String> = series.iter().map(of_series).collect();
     Ok(format!(

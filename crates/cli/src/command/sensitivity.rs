@@ -8,7 +8,7 @@ use crate::progress::{StderrBars, with_spinner};
 use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
-use candlewick_report::sensitivity::{SensitivityReport, SensitivityTermsReport, write_points};
+use candlewick_report::sensitivity::{SensitivityInputs, SensitivityReport, write_points};
 use candlewick_search::sensitivity::{Sensitivity, SensitivityRow};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -96,7 +96,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let (path, folder, others) = planned.locate_plan(PlannedCommand::Sensitivity, context)?;
     let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let runs = plan.shard_rows(number)?;
-    let place = (path.as_path(), planned.to_plan_place());
+    let place = (path.as_path(), planned.to_plan_location());
     let (prepared, differences) =
         plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.allowed.iter().chain(&differences.harmless));
@@ -111,7 +111,7 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let folder = ResultFolder::open(&folder)?;
     let (rows, ran_by) = plan.gather(&folder, others)?;
-    let place = (path.as_path(), planned.to_plan_place());
+    let place = (path.as_path(), planned.to_plan_location());
     let (prepared, differences) =
         plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.harmless);
@@ -135,7 +135,7 @@ fn write_results(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let backtest = prepared.backtest();
-    let terms = SensitivityTermsReport {
+    let terms = SensitivityInputs {
         runs: prepared.runs,
         balance: backtest.settings.session.money_scale.to_f64(backtest.loaded.initial_balance()?),
         data_hash: backtest.candles.hash.clone(),

@@ -10,7 +10,7 @@ use candlewick_app::signals::{
 };
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_runtime::control::{SignalOrder, SignalOutcome};
 use candlewick_sdk::{CloseType, Direction, escape_hidden};
 use clap::{ArgGroup, Args};
@@ -68,7 +68,7 @@ fn parse_milliseconds(text: &str) -> Result<u32, String> {
 }
 
 pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, _) = arguments.journal.load_running(context)?;
+    let (loaded, _) = arguments.journal.load_for_running_bot(context)?;
     if let Some(path) = &arguments.check {
         let skips = loaded.config.signals.skip_unknown;
         let checked = check_list(&loaded, path, SystemClock::new().now())?;
@@ -146,7 +146,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
         }
     }
     if contradicting > 0 {
-        let what = counted(contradicting, "line contradicts another", "lines contradict others");
+        let what = count_text(contradicting, "line contradicts another", "lines contradict others");
         return Err(Failure::configuration(format!("{what}: keep only one line per time")));
     }
     if entries == 0 {

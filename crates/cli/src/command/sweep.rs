@@ -11,7 +11,7 @@ use candlewick_app::AppError;
 use candlewick_app::bots::locate_search_error;
 use candlewick_app::search::{
     OtherProgram, PlanDifferences, PlannedCommand, PreparedSearch, ResultFolder, SearchPlan, SearchTerms,
-    SweepRun, TriedCount, best_bot, count_sweep,
+    SweepRun, TriedCount, count_sweep, render_best_bot,
 };
 use candlewick_app::validation::verify_best_set;
 use candlewick_broker::clock::Stopwatch;
@@ -20,7 +20,7 @@ use candlewick_report::walk_forward::VerifiedSets;
 use candlewick_sdk::testkit::Subject;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Candidate, DeclarationUse, Record, Replay, SelectionBias, Shard, SharedRunner, Sweep, SweepEnd,
+    BacktestRunner, Candidate, DeclarationUse, Record, SelectionBias, Shard, SharedRunner, Sweep, SweepEnd,
     SweepProgress, SweepWatcher, TrialRow, rank_rows, write_trials_csv, write_trials_parquet,
 };
 use candlewick_search::variants::LookEnd;
@@ -130,8 +130,9 @@ fn run_plan(
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, OtherProgram) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    let OpenedPlan { plan, path, folder, others } = planned.open(PlannedCommand::Sweep, context)?;
-    let terms = plan.terms(planned.to_plan_place());
+    let OpenedPlan { plan, path, folder, other_program: others } =
+        planned.open(PlannedCommand::Sweep, context)?;
+    let terms = plan.terms(planned.to_plan_location());
     let prepared = plan.prepare(&path, &terms, context.registry, &StderrBars(context.global))?;
     let (place, chosen) = ((ResultFolder::open(&folder)?, top), Some((&plan, others)));
     with_sweep((&terms, &prepared), place, chosen, context, |sweep| act(sweep, &plan, others))
@@ -235,7 +236,8 @@ pub(super) fn with_sweep<T>(
 ) -> Result<T, Failure> {
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
     report_candles(&candles.series);
-    let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
+    let replay =
+        BacktestRunner { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
@@ -292,14 +294,17 @@ impl SweepContext<'_> {
         let files = self.write_results(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
         let counted = counted.map(to_sweep_count);
-        let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
+        let tried =
+            SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, variant_count: counted };
         let notices = [candles.notices.as_slice(), &self.notices].concat();
         Ok(Ok(SweepReport::new(&tried, (&candles.hash, &notices), self.top)))
     }
 
     fn check_rejected_sets(&self, rows: &[TrialRow]) -> Result<(), Failure> {
         let refusals = RejectedSets::from_rows(rows);
-        let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
+        let Some(problem) = refusals.first_problem.filter(|_| refusals.count == rows.len()) else {
+            return Ok(());
+        };
         let PreparedSearch { entry, .. } = self.prepared;
         let sets =
             if rows.len() == 1 { "the only set".to_owned() } else { format!("all {} sets", rows.len()) };
@@ -311,7 +316,7 @@ impl SweepContext<'_> {
     pub(super) fn record_planned_sets(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let sets = sweep.search.max_sets(space).map_err(|error| self.to_failure(error))?;
-        self.noted.begin(sets.saturating_sub(known as u64));
+        self.noted.record_planned_sets(sets.saturating_sub(known as u64));
         Ok(())
     }
 
@@ -332,7 +337,7 @@ impl SweepContext<'_> {
             folder.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
         ];
         if let Some(best) = rank_rows(rows).into_iter().find(|row| row.score.is_some()) {
-            let text = best_bot(self.prepared, &space.bot(&best.candidate))?;
+            let text = render_best_bot(self.prepared, &space.bot_settings(&best.candidate))?;
             files.push(folder.put("best.toml", |bytes| bytes.write_all(text.as_bytes()))?);
         }
         Ok(files)
@@ -374,7 +379,7 @@ impl SweepContext<'_> {
 pub(super) fn to_sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCount> {
     counted.map(|TriedCount { variants, planned: under_way, is_first, .. }| SweepCount {
         variants,
-        under_way,
+        planned: under_way,
         is_first,
     })
 }
@@ -384,7 +389,7 @@ const MAX_VERIFIED_SETS: usize = 5;
 
 fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
-    let bot = space.bot(candidate);
+    let bot = space.bot_settings(candidate);
     let Some(own) = candles.series.iter().find(|own| own.series() == bot.series()) else { return Ok(()) };
     let context = bot.context(prepared.settings.session.longer_share_percent);
     let subject = Subject { entry: entry.clone().into_owned(), params: bot.params, bot: context };
@@ -395,7 +400,7 @@ fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) ->
 }
 
 /// Verifies sets that a walk-forward test chose: the set tested on the hold-out, then the most frequently chosen sets.
-pub(super) fn verify_chosen<'a>(
+pub(super) fn verify_chosen_sets<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],
     hold_out: Option<&'a WindowResult>,

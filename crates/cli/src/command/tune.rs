@@ -1,10 +1,10 @@
 //! `tune`: checks a rule, optimizes it and tests it, step by step.
 
-use super::strategy::check::{check_command, check_failure};
+use super::strategy::check::{build_check_command, to_check_failure};
 use super::sweep::with_sweep;
 use super::walk_forward::{WalkResult, run_walk};
 use crate::arguments::parse_percent_within;
-use crate::combinations::count_conditions;
+use crate::combinations::condition_lines;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::report_candles;
@@ -18,7 +18,7 @@ use candlewick_app::search::{
 use candlewick_app::tune::{CheckedCandles, TunePlan, check_candles};
 use candlewick_app::validation::{self, ValidationOptions, ValidationReport};
 use candlewick_app::warm_up::WarmUp;
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::page::write_tune_page;
 use candlewick_report::sweep::SweepReport;
@@ -120,22 +120,22 @@ impl TuneArguments {
 
 impl TuneRun<'_> {
     fn check_strategy(&self) -> Result<(Subject, ValidationReport, Vec<ConditionLine>), Failure> {
-        let (subject, market) = self.plan.subject(&self.layout)?;
+        let (subject, market) = self.plan.validation_input(&self.layout)?;
         let strategy = (subject.entry.name.as_str(), &subject.params);
-        let conditions = count_conditions(self.context.registry, strategy, &subject.bot, &market.candles)?;
+        let conditions = condition_lines(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
         let itself = super::strategy::this_program()?;
         let means = ValidationOptions {
             seed: self.plan.terms.seed,
-            unseen: None,
+            unseen_candles: None,
             program: itself,
             limit: CHECK_TIMEOUT,
         };
         let mut watch = |begun| progress.update(begun, validation::CHECK_COUNT);
         let checked = validation::examine(&subject, Some(market), &means, &mut watch);
         drop(progress);
-        let checked =
-            checked.map_err(|error| check_failure(error, &subject, CANDLES_HINT, self.context.registry))?;
+        let checked = checked
+            .map_err(|error| to_check_failure(error, &subject, CANDLES_HINT, self.context.registry))?;
         let failed = checked.checked.iter().filter(|one| one.finding == Finding::Failed);
         let failed: Vec<String> = failed.map(|one| format!("{}: {}", one.check, one.words)).collect();
         if failed.is_empty() {
@@ -145,13 +145,13 @@ impl TuneRun<'_> {
         let problem = format!("strategy check failed: {}", failed.join("; "));
         let help = format!(
             "the results of this strategy would be worthless; run all checks: {}",
-            check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
+            build_check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
         Err(Failure::failed_check(problem).hint(help))
     }
 
     fn sweep(&self) -> Result<Result<Option<SweepReport>, Ending>, Failure> {
-        if self.plan.is_fixed {
+        if self.plan.is_bot_unchanged {
             self.context.print_notice("sweep: skipped, because no parameter has a range");
             return Ok(Ok(None));
         }
@@ -172,7 +172,7 @@ impl TuneRun<'_> {
         sweep: Option<&SweepReport>,
         stop_flag: &OnceLock<Ending>,
     ) -> Result<Ending, Failure> {
-        let looks = self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found;
+        let looks = self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.descriptions;
         if self.arguments.open_hold_out {
             self.context.print_notes(&looks);
         }
@@ -212,10 +212,10 @@ impl TuneRun<'_> {
             walk_forward: walked.summary(),
             looks,
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
-            places: TuneHints {
+            hints: TuneHints {
                 best,
                 arguments: self.best_bot_arguments(),
-                more: self.describe_missing_candles(candles),
+                more_candles_hint: self.describe_missing_candles(candles),
             },
             gate: self.replay_bot_gate()?,
             files,
@@ -246,7 +246,7 @@ impl TuneRun<'_> {
         }
         let text = match of_sweep {
             Some(text) => Some(text),
-            None => self.plan.unchanged_bot()?,
+            None => self.plan.render_unchanged_bot()?,
         };
         let path = self.best_path();
         let Some(text) = text else { return Ok(None) };
@@ -261,7 +261,8 @@ impl TuneRun<'_> {
     }
 
     fn replay_bot_gate(&self) -> Result<Option<TunedGate>, Failure> {
-        let (Subject { entry, params, bot }, Market { candles, .. }) = self.plan.subject(&self.layout)?;
+        let (Subject { entry, params, bot }, Market { candles, .. }) =
+            self.plan.validation_input(&self.layout)?;
         let followed = replay_gate(&entry, &params, &bot, &candles)?;
         Ok(followed.map(|followed| TunedGate {
             gate: followed.rule.to_string(),
@@ -298,7 +299,7 @@ impl TuneRun<'_> {
     fn describe_bot(&self) -> TunedBot {
         let PreparedSearch { entry, settings, .. } = &self.plan.prepared;
         let bot = settings.session.bots.first();
-        let searched = if self.plan.is_fixed { &[][..] } else { &self.plan.terms.parameters };
+        let searched = if self.plan.is_bot_unchanged { &[][..] } else { &self.plan.terms.parameters };
         TunedBot {
             name: bot.map(|bot| bot.name.clone()).unwrap_or_default(),
             series: bot.map(|bot| format!("{}@{}", bot.symbol, bot.interval)).unwrap_or_default(),
@@ -311,7 +312,7 @@ impl TuneRun<'_> {
     fn collect_notices(&self) -> Vec<String> {
         let without = &self.plan.parameters_without_range;
         let names = without.join(", ");
-        let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
+        let bare = (!without.is_empty() && !self.plan.is_bot_unchanged).then(|| {
             format!("parameters without min and max were not searched: {names}; add --param NAME=FROM..TO to search one")
         });
         let kept = &self.plan.combination_parameters;
@@ -325,7 +326,7 @@ impl TuneRun<'_> {
     }
 
     fn describe_warm_up(&self) -> Option<String> {
-        let (subject, market) = self.plan.subject(&self.layout).ok()?;
+        let (subject, market) = self.plan.validation_input(&self.layout).ok()?;
         let strategy = subject.build().ok()?;
         let Subject { entry, params, bot } = &subject;
         let (named, registry) = ((entry.name.as_str(), params), self.context.registry);
@@ -337,7 +338,7 @@ impl TuneRun<'_> {
 
 fn summarize_checks(checked: &ValidationReport) -> String {
     let of = |finding: Finding| checked.checked.iter().filter(move |one| one.finding == finding);
-    let all = counted(of(Finding::Passed).count(), "check passed", "checks passed");
+    let all = count_text(of(Finding::Passed).count(), "check passed", "checks passed");
     let noted: Vec<String> = of(Finding::Noted).map(|one| format!("{}: {}", one.check, one.words)).collect();
     if noted.is_empty() { all } else { format!("{all}; noted: {}", noted.join("; ")) }
 }
@@ -346,7 +347,7 @@ fn to_candle_step(candles: &CheckedCandles) -> Result<StepResult, Failure> {
     let document = to_value(candles).map_err(Failure::unexpected)?;
     let span = format!(
         "{} from {} to {}",
-        counted(candles.candles, "candle", "candles"),
+        count_text(candles.candles, "candle", "candles"),
         candlewick_records::utc(candles.from),
         candlewick_records::utc(candles.to)
     );

@@ -1,6 +1,6 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
-use super::sweep::{to_sweep_count, verify_chosen};
+use super::sweep::{to_sweep_count, verify_chosen_sets};
 use crate::arguments::replay_basis;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -163,11 +163,12 @@ fn run_plan(
     (hold_out, shard): (HoldOutUse, Option<u64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let OpenedPlan { plan, path, folder, others } = arguments.open(PlannedCommand::WalkForward, context)?;
+    let OpenedPlan { plan, path, folder, other_program: others } =
+        arguments.open(PlannedCommand::WalkForward, context)?;
     let Some(layout) = plan.walk.as_ref().map(|walk| walk.layout.clone()) else {
         return Err(Failure::configuration("the plan has no walk-forward windows"));
     };
-    let terms = plan.terms(arguments.to_plan_place());
+    let terms = plan.terms(arguments.to_plan_location());
     let prepared = plan.prepare(&path, &terms, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
@@ -223,7 +224,7 @@ pub(super) fn run_walk(
         Some(HoldOutOutcome::Opened { result, .. }) => Some(&**result),
         Some(HoldOutOutcome::Locked { .. }) | None => None,
     };
-    let verified = verify_chosen(prepared, &outcome.windows, opened)?;
+    let verified = verify_chosen_sets(prepared, &outcome.windows, opened)?;
     let caveats = collect_caveats((terms, prepared), counted.as_ref());
     let (report, all) = build_report(&outcome, prepared, (&walk.layout, &caveats, notices))?;
     let counted = counted.map(to_sweep_count);
@@ -258,8 +259,8 @@ fn collect_caveats(
         Caveats::for_replay(basis, &prepared.settings.simulation, &prepared.settings.session.bots);
     match counted {
         // Each window chooses its own set. Therefore, the number of whole walk-forward runs is the number of variants.
-        Some(Ok(tried)) => caveats.count(tried.walks, None),
-        Some(Err(error)) => caveats.count(0, Some(&error.to_string())),
+        Some(Ok(tried)) => caveats.set_variant_count(tried.walks, None),
+        Some(Err(error)) => caveats.set_variant_count(0, Some(&error.to_string())),
         None => caveats.mark_uncounted(),
     }
     caveats
@@ -276,9 +277,9 @@ fn build_report(
         HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),
         HoldOutOutcome::Opened { opening, result } => {
             let OpeningRecord { at, number, openings_for_others: others, looks } = opening.clone();
-            let KnownLooks { found: looks, unknown_reason: looks_unknown } = looks;
+            let KnownLooks { descriptions: looks, unknown_reason: looks_unknown } = looks;
             let opening = HoldOutOpening { at, number, others, looks, looks_unknown };
-            HoldOut::opened(result, (space, sweep.objective), &opening, caveats.clone())
+            HoldOut::from_opening(result, (space, sweep.objective), &opening, caveats.clone())
         }
     });
     Ok(WalkForwardReport::new(WalkForwardResult {
@@ -309,7 +310,7 @@ fn write_results(
     if let Some(all) = all {
         let bots = &settings.session.bots;
         let mut caveats = caveats.clone();
-        caveats.count_gaps(&all.book);
+        caveats.add_gap_reason(&all.book);
         let facts = RunFacts::new(&all.book, bots, (all.money_scale, &caveats));
         files.push(folder.put("trades.csv.run.json", |bytes| Ok(serde_json::to_writer(bytes, &facts)?))?);
         files.push(

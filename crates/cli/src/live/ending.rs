@@ -8,10 +8,12 @@ use candlewick_app::configuration::LoadedConfig;
 use candlewick_app::live::{Outcome, stop_name};
 use candlewick_engine::{Halt, IntentState, TradeBook};
 use candlewick_journal::JournalError;
-use candlewick_records::{counted, describe_halt, utc};
+use candlewick_records::{count_text, describe_halt, utc};
 use candlewick_report::analysis::{Background, Prices, assumed_payout_percent};
-use candlewick_report::run::{Caveats, Run, RunReport, Unsettled};
-use candlewick_runtime::{Audit, Finished, RuntimeError, StopReason, Tally, Unfinished, UnfinishedKind};
+use candlewick_report::run::{Caveats, Run, RunReport, UnsettledStakes};
+use candlewick_runtime::{
+    Audit, FinishedRun, RuntimeError, StopReason, Tally, UnfinishedKind, UnfinishedTrade,
+};
 use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -84,8 +86,8 @@ fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> 
         scale: settings.money_scale,
         balance: *start_balance,
         final_balance: match unsettled {
-            Unsettled::Returned => finished.free + finished.open_stakes,
-            Unsettled::AtVenue => finished.free,
+            UnsettledStakes::Returned => finished.free + finished.open_stakes,
+            UnsettledStakes::AtVenue => finished.free,
         },
         unsettled_stakes: finished.open_stakes,
         unsettled,
@@ -114,8 +116,8 @@ fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> 
     })
 }
 
-fn exit_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
-    if let Some(error) = finished.not_durable {
+fn exit_result(finished: FinishedRun, scale: MoneyScale) -> Result<Ending, Failure> {
+    if let Some(error) = finished.journal_error {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
         let failure = Failure::from(error).context("the last journal entries may not be durable");
         let hint = "no trade is lost: the next start on this journal recovers missing results from the venue";
@@ -142,7 +144,7 @@ fn exit_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure>
     }
 }
 
-fn wallet_failure(finished: &Finished) -> Option<Failure> {
+fn wallet_failure(finished: &FinishedRun) -> Option<Failure> {
     if let Some(missing) = &finished.missing_wallet {
         let hint = "check the account at the venue; the next run compares the wallet with the trades again";
         return Some(stopped_failure(missing.clone()).hint(hint));
@@ -176,7 +178,7 @@ fn count_findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
     found.map(|(audit, tally)| (audit.as_str().to_owned(), tally.findings)).collect()
 }
 
-fn collect_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
+fn collect_notices(finished: &FinishedRun, scale: MoneyScale) -> Vec<String> {
     let mut notices = unfinished_notices(finished, scale);
     notices.extend(finished.missing_wallet.clone());
     if let Some(difference) = &finished.wallet_difference {
@@ -187,7 +189,7 @@ fn collect_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
         notices.push(format!("external signals: {}", signals.describe().join("; ")));
     }
     if finished.rejected_rows > 0 {
-        let rows = counted(
+        let rows = count_text(
             finished.rejected_rows,
             "row from the venue was not a valid candle and counts as a gap",
             "rows from the venue were not valid candles and count as gaps",
@@ -195,7 +197,7 @@ fn collect_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
         notices.push(rows);
     }
     if finished.dropped_notices > 0 {
-        let lines = counted(finished.dropped_notices, "message was", "messages were");
+        let lines = count_text(finished.dropped_notices, "message was", "messages were");
         notices.push(format!("{lines} not shown: the terminal did not keep up"));
     }
     notices
@@ -212,8 +214,8 @@ pub(super) struct UnfinishedLine {
     close_time: Option<Millis>,
 }
 
-fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLine> {
-    let line = |one: &Unfinished| UnfinishedLine {
+fn unfinished_lines(finished: &FinishedRun, scale: MoneyScale) -> Vec<UnfinishedLine> {
+    let line = |one: &UnfinishedTrade| UnfinishedLine {
         intent_id: one.intent.number(),
         state: one.kind,
         venue_id: one.venue_id.map(|id| id.as_str().to_owned()),
@@ -224,27 +226,31 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
 }
 
 /// Returns whether unsettled stakes are returned or stay at the venue. Without further candles, trades never settle.
-pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
-    if matches!(finished.stop, StopReason::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
+pub(super) const fn stake_holder(finished: &FinishedRun) -> UnsettledStakes {
+    if matches!(finished.stop, StopReason::DataEnds(_)) {
+        UnsettledStakes::Returned
+    } else {
+        UnsettledStakes::AtVenue
+    }
 }
 
-fn unfinished_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
+fn unfinished_notices(finished: &FinishedRun, scale: MoneyScale) -> Vec<String> {
     if finished.unfinished.is_empty() {
         return Vec::new();
     }
     let all = summarize_unfinished(finished, scale);
     let first = match stake_holder(finished) {
-        Unsettled::Returned => format!("{all} when the candles ended; stakes released"),
-        Unsettled::AtVenue => format!("{all} at the venue:"),
+        UnsettledStakes::Returned => format!("{all} when the candles ended; stakes released"),
+        UnsettledStakes::AtVenue => format!("{all} at the venue:"),
     };
     let named = finished.unfinished.iter().take(MAX_LISTED_TRADES).map(|one| describe_unfinished(one, scale));
     let more = finished.unfinished.len().saturating_sub(MAX_LISTED_TRADES);
     let rest = (more > 0).then(|| format!("and {more} more; run `candlewick trades` to list them"));
-    let has_names = stake_holder(finished) == Unsettled::AtVenue;
+    let has_names = stake_holder(finished) == UnsettledStakes::AtVenue;
     std::iter::once(first).chain(named.chain(rest).filter(|_| has_names)).collect()
 }
 
-fn summarize_unfinished(finished: &Finished, scale: MoneyScale) -> String {
+fn summarize_unfinished(finished: &FinishedRun, scale: MoneyScale) -> String {
     let part = |is_included: fn(&UnfinishedKind) -> bool, (one, several): (&str, &str)| {
         let stakes: Vec<_> = finished
             .unfinished
@@ -253,7 +259,7 @@ fn summarize_unfinished(finished: &Finished, scale: MoneyScale) -> String {
             .map(|found| found.stake)
             .collect();
         let noun = if stakes.len() == 1 { "stake" } else { "stakes" };
-        let all = counted(stakes.len() as u64, one, several);
+        let all = count_text(stakes.len() as u64, one, several);
         let stakes = (!stakes.is_empty()).then(|| scale.format(stakes.into_iter().sum()));
         stakes.map(|stakes| format!("{all} ({noun} {stakes})"))
     };
@@ -263,8 +269,8 @@ fn summarize_unfinished(finished: &Finished, scale: MoneyScale) -> String {
     open.into_iter().chain(doubts).collect::<Vec<_>>().join(" and ")
 }
 
-fn describe_unfinished(one: &Unfinished, scale: MoneyScale) -> String {
-    let Unfinished { intent, kind, venue_id, stake, close_time } = one;
+fn describe_unfinished(one: &UnfinishedTrade, scale: MoneyScale) -> String {
+    let UnfinishedTrade { intent, kind, venue_id, stake, close_time } = one;
     let stake = scale.format(*stake);
     let trade = venue_id.as_ref().map(|id| format!("{} at the venue", id.as_str()));
     let trade = trade.unwrap_or_else(|| "venue id unknown".to_owned());
@@ -278,8 +284,8 @@ fn describe_unfinished(one: &Unfinished, scale: MoneyScale) -> String {
     }
 }
 
-fn unfinished_failure(finished: &Finished, scale: MoneyScale) -> Option<Failure> {
-    if finished.unfinished.is_empty() || stake_holder(finished) == Unsettled::Returned {
+fn unfinished_failure(finished: &FinishedRun, scale: MoneyScale) -> Option<Failure> {
+    if finished.unfinished.is_empty() || stake_holder(finished) == UnsettledStakes::Returned {
         return None;
     }
     let all = summarize_unfinished(finished, scale);

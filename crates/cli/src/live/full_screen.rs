@@ -2,11 +2,11 @@
 
 use super::DisplayContext;
 use super::header::Header;
-use super::screen::{DisplayEnd, MAX_QUEUED_NOTICES, Screen, distinct};
+use super::screen::{DisplayEnd, MAX_QUEUED_NOTICES, Screen, collect_distinct};
 use crate::failure::Failure;
 use crate::log::{LogMessage, LogWriter};
 use candlewick_engine::BotSettings;
-use candlewick_runtime::{RequestDemand, Watcher};
+use candlewick_runtime::{NoticeSender, RequestDemand};
 use candlewick_tui::{BotFacts, RunControls, RunFacts, check_terminal, restore_keyboard, show};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -22,18 +22,18 @@ pub(crate) fn check() -> Result<(), Failure> {
 }
 
 /// Starts the full-screen view. If the view is closed before the run ends, the run continues with plain lines.
-pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watcher>, DisplayEnd) {
+pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<NoticeSender>, DisplayEnd) {
     let clock = Arc::clone(&front.connection.clock);
     let (lines, log_lines) = sync_channel(MAX_QUEUED_LINES);
     let controls = RunControls {
-        orders: front.control.sender(),
+        requests: front.control.sender(),
         stop: front.stop.clone(),
         now: Box::new(move || clock.now()),
         log: log_lines,
         has_colours: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
     };
     let facts = build_facts(screen.header.take(), front);
-    let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, screen.interest());
+    let (watcher, mut notices) = NoticeSender::channel(MAX_QUEUED_NOTICES, screen.interest());
     let (ended, has_ended) = oneshot::channel();
     let log = front.log.clone();
     log.send(LogMessage::Divert(lines));
@@ -67,10 +67,10 @@ fn build_facts(header: Option<Header>, front: &DisplayContext<'_>) -> RunFacts {
         venue: header.venue,
         wallet: header.wallet,
         journal: header.journal,
-        requests: requests.strip_prefix("requests ").unwrap_or(&requests).to_owned(),
+        request_summary: requests.strip_prefix("requests ").unwrap_or(&requests).to_owned(),
         scale: config.account.money_scale,
         bots: config.bots.iter().zip(header.bots).map(bot_facts).collect(),
-        symbols: distinct(config.bots.iter().map(|bot| bot.symbol)),
-        series: distinct(config.bots.iter().map(BotSettings::series)),
+        symbols: collect_distinct(config.bots.iter().map(|bot| bot.symbol)),
+        series: collect_distinct(config.bots.iter().map(BotSettings::series)),
     }
 }

@@ -11,10 +11,10 @@ use candlewick_app::lints::{self, LintInput, Stage};
 use candlewick_app::signals::describe_list;
 use candlewick_engine::{
     BotLimitSettings, BotSettings, IfRefused, LadderEntry, PauseSettings, RiskSettings, SessionSettings,
-    StakeSettings, TradeRecord, check_ruin,
+    StakeSettings, TrackRecord, check_ruin,
 };
 use candlewick_journal::JournalUrl;
-use candlewick_records::{counted, format_time};
+use candlewick_records::{count_text, format_time};
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Millis, Money, MoneyScale, Registry, escape_hidden, group_thousands};
@@ -34,7 +34,7 @@ pub(crate) struct Header {
     names: Vec<String>,
     details: Vec<(&'static str, String)>,
     monitoring: Vec<(&'static str, String)>,
-    stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
+    stakes: Option<Box<(SessionSettings, Vec<TrackRecord>)>>,
     pub(super) journal: String,
     control: String,
 }
@@ -61,7 +61,7 @@ impl Header {
         let bots = &loaded.config.bots;
         let own = declared_durations_per_bot(bots, registry);
         let assumed = bots.iter().map(|bot| loaded.config.simulation.payout_of(bot.symbol));
-        let records = assumed.map(TradeRecord::assumed).collect();
+        let records = assumed.map(TrackRecord::from_assumed_payout).collect();
         let mut details: Vec<_> = label_lines("Combined", describe_combinations(bots, registry)).collect();
         details.extend(label_lines("Gates", describe_gates(bots, registry)));
         details.extend(label_lines("Signals", describe_signal_sources(loaded, starts_at)));
@@ -186,7 +186,7 @@ fn format_span(seconds: f64) -> String {
         (0, 0, 0) => format!("{seconds} s"),
         (0, 0, _) => format!("{minutes} min {} s", seconds % 60),
         (0, ..) => format!("{hours} h {} min", minutes % 60),
-        _ => format!("{} {} h", counted(days, "day", "days"), hours % 24),
+        _ => format!("{} {} h", count_text(days, "day", "days"), hours % 24),
     }
 }
 
@@ -233,10 +233,10 @@ fn describe_stake(stake: &StakeSettings) -> String {
                 (LadderEntry::NextCandle, IfRefused::Wait) => ", on the next candle",
                 (LadderEntry::NextCandle, IfRefused::Reset) => ", on the next candle (reset if rejected)",
             };
-            format!("{amount}, x{factor} after a loss, {}{entry}", counted(*levels, "level", "levels"))
+            format!("{amount}, x{factor} after a loss, {}{entry}", count_text(*levels, "level", "levels"))
         }
         StakeSettings::Soros { amount, wins, .. } => {
-            format!("{amount} plus the profit of up to {}", counted(*wins, "win", "wins"))
+            format!("{amount} plus the profit of up to {}", count_text(*wins, "win", "wins"))
         }
         StakeSettings::Kelly { fraction, .. } => format!("{fraction} of Kelly"),
     }
@@ -270,7 +270,7 @@ fn describe_limits(risk: &RiskSettings) -> String {
         describe_count(risk.max_loss_streak, "loss in a row", "losses in a row"),
         describe_count(risk.cooldown_after_loss_s, "s pause after a loss", "s pause after a loss"),
         (risk.cooldown_after_losses > 0).then(|| {
-            let losses = counted(risk.cooldown_after_losses, "loss", "losses");
+            let losses = count_text(risk.cooldown_after_losses, "loss", "losses");
             format!("{} s pause after {losses} in a row", risk.cooldown_after_losses_s)
         }),
     ];
@@ -314,7 +314,7 @@ fn describe_bot_limits(name: &str, own: &BotLimitSettings) -> Option<String> {
 }
 
 fn describe_count(most: u32, one: &str, several: &str) -> Option<String> {
-    (most > 0).then(|| counted(most, one, several))
+    (most > 0).then(|| count_text(most, one, several))
 }
 
 fn describe_amount(most: Decimal, label: &str) -> Option<String> {

@@ -3,8 +3,8 @@
 use crate::terminal::{sanitize_coloured_line, terminal_columns, wrap_indented};
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    ApprovedTrade, Edge, IntentRow, Judgement, Lateness, OpenedTrade, RefusedSignal, RiskSettings, Rule,
-    TradeSettlement, VenueId,
+    ApprovedTrade, EdgeVerdict, IntentRow, Judgement, Lateness, OpenedTrade, RefusedSignal, RiskSettings,
+    Rule, TradeSettlement, VenueId,
 };
 use candlewick_records::format_time;
 use candlewick_runtime::control::Blockage;
@@ -97,10 +97,10 @@ pub(super) fn describe_rejection(
 
 pub(super) fn describe_verdict(judgement: &Judgement, bot: &str) -> String {
     let (style, text) = match judgement.edge {
-        Edge::Open => (NOTE, "undecided"),
-        Edge::Shown => (GOOD, "shown"),
-        Edge::Rejected => (BAD, "ruled out"),
-        Edge::NoLongerHeld => (BAD, "no longer held"),
+        EdgeVerdict::Open => (NOTE, "undecided"),
+        EdgeVerdict::Shown => (GOOD, "shown"),
+        EdgeVerdict::Rejected => (BAD, "ruled out"),
+        EdgeVerdict::NoLongerHeld => (BAD, "no longer held"),
     };
     format!("{bot}: edge {style}{text}{style:#} after {} trades", judgement.trades)
 }

@@ -14,10 +14,10 @@ use crate::interrupt::{Interrupt, sleep_for};
 use crate::log::LogWriter;
 use crate::progress::ReadingProgress;
 use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{Base, Flag, LoadedConfig, Problems, RealMoney};
+use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney};
 use candlewick_app::inspection::find_problems;
 use candlewick_app::live::{
-    self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadConfiguration,
+    self, ConfigurationReader, Connection, ControlChannel, FrontEnd, JournalSession, Outcome,
 };
 use candlewick_runtime::StopReason;
 use candlewick_sdk::Millis;
@@ -44,7 +44,7 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) is_full_screen: bool,
     pub(crate) interrupt: Interrupt,
     pub(crate) run_for: Option<Millis>,
-    pub(crate) read_again: ReadConfiguration,
+    pub(crate) read_configuration: ConfigurationReader,
 }
 
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
@@ -67,20 +67,26 @@ pub(crate) fn run_to_completion<T>(work: impl Future<Output = Result<T, Failure>
 
 pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
     let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, .. } = run;
-    let ReadyRun { context: &Context { global, log, .. }, interrupt, run_for, read_again, .. } = run;
+    let ReadyRun {
+        context: &Context { global, log, .. },
+        interrupt,
+        run_for,
+        read_configuration: read_again,
+        ..
+    } = run;
     let (sender, stop) = mpsc::channel(4);
     let leave = Arc::new(Notify::new());
     let watcher = tokio::spawn(watch_stop_requests(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
     let printed = (global.json && !global.quiet).then(|| EventPrinter::start(&control.events()));
-    let logged = (log.form.is_json() && !global.quiet).then(|| stream::log_events(&control.events(), log));
+    let logged = (log.format.is_json() && !global.quiet).then(|| stream::log_events(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
         full_screen::start(screen, &DisplayContext { loaded, bots, connection, control, stop: sender, log })
     } else {
         screen.show()
     };
-    log.form.set_clock(Some(Arc::clone(&connection.clock)));
+    log.format.set_clock(Some(Arc::clone(&connection.clock)));
     let progress = Box::new(ReadingProgress { global, is_full_screen });
     let front = FrontEnd {
         journal,
@@ -103,18 +109,18 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     }
     // The counts of repeated warnings are printed before the report.
     log.flush();
-    log.form.set_clock(None);
+    log.format.set_clock(None);
     Ok(outcome?)
 }
 
 pub(crate) fn build_reloader(
     context: &Context<'_>,
-    (base, flags): (Base, Vec<Flag>),
+    (base, flags): (BaseLayer, Vec<Flag>),
     real: RealMoney,
-) -> ReadConfiguration {
+) -> ConfigurationReader {
     let (files, registry) = (context.global.config.clone(), context.registry.clone());
     Box::new(move || {
-        let loaded = LoadedConfig::read_again(&files, base, flags.clone())?;
+        let loaded = LoadedConfig::read_for_reload(&files, base, flags.clone())?;
         Problems::check(find_problems(&loaded, real, &registry))?;
         Ok(loaded)
     })

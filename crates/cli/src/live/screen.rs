@@ -16,7 +16,7 @@ use candlewick_engine::{
     RiskSettings, TradeSettlement,
 };
 use candlewick_runtime::control::{Blockage, Phase};
-use candlewick_runtime::{Funds, Interest, Notice, NoticeReceiver, Watcher, describe_skew};
+use candlewick_runtime::{Funds, Interest, Notice, NoticeReceiver, NoticeSender, describe_skew};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, escape_hidden};
 use console::Term;
 use std::io::Write as _;
@@ -56,7 +56,7 @@ pub(crate) struct Screen {
     blocked: Vec<Blockage>,
 }
 
-pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+pub(super) fn collect_distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {
         if !found.contains(&one) {
@@ -69,7 +69,7 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 impl Screen {
     pub(crate) fn new(detail: OutputDetail, loaded: &LoadedConfig, context: &Context<'_>) -> Self {
         let bots = &loaded.config.bots;
-        let is_quiet = context.global.quiet || context.log.form.is_json();
+        let is_quiet = context.global.quiet || context.log.format.is_json();
         Self {
             detail: if is_quiet { OutputDetail::Quiet } else { detail },
             stream: if context.global.json { OutputStream::Error } else { OutputStream::Out },
@@ -78,8 +78,8 @@ impl Screen {
                 .iter()
                 .map(|bot| (escape_hidden(&bot.name).into_owned(), bot.interval.length()))
                 .collect(),
-            symbols: distinct(bots.iter().map(|bot| bot.symbol)),
-            series: distinct(bots.iter().map(BotSettings::series)),
+            symbols: collect_distinct(bots.iter().map(|bot| bot.symbol)),
+            series: collect_distinct(bots.iter().map(BotSettings::series)),
             risk: Some(loaded.config.risk.clone()),
             suspended: None,
             header: None,
@@ -253,11 +253,11 @@ impl Screen {
         format_signed(money, self.scale)
     }
 
-    pub(crate) fn show(mut self) -> (Vec<Watcher>, DisplayEnd) {
+    pub(crate) fn show(mut self) -> (Vec<NoticeSender>, DisplayEnd) {
         if self.detail == OutputDetail::Quiet {
             return (Vec::new(), DisplayEnd(None));
         }
-        let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, self.interest());
+        let (watcher, mut notices) = NoticeSender::channel(MAX_QUEUED_NOTICES, self.interest());
         let (ended, has_ended) = oneshot::channel();
         std::thread::spawn(move || {
             self.show_all(&mut notices);
@@ -274,7 +274,7 @@ impl Screen {
     }
 
     pub(super) fn show_all(&mut self, notices: &mut NoticeReceiver) {
-        while let Some(received) = notices.wait() {
+        while let Some(received) = notices.blocking_next() {
             if received.missed > 0 {
                 let text = format!("{} messages skipped: the terminal did not keep up", received.missed);
                 self.print_line(self.latest, NOTE, "missed", &text);

@@ -36,7 +36,7 @@ impl EventPrinter {
         let is_late = Arc::new(AtomicBool::new(false));
         let leaves = Arc::clone(&is_late);
         std::thread::spawn(move || {
-            while let Some(followed) = follower.wait() {
+            while let Some(followed) = follower.blocking_next() {
                 let printed = match &followed {
                     FollowedEvent::Line(text) => print(text),
                     FollowedEvent::Missed(text) => print(text),

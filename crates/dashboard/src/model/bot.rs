@@ -29,7 +29,7 @@ pub(crate) struct BotFigures {
     pub(crate) settled_by_operator: u64,
     /// Number of the first intent of this bot. Earlier intents belong to other bots that had the same name.
     pub(crate) first_intent: u64,
-    pub(crate) verdict: Option<(u64, VerdictLine)>,
+    pub(crate) cached_verdict: Option<(u64, VerdictLine)>,
     pub(crate) settled: u64,
     intervals: Option<(u64, EdgeIntervals)>,
 }
@@ -43,7 +43,12 @@ impl BotFigures {
         self.peak - self.profit
     }
 
-    pub(crate) fn settle(&mut self, at: Millis, outcome: Outcome, (profit, payout): (Money, Option<Payout>)) {
+    pub(crate) fn add_settlement(
+        &mut self,
+        at: Millis,
+        outcome: Outcome,
+        (profit, payout): (Money, Option<Payout>),
+    ) {
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, payout) {
             // A payout of 0 has no break-even win rate, so the error is ignored.
             let _ = self.mean_break_even.add(payout.to_fraction());
@@ -71,7 +76,7 @@ impl BotFigures {
         after: (Outcome, Money),
     ) {
         self.running_edge.correct_outcome(intent, after.0);
-        (self.intervals, self.verdict) = (None, None);
+        (self.intervals, self.cached_verdict) = (None, None);
         let count = self.count_mut(before.0);
         *count = count.saturating_sub(1);
         *self.count_mut(after.0) += 1;
@@ -106,7 +111,8 @@ impl BotFigures {
     }
 
     pub(crate) fn restore_edge_history(&mut self, old: Self) {
-        (self.edge_points, self.verdict, self.intervals) = (old.edge_points, old.verdict, old.intervals);
+        (self.edge_points, self.cached_verdict, self.intervals) =
+            (old.edge_points, old.cached_verdict, old.intervals);
     }
 
     /// Resets the figures if the name now belongs to a bot with different parameters or code.
@@ -118,12 +124,12 @@ impl BotFigures {
     }
 
     pub(crate) fn verdict_line(&mut self, name: &str, verdict: &BotVerdict) -> VerdictLine {
-        match &self.verdict {
+        match &self.cached_verdict {
             Some((settled, line)) if *settled == self.settled => line.clone(),
             _ => {
                 let intervals = self.intervals();
                 let line = VerdictLine::from_verdict(name, verdict, (self.settled_by_operator, intervals));
-                self.verdict = Some((self.settled, line.clone()));
+                self.cached_verdict = Some((self.settled, line.clone()));
                 line
             }
         }

@@ -160,7 +160,7 @@ impl Model {
             if let Some(note) = reload.filter(|_| stored.line.run == self.run.number) {
                 self.is_reloaded = true;
                 let prepared = self.fold.session.prepare_reload(&note.risk);
-                prepared.map_err(|error| RecordsError::unreadable(stored, error))?;
+                prepared.map_err(|error| RecordsError::unreadable_entry(stored, error))?;
             }
         }
         let Some(recorded) = self.fold.apply_line(stored)? else {
@@ -229,7 +229,7 @@ impl Model {
         }
     }
 
-    pub(crate) fn halt(&self) -> Halt {
+    pub(crate) fn last_halt(&self) -> Halt {
         self.notes.last_halt.clone().unwrap_or_default()
     }
 
@@ -251,7 +251,7 @@ impl Model {
             self.curve.push(at, self.fold.session.ledger().equity());
             if let Some(bot) = bot {
                 bot.settled_by_operator += u64::from(self.trades.book.is_settled_by_operator(intent));
-                bot.settle(at, outcome, (row.profit, EdgeRow::from_row(&row).payout()));
+                bot.add_settlement(at, outcome, (row.profit, EdgeRow::from_row(&row).payout()));
                 bot.record_edge_point();
             }
         }
@@ -292,7 +292,7 @@ impl Model {
     /// Returns the verdict on each bot. If `is_reading` is true, returns cached verdicts instead of new ones.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
-            let latest = |bot: &BotFigures| bot.verdict.as_ref().map(|(_, line)| line.clone());
+            let latest = |bot: &BotFigures| bot.cached_verdict.as_ref().map(|(_, line)| line.clone());
             return self.bots.iter().map(latest).collect();
         }
         let Self { fold, bots, .. } = self;

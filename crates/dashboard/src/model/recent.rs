@@ -46,7 +46,7 @@ impl SnapshotFold {
         run: RecordedRun,
         told: Vec<StoredLine>,
     ) -> Result<Model, RecordsError> {
-        let last = self.fold.last();
+        let last = self.fold.last_seq();
         let first = last.saturating_sub(TAIL_LINES).max(1);
         let mut model = Model::new(run)?;
         model.is_partial = true;
@@ -119,7 +119,7 @@ impl SnapshotFold {
         let risk = self.risk.clone().unwrap_or_else(|| model.run.settings.risk.clone());
         let mut session =
             Session::without_strategies(&SessionSettings { risk, ..model.run.settings.clone() })?;
-        let past = self.fold.hand_over(&mut session).map_err(to_records_error)?;
+        let past = self.fold.restore_into(&mut session).map_err(to_records_error)?;
         model.fold = SessionFold::new(session);
         let names = past.evicted_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
         model.trades = RetainedTrades::new(past.book().clone(), |row| self.intent_origin(row));
@@ -137,7 +137,7 @@ impl SnapshotFold {
     }
 
     fn intent_origin(&self, row: &IntentRow) -> Option<IntentOrigin> {
-        let decided = self.fold.past().decided().get(&row.approved.intent())?;
+        let decided = self.fold.past().decisions().get(&row.approved.intent())?;
         let run = self.runs.iter().find(|run| run.number == decided.run)?;
         IntentOrigin::new(run, decided.bot, decided.seq, decided.at)
     }
@@ -174,7 +174,7 @@ struct OldFigures {
 
 impl TradeFigures {
     fn from_old_trade(old: OldTrade) -> Self {
-        let OldTrade { intent, bot, settled, edge, by_person, .. } = old;
+        let OldTrade { intent, bot, settled, edge, is_by_operator: by_person, .. } = old;
         Self { intent, bot, edge, settled, by_person, is_in_curves: false }
     }
 
@@ -197,8 +197,8 @@ impl OldFigures {
         let mut old: Vec<TradeFigures> = old.into_iter().map(TradeFigures::from_old_trade).collect();
         let book = fold.past().book();
         let young = || book.rows().iter().map(|row| TradeFigures::from_row(row, book));
-        let counted = young().map(|young| young.edge.decided()).min();
-        let counted = counted.or(old.iter().map(|old| old.edge.last() + 1).max()).unwrap_or(0);
+        let counted = young().map(|young| young.edge.decision_number()).min();
+        let counted = counted.or(old.iter().map(|old| old.edge.last_update() + 1).max()).unwrap_or(0);
         let first_settled = young().filter_map(|young| young.settled_at()).min();
         for figure in &mut old {
             let is_before = |settled| first_settled.is_none_or(|first| settled < first);
@@ -210,7 +210,7 @@ impl OldFigures {
         let (mut curve, mut profit) = (MoneyCurve::default(), Money::ZERO);
         let settled = old.iter().filter(|old| old.is_in_curves).copied().collect();
         add_settlements(&mut bots, &mut curve, &mut profit, settled);
-        old.retain(|old| old.edge.last() >= counted || (old.settled.is_some() && !old.is_in_curves));
+        old.retain(|old| old.edge.last_update() >= counted || (old.settled.is_some() && !old.is_in_curves));
         Self { bots, curve, profit, counted, rest: old, count, end }
     }
 
@@ -264,7 +264,7 @@ fn add_settlements(
         let bot = bots.get_mut(figure.bot.index());
         if let Some(bot) = bot.filter(|bot| figure.intent.number() >= bot.first_intent) {
             bot.settled_by_operator += u64::from(figure.by_person);
-            bot.settle(at, outcome, (profit, figure.edge.payout()));
+            bot.add_settlement(at, outcome, (profit, figure.edge.payout()));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::view::{build_limits, build_trades};
-use candlewick_engine::{Header, OpenedTrade, Rejection, ReloadNote, ReloadedBy, TradeSettlement};
+use candlewick_engine::{Header, OpenedTrade, Rejection, ReloadNote, ReloadTrigger, TradeSettlement};
 use candlewick_journal::{ChainHash, Line};
 use candlewick_records::EdgeIntervals;
 use candlewick_sdk::{Money, Outcome};
@@ -66,7 +66,11 @@ impl Written {
     }
 
     fn settle(&mut self, intent: u64, (outcome, profit): (Outcome, Money)) {
-        self.event(EventKind::Settled(TradeSettlement::by_operator(IntentId::new(intent), outcome, profit)));
+        self.event(EventKind::Settled(TradeSettlement::from_operator(
+            IntentId::new(intent),
+            outcome,
+            profit,
+        )));
     }
 
     fn shown(&self) -> Vec<u64> {
@@ -188,7 +192,7 @@ fn limit_usage_matches_the_rules() {
 
     let mut risk = written.model.run.settings.risk.clone();
     risk.daily_loss_limit = 40.into();
-    let note = ReloadNote::new((written.at, ReloadedBy::Command), risk, json!({}), &json!({})).unwrap();
+    let note = ReloadNote::new((written.at, ReloadTrigger::Command), risk, json!({}), &json!({})).unwrap();
     written.take(LineKind::Note, &json!(note));
     written.event(EventKind::Control { control: Control::Reload });
     assert_eq!(written.limits(), expected(40.0));

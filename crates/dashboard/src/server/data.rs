@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::explain::{MomentQuery, MomentRequest, TradeRequest, read_moment, read_trade};
+use candlewick_records::explain::{ExplanationRequest, MomentQuery, MomentRequest, read_moment, read_trade};
 use candlewick_records::{RecordsError, TradePage};
 use candlewick_sdk::{Millis, Symbol};
 use serde::de::{DeserializeOwned, Error as _};
@@ -106,7 +106,7 @@ pub(crate) type ApiResult<T> = Result<Json<T>, Failure>;
 /// Returns the current state of the bot and its journal, without curves, candles and past trades.
 #[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
 pub(crate) async fn state(State(serving): AppState, _: Parameters<NoParameters>) -> Response {
-    ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
+    ([(CONTENT_TYPE, "application/json")], serving.shared.state_json().to_string()).into_response()
 }
 
 /// Kind of item in the singular, such as `bot`, and the names of all items of this kind.
@@ -125,7 +125,7 @@ fn read_model<T>(
     listed: fn(&Model) -> NameList,
     read: impl FnOnce(&Model) -> Option<T>,
 ) -> ApiResult<T> {
-    let known = serving.shared.known();
+    let known = serving.shared.lock_state();
     let not_yet = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is loading: retry later");
     let model = known.model.as_ref().ok_or_else(not_yet)?;
     read(model).map(Json).ok_or_else(|| {
@@ -196,7 +196,7 @@ pub(crate) async fn trades(
         reader.close().await;
         let read = read.map_err(|error| to_failure(&error.into()))?;
         page.trades.extend(read.trades);
-        page.before = read.before;
+        page.before = read.next_before;
     }
     Ok(Json(page))
 }
@@ -288,7 +288,8 @@ async fn read_explanation(serving: &Server, asked: Lookup) -> Result<Value, AppE
     let contents = read_recent(&mut reader).await?;
     let read = match asked {
         Lookup::Trade(name) => {
-            let asked = TradeRequest { name: &name, registry: &watched.registry, allows_long_replay: false };
+            let asked =
+                ExplanationRequest { name: &name, registry: &watched.registry, allows_long_replay: false };
             to_response(&read_trade(&mut reader, &contents, &asked).await?)
         }
         Lookup::Moment(query) => {

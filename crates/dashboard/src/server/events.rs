@@ -72,7 +72,7 @@ impl EventFeed {
         if has_changed {
             self.changes.mark_unchanged();
             // Sends only the newest state, so that slow readers skip outdated states.
-            self.waiting.push_back(Event::default().event("state").data(&*self.shared.state()));
+            self.waiting.push_back(Event::default().event("state").data(&*self.shared.state_json()));
             if let Some(news) =
                 self.shared.lines_after(self.lines, MAX_EVENT_LINES).filter(|news| !news.lines.is_empty())
             {

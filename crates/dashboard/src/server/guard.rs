@@ -170,7 +170,7 @@ const MAX_COOKIES: usize = 16;
 pub struct SignInLink {
     /// One-time sign-in URL. The token follows the `#`; browsers never send this part to a server.
     pub url: String,
-    pub used_count: u64,
+    pub sign_in_count: u64,
 }
 
 /// One-time token and issued cookies. They are stored as hashes and compared in constant time.
@@ -190,7 +190,7 @@ struct Secrets {
 impl Sessions {
     pub(crate) fn new(hosts: &AllowedHosts) -> Result<(Self, watch::Receiver<SignInLink>), DashboardError> {
         let (token, base) = (generate_secret()?, hosts.base_url());
-        let (links, shown) = watch::channel(SignInLink { url: build_url(&base, &token), used_count: 0 });
+        let (links, shown) = watch::channel(SignInLink { url: build_url(&base, &token), sign_in_count: 0 });
         let inner = Mutex::new(Secrets { token: blake3::hash(token.as_bytes()), cookies: VecDeque::new() });
         let secure = if hosts.proxy.is_some() { "; Secure" } else { "" };
         // All ports of an address share their cookies, so the name of the cookie contains the port.
@@ -217,7 +217,7 @@ impl Sessions {
             }
         }
         let url = build_url(&self.base, &next);
-        self.links.send_modify(|link| *link = SignInLink { url, used_count: link.used_count + 1 });
+        self.links.send_modify(|link| *link = SignInLink { url, sign_in_count: link.sign_in_count + 1 });
         Ok(Some(format!("{}={cookie}; HttpOnly; SameSite=Strict; Path=/{}", self.cookie, self.secure)))
     }
 

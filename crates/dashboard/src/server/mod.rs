@@ -142,7 +142,7 @@ pub(crate) const ASSETS: &[Asset] = &[
     asset("/icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
     asset("/look.css", CSS, candlewick_report::look::STYLE),
     asset("/page.css", CSS, include_str!("../page/page.css")),
-    asset("/charts.js", JS, candlewick_report::look::CHARTS),
+    asset("/charts.js", JS, candlewick_report::look::CHARTS_SCRIPT),
     asset("/page.js", JS, include_str!("../page/page.js")),
     asset("/connection.js", JS, include_str!("../page/connection.js")),
     asset("/live_charts.js", JS, include_str!("../page/live_charts.js")),

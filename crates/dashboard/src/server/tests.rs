@@ -142,7 +142,7 @@ async fn accepts_exact_token_once() {
     assert_eq!(served.sign_in(&token).await.status, 200);
     assert_eq!(served.sign_in(&token).await.status, 401, "replayed");
     assert_ne!(served.token(), token);
-    assert_eq!(served.dashboard.sign_in_links.borrow().used_count, 1);
+    assert_eq!(served.dashboard.sign_in_links.borrow().sign_in_count, 1);
 }
 
 #[tokio::test]

@@ -211,12 +211,14 @@ pub(crate) fn build_state(known: &mut KnownState, shared: &SharedState) -> State
         None => "not_running",
     };
     let now = bot.map(|bot| bot.at);
-    let mut run =
-        known.model.as_mut().map(|model| build_run(model, now, known.reading.is_some() && !model.is_partial));
+    let mut run = known
+        .model
+        .as_mut()
+        .map(|model| build_run(model, now, known.read_progress.is_some() && !model.is_partial));
     for of_bot in run.iter_mut().flat_map(|run| &mut run.bots) {
         of_bot.gate = bot.and_then(|bot| bot.gates.as_ref()?.get(&of_bot.name)).cloned();
     }
-    let noted = || known.model.as_ref().filter(|model| model.is_halted).map(Model::halt);
+    let noted = || known.model.as_ref().filter(|model| model.is_halted).map(Model::last_halt);
     let halt = bot.map_or_else(noted, |bot| bot.halt.clone());
     let of_journal = || {
         let model = known.model.as_ref()?;
@@ -229,7 +231,7 @@ pub(crate) fn build_state(known: &mut KnownState, shared: &SharedState) -> State
         read_only: shared.read_only,
         journal: shared.watched.journal.to_string(),
         problem: known.problem.clone(),
-        reading: known.reading,
+        reading: known.read_progress,
         recent: known.model.as_ref().is_some_and(|model| model.is_partial),
         phase,
         reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
@@ -300,7 +302,7 @@ fn build_money(model: &Model) -> Money {
     let is_read = model.run.trading != Some(TradingMode::Paper);
     Money {
         decimals: scale.decimals(),
-        free: scale.to_f64(ledger.free()),
+        free: scale.to_f64(ledger.free_balance()),
         open_stakes: scale.to_f64(ledger.open_stakes()),
         equity,
         peak,

@@ -3,7 +3,7 @@
 use super::SharedState;
 use crate::model::{LineEffect, Model, SnapshotFold};
 use candlewick_journal::{Holder, JournalError, LeaseTerms, LineKind, Reader, StoredLine};
-use candlewick_records::{BETWEEN_RUNS, RecordedRun, RecordsError, is_candle};
+use candlewick_records::{RUN_NUMBER_BETWEEN_RUNS, RecordedRun, RecordsError, is_candle};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -42,17 +42,17 @@ async fn follow_run(shared: &SharedState) -> Result<(), RecordsError> {
             update_holder(shared, &mut reader).await?;
             held = Some(Instant::now());
         }
-        let begin = shared.known().model.is_none();
+        let begin = shared.lock_state().model.is_none();
         if begin {
             old = Box::pin(begin_model(shared, &mut reader)).await?;
         }
-        let seq = shared.known().model.as_ref().map_or(0, Model::seq);
+        let seq = shared.lock_state().model.as_ref().map_or(0, Model::seq);
         let page = reader.lines(seq + 1, PAGE_LINES).await?;
         let is_full = page.len() >= PAGE_LINES as usize;
         let total = if is_full { reader.head().await?.seq } else { 0 };
         if apply_page(shared, page, total, old.as_mut().map(|old| &mut old.recent))? {
             news = Instant::now();
-            shared.notify_changed();
+            shared.notify_subscribers();
         } else if news.elapsed() >= REOPEN_DELAY {
             reader.close().await;
             return Ok(());
@@ -84,15 +84,15 @@ async fn begin_model(shared: &SharedState, reader: &mut Reader) -> Result<Option
         Some((recent, model)) => (model, Some(OldLineFold { recent, model: empty })),
         None => (empty, None),
     };
-    let mut known = shared.known();
-    (known.model, known.reading) = (Some(model), Some((0, lines)));
+    let mut known = shared.lock_state();
+    (known.model, known.read_progress) = (Some(model), Some((0, lines)));
     Ok(old)
 }
 
 /// Discards the model if a different file has replaced the journal, or if the model lacks older lines.
 async fn discard_stale_model(shared: &SharedState, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
-        let mut known = shared.known();
+        let mut known = shared.lock_state();
         if known.model.as_ref().is_some_and(|model| model.is_partial) {
             known.model = None;
         }
@@ -100,8 +100,8 @@ async fn discard_stale_model(shared: &SharedState, reader: &mut Reader) -> Resul
     };
     let Some((seq, hash)) = last else { return Ok(()) };
     if !reader.lines(seq, 1).await?.first().is_some_and(|line| (line.seq, line.hash) == (seq, hash)) {
-        shared.known().model = None;
-        shared.notify_changed();
+        shared.lock_state().model = None;
+        shared.notify_subscribers();
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ fn apply_page(
     total: u64,
     mut recent: Option<&mut SnapshotFold>,
 ) -> Result<bool, RecordsError> {
-    let mut known = shared.known();
+    let mut known = shared.lock_state();
     let Some(model) = known.model.as_mut() else { return Ok(false) };
     let mut is_new = !page.is_empty();
     // A page that contains only candles does not affect money, trades or verdicts.
@@ -136,8 +136,8 @@ fn apply_page(
         Some(_) => {}
         None => {
             let reading = (total > 0).then(|| (model.seq(), total));
-            is_new |= known.reading != reading;
-            known.reading = reading;
+            is_new |= known.read_progress != reading;
+            known.read_progress = reading;
         }
     }
     is_new |= known.problem.take().is_some();
@@ -169,14 +169,14 @@ const NEARBY_LINES: u32 = 500;
 async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
     let head = reader.head().await?.seq;
     let end = reader.lines(head.saturating_sub(u64::from(NEARBY_LINES) - 1).max(1), NEARBY_LINES).await?;
-    let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != BETWEEN_RUNS);
+    let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != RUN_NUMBER_BETWEEN_RUNS);
     let last = last.ok_or(RecordsError::NoRun)?;
     // Run numbers ascend, so a binary search finds the first line of the run.
     let (mut low, mut high) = (1, head);
     while low < high {
         let middle = low + (high - low) / 2;
         let there = reader.lines(middle, NEARBY_LINES).await?;
-        let run = there.iter().map(|stored| stored.line.run).find(|run| *run != BETWEEN_RUNS);
+        let run = there.iter().map(|stored| stored.line.run).find(|run| *run != RUN_NUMBER_BETWEEN_RUNS);
         if run.is_none_or(|run| run >= last) {
             high = middle;
         } else {
@@ -205,28 +205,28 @@ impl OldLineFold {
     ) -> Result<bool, RecordsError> {
         let begun = Instant::now();
         while begun.elapsed() < time {
-            let shown = shared.known().model.as_ref().filter(|model| model.is_partial).map(Model::seq);
+            let shown = shared.lock_state().model.as_ref().filter(|model| model.is_partial).map(Model::seq);
             let Some(shown) = shown else { return Ok(false) };
             let page = reader.lines(self.model.seq() + 1, PAGE_LINES).await?;
             if !is_continuation(self.model.last_line.as_ref(), page.first()) {
-                shared.known().model = None;
+                shared.lock_state().model = None;
                 return Ok(false);
             }
             for line in page.into_iter().filter(|line| line.seq <= shown) {
                 if self.model.apply_line(line)? == LineEffect::OtherRun {
-                    shared.known().model = None;
+                    shared.lock_state().model = None;
                     return Ok(false);
                 }
             }
             let is_whole = self.model.seq() == shown;
-            shared.known().reading = (!is_whole).then(|| (self.model.seq(), shown));
+            shared.lock_state().read_progress = (!is_whole).then(|| (self.model.seq(), shown));
             if is_whole {
                 self.replace_shown_model(shared);
                 return Ok(false);
             }
             tokio::task::yield_now().await;
         }
-        shared.notify_changed();
+        shared.notify_subscribers();
         Ok(true)
     }
 

@@ -34,7 +34,7 @@ impl ApprovedTrade {
     }
 
     /// Restores a trade that an earlier run approved. Such a trade is tracked as unfinished but never opened.
-    pub(crate) const fn recorded(
+    pub(crate) const fn from_record(
         intent: IntentId,
         (bot, symbol): (BotId, SymbolId),
         (direction, expiry, stake): (Direction, Expiry, Money),
@@ -77,11 +77,11 @@ impl OrderTerms {
         }
     }
 
-    pub(crate) const fn renumbered(self, intent: IntentId) -> Self {
+    pub(crate) const fn with_intent(self, intent: IntentId) -> Self {
         Self { intent, ..self }
     }
 
-    pub(crate) const fn with_bot(self, bot: BotId, symbol: SymbolId) -> Self {
+    pub(crate) const fn with_bot_and_symbol(self, bot: BotId, symbol: SymbolId) -> Self {
         Self { bot, symbol, ..self }
     }
 

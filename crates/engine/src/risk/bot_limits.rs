@@ -64,7 +64,7 @@ pub(crate) struct BotLimits {
 
 impl BotLimitSettings {
     /// Returns whether the bot has a loss limit or profit target for a session.
-    pub fn limits_session(&self) -> bool {
+    pub fn has_session_limit(&self) -> bool {
         let amounts = [self.session_loss_limit, self.session_profit_target];
         let percents = [self.session_loss_limit_percent, self.session_profit_target_percent];
         !(amounts.iter().all(is_default) && percents.iter().all(is_default))
@@ -114,7 +114,7 @@ pub(super) fn check_max_trades_per_day(proposal: &Proposal<'_>, view: RiskView<'
 #[inline]
 pub(super) fn check_daily_loss_limit(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
-    let Some(most) = limits.daily_loss_limit.at(view.ledger.day_equity()) else { return Ruling::Pass };
+    let Some(most) = limits.daily_loss_limit.amount_at(view.ledger.day_equity()) else { return Ruling::Pass };
     let profit = view.state.bot_tally(proposal.bot).day_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
@@ -122,7 +122,7 @@ pub(super) fn check_daily_loss_limit(proposal: &Proposal<'_>, view: RiskView<'_>
 #[inline]
 pub(super) fn check_daily_profit_target(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
-    let enough = limits.daily_profit_target.at(view.ledger.day_equity());
+    let enough = limits.daily_profit_target.amount_at(view.ledger.day_equity());
     refuse_if(enough.is_some_and(|enough| view.state.bot_tally(proposal.bot).day_profit >= enough))
 }
 
@@ -132,7 +132,9 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: RiskView<'
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
-    let Some(most) = limits.session_loss_limit.at(view.state.session.equity) else { return Ruling::Pass };
+    let Some(most) = limits.session_loss_limit.amount_at(view.state.session.equity) else {
+        return Ruling::Pass;
+    };
     let profit = view.state.bot_tally(proposal.bot).session_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
@@ -143,7 +145,7 @@ pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: RiskVie
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
-    let enough = limits.session_profit_target.at(view.state.session.equity);
+    let enough = limits.session_profit_target.amount_at(view.state.session.equity);
     refuse_if(enough.is_some_and(|enough| view.state.bot_tally(proposal.bot).session_profit >= enough))
 }
 
@@ -239,7 +241,7 @@ mod tests {
         let mut situation = situation(&json!({ "max_open_trades": 2, "daily_loss_limit": 50 }));
         let first = situation.intents.next;
         situation.begin(Situation::SYMBOL, IntentStage::Open);
-        situation.intents.begin_duplicate(first);
+        situation.intents.add_duplicate(first);
         assert_eq!(situation.ask(check_max_open_trades), Refuse);
         (0..3).for_each(|_| situation.begin(Situation::SYMBOL, IntentStage::InDoubt));
         situation.intents.mark_unopened(first.next(), candlewick_sdk::Millis::MAX);

@@ -55,7 +55,7 @@ pub enum Weekday {
 /// A validated window of trading hours.
 /// Shared by rules, strategy filters and the `[risk].hours` setting, so that all agree on when a window is open.
 #[derive(Clone, Debug)]
-pub struct Window {
+pub struct TradingWindow {
     days: Vec<Weekday>,
     from: NaiveTime,
     to: NaiveTime,
@@ -73,7 +73,7 @@ fn default_timezone() -> String {
     "UTC".to_owned()
 }
 
-impl Window {
+impl TradingWindow {
     /// Validates a window of trading hours. Error messages name the setting `key`.
     pub fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
         Ok(Self {
@@ -241,7 +241,7 @@ pub(super) fn check_outside_hours(proposal: &Proposal, view: RiskView<'_>) -> Ru
 }
 
 #[inline(never)]
-fn check_hours(hours: &[Window], at: Millis) -> Ruling {
+fn check_hours(hours: &[TradingWindow], at: Millis) -> Ruling {
     refuse_if(!hours.iter().any(|window| window.contains(at)))
 }
 
@@ -255,9 +255,9 @@ mod tests {
         Millis::new(text.parse::<DateTime<chrono::Utc>>().unwrap().timestamp_millis())
     }
 
-    fn window(days: &[Weekday], from: &str, to: &str, timezone: &str) -> Window {
+    fn window(days: &[Weekday], from: &str, to: &str, timezone: &str) -> TradingWindow {
         let [from, to, timezone] = [from, to, timezone].map(str::to_owned);
-        Window::new(&Hours { days: days.to_vec(), from, to, timezone }, "risk.hours").unwrap()
+        TradingWindow::new(&Hours { days: days.to_vec(), from, to, timezone }, "risk.hours").unwrap()
     }
 
     #[test]

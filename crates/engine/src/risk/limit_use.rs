@@ -9,7 +9,7 @@ use candlewick_sdk::{Millis, Money};
 
 /// The current use of an active limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LimitUse {
+pub struct LimitUsage {
     /// Rule that checks the limit.
     pub rule: Rule,
     /// Used amount, at least zero and possibly above the limit.
@@ -28,7 +28,7 @@ pub enum Quantity {
     Money(Money),
 }
 
-impl LimitUse {
+impl LimitUsage {
     fn from_count(rule: Rule, used: usize, limit: usize) -> Option<Self> {
         let [used, limit] = [used, limit].map(|count| Quantity::Count(count as u64));
         (limit != Quantity::Count(0)).then_some(Self { rule, used, limit })
@@ -40,32 +40,36 @@ impl LimitUse {
     }
 }
 
-pub(crate) fn limit_use(
+pub(crate) fn limit_usage(
     limits: &Limits,
     (ledger, intents, state): (&Ledger, &Intents, &RiskState),
     now: Millis,
-) -> Vec<LimitUse> {
-    let count = LimitUse::from_count;
-    let money = |rule, used, most: Option<Money>| LimitUse::from_money(rule, used, most?);
+) -> Vec<LimitUsage> {
+    let count = LimitUsage::from_count;
+    let money = |rule, used, most: Option<Money>| LimitUsage::from_money(rule, used, most?);
     let hour = state.trade_count_after(now - Millis::HOUR);
     // Open trades count as lost until they settle.
     let day_loss = ledger.open_stakes() - ledger.day_result();
     let session = state.session;
     let session_loss = ledger.open_stakes() - session.result(ledger.shortage());
-    let fall = ledger.peak() - ledger.available();
+    let fall = ledger.peak() - ledger.available_balance();
     [
         count(Rule::MaxOpenTrades, intents.trade_count(), limits.max_open_trades),
         count(Rule::MaxOpenTradesPerSymbol, intents.max_count_on_symbol(), limits.max_open_trades_per_symbol),
         count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
         count(Rule::MaxTradesPerDay, state.trades_today as usize, limits.max_trades_per_day as usize),
-        money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.at(ledger.day_equity())),
+        money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.amount_at(ledger.day_equity())),
         money(
             Rule::DailyProfitTarget,
             ledger.day_profit(),
-            limits.daily_profit_target.at(ledger.day_equity()),
+            limits.daily_profit_target.amount_at(ledger.day_equity()),
         ),
-        money(Rule::SessionLossLimit, session_loss, limits.session.loss_limit.at(session.equity)),
-        money(Rule::SessionProfitTarget, session.profit, limits.session.profit_target.at(session.equity)),
+        money(Rule::SessionLossLimit, session_loss, limits.session.loss_limit.amount_at(session.equity)),
+        money(
+            Rule::SessionProfitTarget,
+            session.profit,
+            limits.session.profit_target.amount_at(session.equity),
+        ),
         money(Rule::MaxDrawdown, fall, limits.max_drawdown_amount(ledger.peak())),
         count(Rule::LossStreak, ledger.loss_streak() as usize, limits.max_loss_streak as usize),
     ]
@@ -74,11 +78,11 @@ pub(crate) fn limit_use(
     .collect()
 }
 
-pub(crate) fn bot_limit_use(
+pub(crate) fn bot_limit_usage(
     bot: BotId,
     limits: &Limits,
     (ledger, intents, state): (&Ledger, &Intents, &RiskState),
-) -> Vec<LimitUse> {
+) -> Vec<LimitUsage> {
     let Some(own) = limits.bot_limits(bot) else { return Vec::new() };
     let tally = state.bot_tally(bot);
     // Open trades count as lost until they settle.
@@ -86,18 +90,20 @@ pub(crate) fn bot_limit_use(
     let (session, session_loss) = (state.session, intents.stakes_of(bot) - tally.session_profit);
     let (today, most_today) = (tally.trades_today as usize, own.max_trades_per_day as usize);
     let (losses, most_losses) = (tally.losses as usize, own.max_loss_streak as usize);
-    let money =
-        |rule, used, bound: AmountOrPercent| LimitUse::from_money(rule, used, bound.at(ledger.day_equity())?);
-    let of_session =
-        |rule, used, bound: AmountOrPercent| LimitUse::from_money(rule, used, bound.at(session.equity)?);
+    let money = |rule, used, bound: AmountOrPercent| {
+        LimitUsage::from_money(rule, used, bound.amount_at(ledger.day_equity())?)
+    };
+    let of_session = |rule, used, bound: AmountOrPercent| {
+        LimitUsage::from_money(rule, used, bound.amount_at(session.equity)?)
+    };
     [
-        LimitUse::from_count(Rule::BotMaxOpenTrades, intents.trade_count_of(bot), own.max_open_trades),
-        LimitUse::from_count(Rule::BotMaxTradesPerDay, today, most_today),
+        LimitUsage::from_count(Rule::BotMaxOpenTrades, intents.trade_count_of(bot), own.max_open_trades),
+        LimitUsage::from_count(Rule::BotMaxTradesPerDay, today, most_today),
         money(Rule::BotDailyLossLimit, day_loss, own.daily_loss_limit),
         money(Rule::BotDailyProfitTarget, tally.day_profit, own.daily_profit_target),
         of_session(Rule::BotSessionLossLimit, session_loss, own.session_loss_limit),
         of_session(Rule::BotSessionProfitTarget, tally.session_profit, own.session_profit_target),
-        LimitUse::from_count(Rule::BotLossStreak, losses, most_losses),
+        LimitUsage::from_count(Rule::BotLossStreak, losses, most_losses),
     ]
     .into_iter()
     .flatten()
@@ -109,8 +115,10 @@ pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: RiskView<'_>) -> 
     let RiskView { limits, ledger, state, intents, .. } = view;
     let (own, tally) = (limits.bot_limits(bot)?, state.bot_tally(bot));
     let (most, profit) = match rule {
-        Rule::BotDailyLossLimit => (own.daily_loss_limit.at(ledger.day_equity())?, tally.day_profit),
-        Rule::BotSessionLossLimit => (own.session_loss_limit.at(state.session.equity)?, tally.session_profit),
+        Rule::BotDailyLossLimit => (own.daily_loss_limit.amount_at(ledger.day_equity())?, tally.day_profit),
+        Rule::BotSessionLossLimit => {
+            (own.session_loss_limit.amount_at(state.session.equity)?, tally.session_profit)
+        }
         _ => return None,
     };
     Some(most + profit - intents.stakes_of(bot))
@@ -125,9 +133,9 @@ mod tests {
     use candlewick_sdk::rust_decimal::Decimal;
     use serde_json::json;
 
-    fn used(situation: &Situation) -> Vec<LimitUse> {
+    fn used(situation: &Situation) -> Vec<LimitUsage> {
         let Situation { limits, ledger, intents, state, .. } = situation;
-        limit_use(limits, (ledger, intents, state), situation.proposal.at)
+        limit_usage(limits, (ledger, intents, state), situation.proposal.at)
     }
 
     #[test]
@@ -145,7 +153,10 @@ mod tests {
             (Rule::DailyLossLimit, money(5_000), money(10_000)),
             (Rule::MaxDrawdown, money(5_000), money(200_000)),
         ];
-        assert_eq!(used(&situation), expected.map(|(rule, used, most)| LimitUse { rule, used, limit: most }));
+        assert_eq!(
+            used(&situation),
+            expected.map(|(rule, used, most)| LimitUsage { rule, used, limit: most })
+        );
         situation.ledger.settle(Money::from_minor(1_000), Money::from_minor(9_000));
         assert_eq!(used(&situation)[3].used, money(0), "a profit of the day does not make the loss negative");
     }
@@ -181,7 +192,7 @@ mod tests {
         situation.state.count_bot_trade(BotId::FIRST);
         let used = |bot| {
             let Situation { limits, ledger, intents, state, .. } = &situation;
-            bot_limit_use(bot, limits, (ledger, intents, state))
+            bot_limit_usage(bot, limits, (ledger, intents, state))
         };
         let (count, money) = (Quantity::Count, |units| Quantity::Money(Money::from_minor(units)));
         let expected = [

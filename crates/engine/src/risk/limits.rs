@@ -1,7 +1,7 @@
 //! The validated settings of the `[risk]` section, in the engine's units.
 
 use super::bot_limits::BotLimits;
-use super::hours::{DayStart, Window};
+use super::hours::{DayStart, TradingWindow};
 use super::money_limits::AmountOrPercent;
 use super::session_limits::SessionLimits;
 use super::{Blackouts, CooldownScope, PauseSettings, RiskSettings};
@@ -44,7 +44,7 @@ pub(crate) struct Limits {
     pub(super) allow_opposite: bool,
     pub(super) allow_duplicate: bool,
     pub(super) max_clock_skew: Millis,
-    pub(super) hours: Vec<Window>,
+    pub(super) hours: Vec<TradingWindow>,
     pub(super) day_start: DayStart,
     pub(crate) minimum_stake: Money,
     pub(super) max_stake: Money,
@@ -65,8 +65,8 @@ impl Limits {
         let least = parse_amount(scale, settings.min_stake, "risk.min_stake")?.max(Money::from_minor(1));
         let max_drawdown = parse_percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?;
         let hours = settings.hours.iter().enumerate();
-        let hours: Vec<Window> = hours
-            .map(|(index, hours)| Window::new(hours, &format!("risk.hours[{index}]")))
+        let hours: Vec<TradingWindow> = hours
+            .map(|(index, hours)| TradingWindow::new(hours, &format!("risk.hours[{index}]")))
             .collect::<Result<_, _>>()?;
         let session = SessionLimits::new((&settings.session, &settings.bots), &hours, scale)?;
         settings.blackouts.check()?;
@@ -144,16 +144,16 @@ impl Limits {
         self.min_payout(symbol).is_some() || self.best_payout_of.contains(&symbol)
     }
 
-    pub(crate) fn own_daily_loss_limit(&self, bot: &str) -> Option<&AmountOrPercent> {
+    pub(crate) fn bot_daily_loss_limit(&self, bot: &str) -> Option<&AmountOrPercent> {
         Some(&self.named_bots.get(bot)?.daily_loss_limit)
     }
 
     pub(crate) fn max_daily_loss(&self, bot: &str, equity: Money) -> Option<Money> {
-        self.named_bots.get(bot)?.daily_loss_limit.at(equity)
+        self.named_bots.get(bot)?.daily_loss_limit.amount_at(equity)
     }
 
     pub(crate) fn max_session_loss(&self, bot: &str, equity: Money) -> Option<Money> {
-        self.named_bots.get(bot)?.session_loss_limit.at(equity)
+        self.named_bots.get(bot)?.session_loss_limit.amount_at(equity)
     }
 
     #[inline]
@@ -161,11 +161,11 @@ impl Limits {
         self.bots.get(bot.index())?.as_ref()
     }
 
-    pub(crate) const fn caps_open_trades(&self) -> bool {
+    pub(crate) const fn has_open_trade_cap(&self) -> bool {
         self.max_open_trades > 0 || self.max_open_trades_per_symbol > 0
     }
 
-    pub(crate) fn max_open_for(&self, bot: &str) -> Option<usize> {
+    pub(crate) fn max_open_trades_for(&self, bot: &str) -> Option<usize> {
         let own = self.named_bots.get(bot).map_or(0, |own| own.max_open_trades);
         let caps = [self.max_open_trades, self.max_open_trades_per_symbol, own];
         caps.into_iter().filter(|cap| *cap > 0).min()
@@ -173,7 +173,7 @@ impl Limits {
 
     /// Returns the maximum number of open trades, by which Kelly stakes are divided. Returns 1 if no cap is set, but
     /// new runs with Kelly stakes always have a cap ([`check_stakes`](crate::check_stakes)).
-    pub(crate) fn max_concurrent(&self, symbols: usize) -> u32 {
+    pub(crate) fn open_trade_cap(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
         caps.min().and_then(|cap| u32::try_from(cap).ok()).unwrap_or(1).max(1)
@@ -187,7 +187,7 @@ impl Limits {
         self.max_stake.is_positive().then_some(self.max_stake)
     }
 
-    pub(crate) fn share_of(&self, balance: Money) -> Option<Money> {
+    pub(crate) fn max_stake_share_of(&self, balance: Money) -> Option<Money> {
         (self.max_stake_fraction > 0.0).then(|| balance.mul_rounded_down(self.max_stake_fraction))
     }
 
@@ -197,15 +197,15 @@ impl Limits {
     }
 
     pub(crate) fn stake_cap(&self, free: Money) -> Option<Money> {
-        let bounds = [self.largest_stake(), self.share_of(free)];
+        let bounds = [self.largest_stake(), self.max_stake_share_of(free)];
         bounds.into_iter().flatten().min().map(|most| self.round_down_to_step(most))
     }
 
-    pub(crate) const fn limits_trades_per_hour(&self) -> bool {
+    pub(crate) const fn has_trades_per_hour_limit(&self) -> bool {
         self.max_trades_per_hour > 0
     }
 
-    pub(crate) fn has_same_day(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_day_start(&self, other: &Self) -> bool {
         self.day_start == other.day_start
     }
 
@@ -245,7 +245,7 @@ fn round_up_to_step(step: Money, least: Money) -> Money {
 }
 
 pub(super) fn parse_amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
-    let money = EngineError::exact(scale, amount, key)?;
+    let money = EngineError::exact_money(scale, amount, key)?;
     if money < Money::ZERO {
         return Err(EngineError::setting(key, "an amount cannot be negative; 0 disables the limit"));
     }
@@ -311,7 +311,7 @@ mod tests {
             let caps = |risk: &mut RiskSettings| {
                 (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
             };
-            limits(caps).max_concurrent(symbols)
+            limits(caps).open_trade_cap(symbols)
         };
         assert_eq!([together(3, 1, 1), together(3, 1, 2), together(3, 1, 5)], [1, 2, 3]);
         // 0 means no cap.

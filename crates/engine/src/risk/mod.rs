@@ -29,8 +29,8 @@ pub use approved::{ApprovedTrade, OrderTerms};
 pub use blackouts::{Blackout, Blackouts};
 pub use bot_limits::BotLimitSettings;
 pub use freshness::Lateness;
-pub use hours::{DayStart, Hours, LocalClock, Weekday, Window};
-pub use limit_use::{LimitUse, Quantity};
+pub use hours::{DayStart, Hours, LocalClock, TradingWindow, Weekday};
+pub use limit_use::{LimitUsage, Quantity};
 pub use pauses::{EndedTrade, PauseCause, PauseScope, PauseSettings, RunningPause, pause_after};
 pub use rule::Rule;
 pub use session_limits::{SessionLimitSettings, SessionSpan};
@@ -41,17 +41,17 @@ pub use zone_help::{
 };
 
 pub(crate) use freshness::send_deadline;
-pub(crate) use limit_use::{bot_limit_use, limit_use};
+pub(crate) use limit_use::{bot_limit_usage, limit_usage};
 pub(crate) use limits::Limits;
 pub(crate) use money_limits::AmountOrPercent;
 pub(crate) use payouts::PayoutProbe;
-pub(crate) use refusal::{Refusal, describe_figures, refusals, refuses_until, stopped_by};
+pub(crate) use refusal::{Refusal, describe_figures, refusals, refuses_until, stopping_rule};
 pub(crate) use state::RiskState;
 pub(crate) use state::carried::{PayoutNeedChange, changed_count_setting};
 
 use crate::intent::{IntentCounts, Intents};
 use crate::ledger::Ledger;
-use crate::{Action, BotId, Edge, Origin, SymbolId};
+use crate::{Action, BotId, EdgeVerdict, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
 use std::iter;
 
@@ -68,7 +68,7 @@ pub(crate) struct Proposal<'a> {
     pub(crate) last_close: Millis,
     pub(crate) interval: Millis,
     pub(crate) nominal_close: Millis,
-    pub(crate) edge: Edge,
+    pub(crate) edge: EdgeVerdict,
     pub(crate) reason: &'a Reason,
     pub(crate) is_virtual: bool,
 }

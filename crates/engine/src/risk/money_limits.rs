@@ -38,7 +38,7 @@ impl AmountOrPercent {
     }
 
     #[inline]
-    pub(crate) fn at(&self, equity: Money) -> Option<Money> {
+    pub(crate) fn amount_at(&self, equity: Money) -> Option<Money> {
         match (self.amount(), self.share_of(equity)) {
             (Some(amount), Some(share)) => Some(amount.min(share)),
             (amount, share) => amount.or(share),
@@ -47,13 +47,15 @@ impl AmountOrPercent {
 }
 
 pub(super) fn check_daily_loss_limit(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
-    let Some(limit) = view.limits.daily_loss_limit.at(view.ledger.day_equity()) else { return Ruling::Pass };
+    let Some(limit) = view.limits.daily_loss_limit.amount_at(view.ledger.day_equity()) else {
+        return Ruling::Pass;
+    };
     let worst = view.ledger.day_result() - view.ledger.open_stakes() - proposal.stake;
     refuse_if(worst < -limit)
 }
 
 pub(super) fn check_daily_profit_target(_proposal: &Proposal, view: RiskView<'_>) -> Ruling {
-    let target = view.limits.daily_profit_target.at(view.ledger.day_equity());
+    let target = view.limits.daily_profit_target.amount_at(view.ledger.day_equity());
     refuse_if(target.is_some_and(|target| view.ledger.day_profit() >= target))
 }
 
@@ -61,7 +63,7 @@ pub(super) fn check_daily_profit_target(_proposal: &Proposal, view: RiskView<'_>
 pub(super) fn check_max_drawdown(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let peak = view.ledger.peak();
     // The available balance already excludes the stakes of open trades.
-    let worst = view.ledger.available() - proposal.stake;
+    let worst = view.ledger.available_balance() - proposal.stake;
     refuse_if(view.limits.exceeds_drawdown(peak - worst, peak))
 }
 
@@ -77,12 +79,13 @@ pub(super) fn check_stake_bounds(proposal: &Proposal, view: RiskView<'_>) -> Rul
         proposal.stake < limits.minimum_stake
             || limits.largest_stake().is_some_and(|most| proposal.stake > most)
             || (limits.max_stake_fraction > 0.0
-                && proposal.stake > view.ledger.available().mul_rounded_down(limits.max_stake_fraction)),
+                && proposal.stake
+                    > view.ledger.available_balance().mul_rounded_down(limits.max_stake_fraction)),
     )
 }
 
 pub(super) fn check_insufficient_balance(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
-    refuse_if(proposal.stake > view.ledger.available())
+    refuse_if(proposal.stake > view.ledger.available_balance())
 }
 
 #[cfg(test)]
@@ -113,7 +116,7 @@ mod tests {
             (0, 0.7, 1_000_000, Some(7_000)),
             (0, 3.0, -500, Some(0)),
         ] {
-            let limit = bound(amount, percent).at(Money::from_minor(equity));
+            let limit = bound(amount, percent).amount_at(Money::from_minor(equity));
             assert_eq!(limit, expected.map(Money::from_minor), "{amount} {percent} {equity}");
         }
     }
@@ -133,7 +136,7 @@ mod tests {
             equity in 0_i64..1_000_000_000_000,
             hundredths in 1_u32..10_000,
         ) {
-            let share = bound(0, f64::from(hundredths) / 100.0).at(Money::from_minor(equity)).unwrap().minor();
+            let share = bound(0, f64::from(hundredths) / 100.0).amount_at(Money::from_minor(equity)).unwrap().minor();
             let exact = i128::from(equity) * i128::from(hundredths) / 10_000;
             prop_assert_eq!(i128::from(share), exact);
         }

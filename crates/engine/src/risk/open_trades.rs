@@ -49,7 +49,7 @@ const fn is_cap_reached(cap: usize, count: usize) -> bool {
 
 impl Limits {
     #[inline]
-    pub(crate) fn is_full(&self, intents: &Intents, on_symbol: &IntentCounts) -> bool {
+    pub(crate) fn is_open_trade_cap_reached(&self, intents: &Intents, on_symbol: &IntentCounts) -> bool {
         is_cap_reached(self.max_open_trades, intents.trade_count()) || is_symbol_cap_reached(self, on_symbol)
     }
 }
@@ -128,7 +128,7 @@ mod tests {
             let rules: [Check; 2] = [check_max_open_trades, check_max_open_trades_per_symbol];
             assert_eq!(rules.map(|rule| situation.ask(rule)), expected, "{settings} {here} {elsewhere}");
             let Situation { limits, intents, .. } = &situation;
-            let is_full = limits.is_full(intents, intents.counts(Situation::SYMBOL));
+            let is_full = limits.is_open_trade_cap_reached(intents, intents.counts(Situation::SYMBOL));
             assert_eq!(is_full, expected.contains(&Refuse));
         }
     }
@@ -146,10 +146,10 @@ mod tests {
             };
             let begin = |situation: &mut Situation| situation.begin(Situation::SYMBOL, IntentStage::Open);
             assert!(!is_full(&begin));
-            assert!(is_full(&|situation| situation.intents.begin_duplicate(id)));
+            assert!(is_full(&|situation| situation.intents.add_duplicate(id)));
             assert!(!is_full(&|situation| _ = situation.intents.remove_settled(id)));
             assert!(is_full(&begin));
-            assert!(!is_full(&|situation| _ = situation.intents.end_duplicate(id)));
+            assert!(!is_full(&|situation| _ = situation.intents.remove_duplicate(id)));
         }
     }
 

@@ -57,7 +57,7 @@ pub struct RunningPause {
     /// End of the pause.
     pub until: Millis,
     /// Index of the paused symbol or bot, 0 if all bots pause.
-    pub(crate) of: usize,
+    pub(crate) scope_index: usize,
 }
 
 /// The counts of all pauses, keyed by the pause settings, so that a changed pause starts counting at zero.
@@ -107,9 +107,9 @@ pub fn pause_after(
         for trade in ended.iter().filter(counts) {
             let (_, day_end) = day.day_of(trade.at);
             let one = SymbolId::new(0)?;
-            state.count(&[*pause], (BotId::FIRST, one), trade.outcome, (trade.at, day_end));
+            state.count_outcome(&[*pause], (BotId::FIRST, one), trade.outcome, (trade.at, day_end));
         }
-        let own = state.running(now).first().map(|running| (*pause, running.until));
+        let own = state.running_pauses(now).first().map(|running| (*pause, running.until));
         running = running.into_iter().chain(own).max_by_key(|(_, until)| *until);
     }
     running
@@ -183,7 +183,7 @@ impl PauseState {
         self.counts.is_empty()
     }
 
-    pub(crate) fn count(
+    pub(crate) fn count_outcome(
         &mut self,
         pauses: &[PauseSettings],
         (bot, symbol): (BotId, SymbolId),
@@ -216,15 +216,15 @@ impl PauseState {
         &mut self.counts[place]
     }
 
-    pub(super) fn with_numbers(mut self, pauses: &[PauseSettings], numbers: &Renumbering) -> Self {
+    pub(super) fn renumbered(mut self, pauses: &[PauseSettings], numbers: &Renumbering) -> Self {
         self.counts.retain(|known| pauses.contains(&known.pause));
         for known in &mut self.counts {
             known.of = match known.pause.scope {
                 PauseScope::All => 0,
                 PauseScope::Symbol => {
-                    SymbolId::new(known.of).map_or(known.of, |id| numbers.symbol(id).index())
+                    SymbolId::new(known.of).map_or(known.of, |id| numbers.map_symbol(id).index())
                 }
-                PauseScope::Bot => BotId::new(known.of).map_or(known.of, |id| numbers.bot(id).index()),
+                PauseScope::Bot => BotId::new(known.of).map_or(known.of, |id| numbers.map_bot(id).index()),
             };
         }
         self
@@ -236,16 +236,16 @@ impl PauseState {
         rests.max().unwrap_or(Millis::new(i64::MIN))
     }
 
-    pub(crate) fn running(&self, now: Millis) -> Vec<RunningPause> {
+    pub(crate) fn running_pauses(&self, now: Millis) -> Vec<RunningPause> {
         let counts = self.counts.iter().filter(|known| known.rested_at > now);
         let mut running: Vec<RunningPause> = counts
-            .map(|known| RunningPause { pause: known.pause, until: known.rested_at, of: known.of })
+            .map(|known| RunningPause { pause: known.pause, until: known.rested_at, scope_index: known.of })
             .collect();
         running.sort_by_key(|running| std::cmp::Reverse(running.until));
         running
     }
 
-    pub(super) fn resume(&mut self) {
+    pub(super) fn reset_counts(&mut self) {
         self.counts.iter_mut().for_each(|known| known.count = 0);
     }
 }
@@ -303,7 +303,7 @@ mod tests {
             let lost_at = situation.proposal.at - Millis::new(wait_ms);
             for streak in 1..=losses {
                 situation.state.count_outcome(Situation::SYMBOL, Lost);
-                situation.state.cool_down(&situation.limits, Situation::SYMBOL, lost_at, streak);
+                situation.state.start_cooldown(&situation.limits, Situation::SYMBOL, lost_at, streak);
             }
             assert_eq!(situation.ask(check_cooldown), expected, "{settings} {losses} {wait_ms}");
         }
@@ -314,7 +314,12 @@ mod tests {
         for (scope, expected) in [("all", Refuse), ("symbol", Pass)] {
             let mut situation =
                 Situation::from_json(&json!({ "cooldown_after_loss_s": 60, "cooldown_scope": scope }));
-            situation.state.cool_down(&situation.limits, Situation::other_symbol(), situation.proposal.at, 1);
+            situation.state.start_cooldown(
+                &situation.limits,
+                Situation::other_symbol(),
+                situation.proposal.at,
+                1,
+            );
             assert_eq!(situation.ask(check_cooldown), expected, "{scope}");
         }
     }

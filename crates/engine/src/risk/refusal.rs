@@ -1,7 +1,7 @@
 //! Finds the rules that currently refuse every signal of a bot, and the time at which each refusal ends.
 
 use super::freshness::format_seconds;
-use super::limit_use::{bot_limit_use, limit_use, remaining_bot_loss};
+use super::limit_use::{bot_limit_usage, limit_usage, remaining_bot_loss};
 use super::{
     Check, Proposal, Quantity, RiskView, Rule, Ruling, bot_limits, check_halted, money_limits, open_trades,
     pauses, session_limits, venue_refusals,
@@ -80,8 +80,8 @@ fn refuses_both_directions(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'
 
 fn limit_figures(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale) -> String {
     let parts = (view.ledger, view.intents, view.state);
-    let all = limit_use(view.limits, parts, proposal.at);
-    let own = bot_limit_use(proposal.bot, view.limits, parts);
+    let all = limit_usage(view.limits, parts, proposal.at);
+    let own = bot_limit_usage(proposal.bot, view.limits, parts);
     let used = all.into_iter().chain(own).find(|used| used.rule == rule);
     let text = |quantity| match quantity {
         Quantity::Count(count) => count.to_string(),
@@ -104,7 +104,8 @@ fn stake_figures(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale)
     if proposal.stake < limits.minimum_stake {
         return format!("the stake {stake} is below the minimum of {}", scale.format(limits.minimum_stake));
     }
-    let most = limits.largest_stake().into_iter().chain(limits.share_of(ledger.available())).min();
+    let most =
+        limits.largest_stake().into_iter().chain(limits.max_stake_share_of(ledger.available_balance())).min();
     most.map_or_else(
         || format!("stake {stake}"),
         |most| format!("the stake {stake} is above the maximum of {}", scale.format(most)),
@@ -116,15 +117,18 @@ fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> 
     let RiskView { limits, ledger, state, .. } = view;
     let left = match rule {
         Rule::DailyLossLimit => {
-            limits.daily_loss_limit.at(ledger.day_equity())? + ledger.day_result() - ledger.open_stakes()
+            limits.daily_loss_limit.amount_at(ledger.day_equity())? + ledger.day_result()
+                - ledger.open_stakes()
         }
         Rule::SessionLossLimit => {
             let session = state.session;
             let result = session.result(ledger.shortage());
-            limits.session.loss_limit.at(session.equity)? + result - ledger.open_stakes()
+            limits.session.loss_limit.amount_at(session.equity)? + result - ledger.open_stakes()
         }
-        Rule::MaxDrawdown => limits.max_drawdown_amount(ledger.peak())? + ledger.available() - ledger.peak(),
-        Rule::InsufficientBalance => ledger.available(),
+        Rule::MaxDrawdown => {
+            limits.max_drawdown_amount(ledger.peak())? + ledger.available_balance() - ledger.peak()
+        }
+        Rule::InsufficientBalance => ledger.available_balance(),
         rule => remaining_bot_loss(rule, proposal.bot, view)?,
     };
     Some(left)
@@ -156,7 +160,7 @@ fn find_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> 
             spans.iter().map(|(_, to)| *to).find(|to| *to > proposal.at)
         }
         // The passage of time does not lift these rules.
-        rule if rule.waits_for_event() => None,
+        rule if rule.ends_by_event() => None,
         rule => search_refusal_end(rule, proposal, view),
     }
 }
@@ -185,7 +189,9 @@ fn search_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     // Only an event lifts the following rules. The most frequent rule is first.
-    if view.limits.is_full(view.intents, view.counts) || refuses(open_trades::check_in_flight) {
+    if view.limits.is_open_trade_cap_reached(view.intents, view.counts)
+        || refuses(open_trades::check_in_flight)
+    {
         return Millis::MAX;
     }
     if refuses(bot_limits::check_max_open_trades) || refuses(bot_limits::check_loss_streak) {
@@ -231,13 +237,13 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Mill
         until = until.max(view.state.paused_until(proposal.bot, proposal.symbol));
     }
     if refuses(venue_refusals::check_refused_by_venue) {
-        until = until.max(view.state.refused_until(view.limits, proposal.symbol));
+        until = until.max(view.state.refusal_pause_end(view.limits, proposal.symbol));
     }
     until
 }
 
 /// Returns the rule that stops the bot until the operator resumes or deposits money. Assumes that no trade is pending.
-pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
+pub(crate) fn stopping_rule(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);
     let of_run = |check, rule| view.limits.session.is_per_run().then(|| found(check, rule)).flatten();
@@ -277,7 +283,7 @@ mod tests {
 
     fn lose_trade(now: &mut Situation) {
         now.end((now.proposal.bot, Situation::SYMBOL), Outcome::Lost, (AT, DAY_END));
-        now.state.cool_down(&now.limits, Situation::SYMBOL, AT, 1);
+        now.state.start_cooldown(&now.limits, Situation::SYMBOL, AT, 1);
     }
 
     fn found(situation: &Situation) -> Vec<(Rule, String, Option<Millis>)> {
@@ -380,7 +386,7 @@ mod tests {
             let mut now = situation(&settings);
             now.lose(Money::from_minor(lost));
             now.state.session.profit = Money::from_minor(-lost);
-            now.ledger.record_difference(Money::from_minor(-missing));
+            now.ledger.record_wallet_difference(Money::from_minor(-missing));
             let all: Vec<_> = found(&now).into_iter().map(|(rule, figures, _)| (rule, figures)).collect();
             assert_eq!(all, [(expected.0, expected.1.to_owned())], "{settings}");
         }
@@ -459,7 +465,7 @@ mod tests {
             let mut situation = Situation::from_json(settings);
             situation.lose(Money::from_minor(lost));
             situation.ledger.count_outcome(Outcome::Lost);
-            assert_eq!(stopped_by(&situation.proposal, situation.view()), expected, "{settings} {lost}");
+            assert_eq!(stopping_rule(&situation.proposal, situation.view()), expected, "{settings} {lost}");
         }
     }
 }

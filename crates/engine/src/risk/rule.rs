@@ -108,7 +108,7 @@ impl Rule {
     }
 
     /// Returns whether the rule usually lasts only until a trade ends, a reply arrives or a candle closes.
-    pub const fn is_usually_short(self) -> bool {
+    pub const fn is_usually_brief(self) -> bool {
         matches!(
             self,
             Self::GateClosed
@@ -125,7 +125,7 @@ impl Rule {
         )
     }
 
-    pub(crate) const fn waits_for_event(self) -> bool {
+    pub(crate) const fn ends_by_event(self) -> bool {
         let is_state = matches!(
             self,
             Self::ClockSkew
@@ -136,7 +136,7 @@ impl Rule {
         );
         is_state
             || self.is_lifted_by_operator()
-            || (self.is_usually_short() && !matches!(self, Self::Cooldown))
+            || (self.is_usually_brief() && !matches!(self, Self::Cooldown))
     }
 
     /// Returns the rule's label and name, such as `late signal (LateSignal)`.

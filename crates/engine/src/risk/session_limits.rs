@@ -1,6 +1,6 @@
 //! Session loss limit and session profit target. A session is a run or a window of the trading hours.
 
-use super::hours::Window;
+use super::hours::TradingWindow;
 use super::money_limits::AmountOrPercent;
 use super::{BotLimitSettings, Proposal, RiskView, Ruling, refuse_if};
 use crate::EngineError;
@@ -70,7 +70,7 @@ impl SessionLimitSettings {
 impl SessionLimits {
     pub(super) fn new(
         (settings, bots): (&SessionLimitSettings, &BTreeMap<String, BotLimitSettings>),
-        hours: &[Window],
+        hours: &[TradingWindow],
         scale: MoneyScale,
     ) -> Result<Self, EngineError> {
         if settings.of == SessionSpan::Hours && hours.is_empty() {
@@ -85,7 +85,7 @@ impl SessionLimits {
             loss_limit: bound((own.loss_limit, own.loss_limit_percent), "loss_limit")?,
             profit_target: bound((own.profit_target, own.profit_target_percent), "profit_target")?,
             of: settings.of,
-            is_on: !settings.is_none() || bots.values().any(BotLimitSettings::limits_session),
+            is_on: !settings.is_none() || bots.values().any(BotLimitSettings::has_session_limit),
         })
     }
 
@@ -131,7 +131,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: RiskView<'
         return Ruling::Pass;
     }
     let session = view.state.session;
-    let Some(limit) = view.limits.session.loss_limit.at(session.equity) else { return Ruling::Pass };
+    let Some(limit) = view.limits.session.loss_limit.amount_at(session.equity) else { return Ruling::Pass };
     let result = session.result(view.ledger.shortage());
     refuse_if(result - view.ledger.open_stakes() - proposal.stake < -limit)
 }
@@ -141,7 +141,7 @@ pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: RiskVi
         return Ruling::Pass;
     }
     let session = view.state.session;
-    let target = view.limits.session.profit_target.at(session.equity);
+    let target = view.limits.session.profit_target.amount_at(session.equity);
     refuse_if(target.is_some_and(|target| session.profit >= target))
 }
 

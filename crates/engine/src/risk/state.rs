@@ -107,11 +107,11 @@ impl RiskState {
         self.symbols.get(symbol.index())?.probe
     }
 
-    pub(crate) const fn has_symbols(&self, symbols: usize) -> bool {
+    pub(crate) const fn has_symbol_count(&self, symbols: usize) -> bool {
         self.symbols.len() == symbols
     }
 
-    pub(crate) const fn has_bots(&self, bots: usize) -> bool {
+    pub(crate) const fn has_bot_count(&self, bots: usize) -> bool {
         self.bots.len() == bots
     }
 
@@ -125,7 +125,7 @@ impl RiskState {
         self.halted = false;
         self.symbols.iter_mut().for_each(|symbol| symbol.losses = 0);
         self.bots.iter_mut().for_each(|bot| bot.losses = 0);
-        self.pauses.resume();
+        self.pauses.reset_counts();
         self.venue_refusals.clear();
     }
 
@@ -251,14 +251,14 @@ impl RiskState {
     }
 
     #[inline]
-    pub(crate) fn record_accepted(&mut self, symbol: SymbolId, decided: Millis) {
+    pub(crate) fn record_acceptance(&mut self, symbol: SymbolId, decided: Millis) {
         if !self.venue_refusals.is_empty() {
             self.venue_refusals.forget_before(symbol, decided);
         }
     }
 
     #[inline]
-    pub(super) fn refused_until(&self, limits: &Limits, symbol: SymbolId) -> Millis {
+    pub(super) fn refusal_pause_end(&self, limits: &Limits, symbol: SymbolId) -> Millis {
         if self.venue_refusals.is_empty() {
             return Millis::new(i64::MIN);
         }
@@ -266,7 +266,7 @@ impl RiskState {
     }
 
     /// Starts the cooldown after a loss has been counted. `streak` is the number of consecutive losses of all bots.
-    pub(crate) fn cool_down(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
+    pub(crate) fn start_cooldown(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         let (streak, rested_at) = match limits.cooldown_scope {
             CooldownScope::All => (streak, &mut self.rested_at),

@@ -124,9 +124,9 @@ impl VenueRefusals {
         running
     }
 
-    pub(super) fn with_numbers(mut self, numbers: &Renumbering) -> Self {
+    pub(super) fn renumbered(mut self, numbers: &Renumbering) -> Self {
         for entry in &mut self.entries {
-            entry.symbol = entry.symbol.map(|symbol| numbers.symbol(symbol));
+            entry.symbol = entry.symbol.map(|symbol| numbers.map_symbol(symbol));
         }
         self
     }
@@ -148,7 +148,7 @@ fn pause_length(refusals: u32, first: Millis) -> Millis {
 
 #[inline]
 pub(super) fn check_refused_by_venue(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
-    refuse_if(proposal.at < view.state.refused_until(view.limits, proposal.symbol))
+    refuse_if(proposal.at < view.state.refusal_pause_end(view.limits, proposal.symbol))
 }
 
 #[cfg(test)]

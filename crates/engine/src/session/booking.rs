@@ -13,14 +13,14 @@ impl Session {
         let Some(&Intent { bot, symbol, decision_time, .. }) = self.intents.mark_open(opened.intent) else {
             return;
         };
-        self.state.record_accepted(symbol, decision_time);
+        self.state.record_acceptance(symbol, decision_time);
         if let Some(taken) = &opened.taken {
             self.apply_venue_terms(opened.intent, taken);
         }
         let Some(payout) = opened.payout else { return };
         self.state.record_payout(symbol, payout, at);
         // Only the first of several replies counts, as in the trade book.
-        let is_first = self.intents.is_first_payout(opened.intent);
+        let is_first = self.intents.mark_payout_known(opened.intent);
         if let Some(verdict) = self.verdict_mut(bot).filter(|_| is_first) {
             verdict.on_answered(opened.intent, symbol, payout);
         }
@@ -124,11 +124,11 @@ impl Session {
         self.state.count_outcome(symbol, outcome);
         self.state.count_bot_settlement(bot, profit, outcome);
         if self.limits.has_cooldown() && outcome == Outcome::Lost {
-            self.state.cool_down(&self.limits, symbol, at, self.ledger.loss_streak());
+            self.state.start_cooldown(&self.limits, symbol, at, self.ledger.loss_streak());
         }
         if !self.limits.pauses.is_empty() {
             let day_end = self.ledger.day_end;
-            self.state.pauses.count(&self.limits.pauses, (bot, symbol), outcome, (at, day_end));
+            self.state.pauses.count_outcome(&self.limits.pauses, (bot, symbol), outcome, (at, day_end));
         }
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.give_up_missed_level(at);
@@ -148,7 +148,7 @@ impl Session {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());
         let close = nominal_close(terms.expiry(), self.order_time(terms));
-        if self.intents.restore_unfinished(Intent::sent(whose, bet, (terms.decision_time(), close))) {
+        if self.intents.restore_unfinished(Intent::new(whose, bet, (terms.decision_time(), close))) {
             self.ledger.reserve(terms.stake());
             self.state.recount_trade(&self.limits, terms.decision_time());
             self.state.recount_bot_trade(terms.bot(), terms.decision_time());
@@ -164,7 +164,7 @@ impl Session {
 
     #[inline]
     fn reinstate(&mut self, intent: IntentId) {
-        if !self.intents.has_unopened() {
+        if !self.intents.has_unopened_intents() {
             return;
         }
         if let Some(ReinstatedIntent { bot, decision_time, stake_to_reserve: released }) =
@@ -184,8 +184,8 @@ impl Session {
         self.next_release = self.next_due_time();
     }
 
-    pub(super) fn release(&mut self, now: Millis) {
-        let stakes = self.intents.release_expired(now);
+    pub(super) fn handle_due_time(&mut self, now: Millis) {
+        let stakes = self.intents.release_expired_stakes(now);
         self.ledger.release(stakes);
         self.begin_session_of_hours(now);
         self.next_release = self.next_due_time();

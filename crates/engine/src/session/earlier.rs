@@ -54,7 +54,7 @@ impl Session {
 
     pub(super) fn recall_open(&mut self, terms: &OrderTerms) {
         let at = terms.decision_time();
-        self.intents.begin(terms, nominal_close(terms.expiry(), self.order_time(terms)));
+        self.intents.add_in_flight(terms, nominal_close(terms.expiry(), self.order_time(terms)));
         self.state.count_trade(&self.limits, at);
         self.state.count_bot_trade(terms.bot());
         if let Some(verdict) = self.verdict_mut(terms.bot()) {
@@ -84,17 +84,17 @@ impl Session {
             EventKind::Settled(settled) => self.recall_settlement(settled, event.at),
             EventKind::SettledByPerson { intent, outcome, profit } => {
                 self.exclude_by_id(*intent);
-                self.recall_settlement(&TradeSettlement::by_operator(*intent, *outcome, *profit), event.at);
+                self.recall_settlement(&TradeSettlement::from_operator(*intent, *outcome, *profit), event.at);
             }
             _ => {
-                self.release(event.at);
+                self.handle_due_time(event.at);
                 self.on_other_event(event, &mut Vec::new());
             }
         }
     }
 
     fn recall_settlement(&mut self, settled: &TradeSettlement, at: Millis) {
-        self.release(at);
+        self.handle_due_time(at);
         if let Some(Intent { bot, .. }) = self.on_settled(settled, at) {
             self.judge(bot, settled, at);
         }

@@ -10,7 +10,7 @@ use crate::reentry::Reentry;
 use crate::risk::{Limits, OrderTerms, RiskState};
 use crate::stake::Stake;
 use crate::{
-    Action, BotId, BotVerdict, Control, Edge, Event, EventKind, Header, IntentId, Ledger, SecondTrade,
+    Action, BotId, BotVerdict, Control, EdgeVerdict, Event, EventKind, Header, IntentId, Ledger, SecondTrade,
     TradeSettlement,
 };
 use candlewick_sdk::{Millis, Money, Outcome};
@@ -97,7 +97,7 @@ const fn settled_intent(kind: &EventKind) -> Option<IntentId> {
 const fn replace_result(old: &EventKind, intent: IntentId, (outcome, profit): (Outcome, Money)) -> EventKind {
     match old {
         EventKind::Settled(settled) => EventKind::Settled(TradeSettlement { outcome, profit, ..*settled }),
-        _ => EventKind::Settled(TradeSettlement::by_operator(intent, outcome, profit)),
+        _ => EventKind::Settled(TradeSettlement::from_operator(intent, outcome, profit)),
     }
 }
 
@@ -222,12 +222,12 @@ impl Session {
     ) {
         let Some(mut history) = self.history.take() else { return };
         if let Some(first) = history.replace_settlement(intent, result) {
-            let edges: Vec<Edge> = self.verdicts().map(crate::BotVerdict::edge).collect();
+            let edges: Vec<EdgeVerdict> = self.verdicts().map(crate::BotVerdict::edge).collect();
             self.refold(&mut history, first);
             if self.ledger.is_day_over(at) {
                 self.begin_day(at);
             }
-            self.release(at);
+            self.handle_due_time(at);
             for (place, before) in edges.into_iter().enumerate() {
                 let verdict = &self.bots[place].verdict;
                 if let (true, Some(bot)) = (verdict.edge() != before, BotId::new(place)) {
@@ -253,7 +253,7 @@ impl Session {
         }
         (self.limits, self.prepared) = (limits, prepared);
         if let Some(amount) = wallet {
-            self.ledger.record_wallet(amount);
+            self.ledger.record_wallet_balance(amount);
         }
         self.state.skew = skew;
     }

@@ -15,7 +15,7 @@ impl Session {
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;
-        if !self.limits.has_same_day(&limits) {
+        if !self.limits.has_same_day_start(&limits) {
             let problem = "the start of the day cannot change during a run. Restart the bot to change it";
             return Err(EngineError::setting("risk.day_start", problem));
         }
@@ -23,7 +23,7 @@ impl Session {
             let problem = "session limits cannot be enabled or redefined during a run. Restart the bot";
             return Err(EngineError::setting("risk.session.of", problem));
         }
-        if limits.limits_trades_per_hour() && !self.limits.limits_trades_per_hour() {
+        if limits.has_trades_per_hour_limit() && !self.limits.has_trades_per_hour_limit() {
             let problem = format!(
                 "cannot change from 0 to {} during a run, because trades of the last hour were not counted. Restart \
                  the bot to apply it",
@@ -53,25 +53,25 @@ impl Session {
         for series in &self.series {
             position_or_push(&mut symbols, series.symbol);
         }
-        self.max_open_trades = self.limits.max_concurrent(symbols.len());
+        self.max_open_trades = self.limits.open_trade_cap(symbols.len());
     }
 
     pub(super) fn begin_session_of_run(&mut self) {
         if self.limits.session.is_per_run() {
-            self.state.begin_session(self.ledger.session_start(), None);
+            self.state.begin_session(self.ledger.session_baseline(), None);
         }
     }
 
     pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
         if self.limits.session.is_per_trading_window() && now >= self.state.session.end() {
             let end = self.limits.session_end(now);
-            self.state.begin_session(self.ledger.session_start(), Some(end));
+            self.state.begin_session(self.ledger.session_baseline(), Some(end));
         }
     }
 
     pub(super) fn resume_session(&mut self) {
         if self.limits.session.is_on {
-            self.state.restart_session(self.ledger.session_start());
+            self.state.restart_session(self.ledger.session_baseline());
         }
     }
 
@@ -90,7 +90,7 @@ impl Session {
     }
 
     pub(super) fn record_difference(&mut self, amount: Money) {
-        self.ledger.record_difference(amount);
+        self.ledger.record_wallet_difference(amount);
         if self.limits.session.is_on {
             self.state.session.lower_initial_shortage(self.ledger.shortage());
         }

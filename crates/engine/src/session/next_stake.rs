@@ -19,7 +19,7 @@ impl Session {
 
     pub(super) fn stake_context(&self) -> StakeContext {
         StakeContext {
-            free: self.ledger.available(),
+            free: self.ledger.available_balance(),
             minimum: self.limits.minimum_stake,
             max_open_trades: self.max_open_trades,
         }
@@ -64,7 +64,7 @@ impl Session {
     #[inline]
     fn stake_cap_for(&self, bot: &Bot) -> Option<Money> {
         let changes = self.limits.has_stake_cap() && (self.limits.cap_stakes || bot.restarts_ladder());
-        if changes { self.limits.stake_cap(self.ledger.available()) } else { None }
+        if changes { self.limits.stake_cap(self.ledger.available_balance()) } else { None }
     }
 
     #[inline(never)]

@@ -3,8 +3,8 @@
 use super::Session;
 use crate::bot::Bot;
 use crate::risk::{
-    self, LimitUse, PauseScope, PayoutProbe, Proposal, Refusal, RefusalPause, RunningPause, bot_limit_use,
-    describe_figures, limit_use, refusals,
+    self, LimitUsage, PauseScope, PayoutProbe, Proposal, Refusal, RefusalPause, RunningPause,
+    bot_limit_usage, describe_figures, limit_usage, refusals,
 };
 use crate::{BotId, Origin, Rule};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Payout, Reason, Symbol};
@@ -35,7 +35,7 @@ impl Session {
         let mut by_rule: BTreeMap<usize, Vec<(BotId, Refusal)>> = BTreeMap::new();
         for bot in (0..self.bots.len()).filter_map(BotId::new) {
             let proposal = self.current_proposal(bot, now);
-            for refusal in refusals(&proposal, self.view(proposal.symbol), self.money_scale) {
+            for refusal in refusals(&proposal, self.risk_view(proposal.symbol), self.money_scale) {
                 let place = Rule::ALL.iter().position(|rule| *rule == refusal.rule).unwrap_or_default();
                 by_rule.entry(place).or_default().push((bot, refusal));
             }
@@ -50,7 +50,7 @@ impl Session {
             return String::new();
         }
         let proposal = self.current_proposal(bot, at);
-        describe_figures(rule, &proposal, self.view(proposal.symbol), self.money_scale)
+        describe_figures(rule, &proposal, self.risk_view(proposal.symbol), self.money_scale)
     }
 
     /// Returns the next stake of a bot, and whether the trade would be a payout probe.
@@ -66,7 +66,7 @@ impl Session {
     pub fn stopped_by(&self, bot: BotId) -> Option<Rule> {
         let last = self.bots.get(bot.index())?.last_close;
         let proposal = self.sample_proposal(bot, last);
-        risk::stopped_by(&proposal, self.view(proposal.symbol))
+        risk::stopping_rule(&proposal, self.risk_view(proposal.symbol))
     }
 
     pub(super) fn sample_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
@@ -90,13 +90,13 @@ impl Session {
     }
 
     /// Returns the utilisation of each active limit of the run.
-    pub fn limit_use(&self, now: Millis) -> Vec<LimitUse> {
-        limit_use(&self.limits, (&self.ledger, &self.intents, &self.state), now)
+    pub fn limit_usage(&self, now: Millis) -> Vec<LimitUsage> {
+        limit_usage(&self.limits, (&self.ledger, &self.intents, &self.state), now)
     }
 
     /// Returns the utilisation of each active limit of a bot.
-    pub fn limit_use_of(&self, bot: BotId) -> Vec<LimitUse> {
-        bot_limit_use(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
+    pub fn bot_limit_usage(&self, bot: BotId) -> Vec<LimitUsage> {
+        bot_limit_usage(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
     }
 
     fn current_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
@@ -125,7 +125,7 @@ impl Session {
             rule: refusal.rule,
             text: refusal.describe(bots.len(), self.money_scale, now),
             until: refusal.until,
-            is_brief: refusal.rule.is_usually_short() || refusal.waits_for_trades,
+            is_brief: refusal.rule.is_usually_brief() || refusal.waits_for_trades,
             bots,
         };
         groups.into_iter().map(obstacle).collect()
@@ -135,15 +135,15 @@ impl Session {
     pub fn running_pauses(&self, now: Millis) -> Vec<(RunningPause, Option<String>)> {
         let whose = |running: &RunningPause| match running.pause.scope {
             PauseScope::All => None,
-            PauseScope::Symbol => self.symbols().get(running.of).map(ToString::to_string),
-            PauseScope::Bot => self.bot_names().get(running.of).cloned(),
+            PauseScope::Symbol => self.symbols().get(running.scope_index).map(ToString::to_string),
+            PauseScope::Bot => self.bot_names().get(running.scope_index).cloned(),
         };
-        let running = self.state.pauses.running(now).into_iter();
+        let running = self.state.pauses.running_pauses(now).into_iter();
         running.map(|running| (running, whose(&running))).collect()
     }
 
     /// Returns the bot name and the gate state of each bot whose strategy has a trade gate.
-    pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
+    pub fn gate_states(&self) -> impl Iterator<Item = (String, String)> {
         let gate = |(name, bot): (&String, &Bot)| Some((name.clone(), bot.strategy.gate()?.now));
         self.names.iter().zip(&self.bots).filter_map(gate)
     }
@@ -182,7 +182,7 @@ impl Session {
     }
 
     /// Returns the next stakes that violate a bound, in bot order. Omits stakes that an open trade may still change.
-    pub fn stake_troubles(&self, now: Millis) -> Vec<StakeViolation> {
+    pub fn stake_violations(&self, now: Millis) -> Vec<StakeViolation> {
         let trouble = |(place, bot): (usize, &Bot)| {
             let id = BotId::new(place)?;
             let stake = self.stake(bot, PayoutProbe::NotNeeded, now);
@@ -198,7 +198,7 @@ impl Session {
         if intents.trade_count_of(id) > 0 {
             return None;
         }
-        let (free, equity) = (ledger.free(), ledger.equity());
+        let (free, equity) = (ledger.free_balance(), ledger.equity());
         let is_settled = intents.trade_count() == 0;
         let least = limits.minimum_stake;
         if stake < least {
@@ -207,8 +207,8 @@ impl Session {
         let own = self.names.get(id.index()).and_then(|name| limits.max_daily_loss(name, equity));
         let bounds = [
             (StakeBound::MaxStake, limits.largest_stake(), true),
-            (StakeBound::MaxStakePercent, limits.share_of(free), is_settled),
-            (StakeBound::DailyLossLimit, limits.daily_loss_limit.at(equity), is_settled),
+            (StakeBound::MaxStakePercent, limits.max_stake_share_of(free), is_settled),
+            (StakeBound::DailyLossLimit, limits.daily_loss_limit.amount_at(equity), is_settled),
             (StakeBound::BotDailyLossLimit, own, is_settled),
             (StakeBound::FreeBalance, Some(free), is_settled),
         ];

@@ -80,10 +80,10 @@ impl SessionSnapshot {
             return other("money decimals");
         }
         let is_of_bots = self.bots.iter().map(|bot| &bot.name).eq(&session.names);
-        if !is_of_bots || !self.state.has_bots(self.bots.len()) {
+        if !is_of_bots || !self.state.has_bot_count(self.bots.len()) {
             return other("bots");
         }
-        if !self.symbols.starts_with(&session.symbols) || !self.state.has_symbols(self.symbols.len()) {
+        if !self.symbols.starts_with(&session.symbols) || !self.state.has_symbol_count(self.symbols.len()) {
             return other("symbols");
         }
         Ok(())

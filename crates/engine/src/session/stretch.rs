@@ -213,7 +213,8 @@ impl Session {
     #[inline]
     fn waits_for_settlement(&self, bot: BotId) -> bool {
         self.bots[bot.index()].waits_for_settlements()
-            && (self.intents.has_unopened() || self.intents.unfinished.iter().any(|intent| intent.bot == bot))
+            && (self.intents.has_unopened_intents()
+                || self.intents.unfinished.iter().any(|intent| intent.bot == bot))
     }
 
     #[inline]

@@ -34,7 +34,7 @@ pub struct PrecomputedOutcome {
 #[derive(Debug)]
 pub struct TrialBatch {
     /// Number of candles passed to the strategy.
-    pub count: usize,
+    pub candle_count: usize,
     /// Number of signals that were suppressed because they would certainly be refused.
     pub suppressed: u64,
     /// Result of the signal on the last candle, `None` without a signal.
@@ -116,16 +116,16 @@ impl TrialSession {
         let bot = &mut self.session.bots[BotId::FIRST.index()];
         let mut signal = None;
         let (count, suppressed) = match after {
-            Some(after) => bot.on_candles_after(after, candles, &mut signal),
+            Some(after) => bot.on_candles_after_trade(after, candles, &mut signal),
             None => (bot.on_candles(candles, &mut signal), 0),
         };
         let Some(signal) = signal.as_ref().filter(|_| bot.is_warm()) else {
-            return TrialBatch { count, suppressed, answer: None };
+            return TrialBatch { candle_count: count, suppressed, answer: None };
         };
         let close = bot.last_close;
         self.advance_to(close);
         let answer = self.book_signal(signal, close, |terms| outcome(count - 1, terms));
-        TrialBatch { count, suppressed, answer: Some(answer) }
+        TrialBatch { candle_count: count, suppressed, answer: Some(answer) }
     }
 
     /// Passes candles to the bot while every signal would be refused, and returns the number of signals.
@@ -136,9 +136,9 @@ impl TrialSession {
     /// Returns whether the maximum number of open trades is reached for the bot's symbol.
     /// Every signal is then refused until a trade ends.
     #[inline]
-    pub fn is_full(&self) -> bool {
+    pub fn is_at_trade_limit(&self) -> bool {
         let Session { bots, limits, intents, .. } = &self.session;
-        limits.is_full(intents, intents.counts(bots[BotId::FIRST.index()].symbol))
+        limits.is_open_trade_cap_reached(intents, intents.counts(bots[BotId::FIRST.index()].symbol))
     }
 
     /// Returns the earliest time at which a signal may be approved, unless an event occurs first.
@@ -148,7 +148,8 @@ impl TrialSession {
         let proposal = session.sample_proposal(BotId::FIRST, now);
         // Giving up a ladder lowers the stake, which may then pass the limits.
         let gives_up = session.bots[BotId::FIRST.index()].ladder_missed_from().filter(|from| *from > now);
-        let until = risk::refuses_until(&proposal, session.view(proposal.symbol)).min(session.next_release);
+        let until =
+            risk::refuses_until(&proposal, session.risk_view(proposal.symbol)).min(session.next_release);
         gives_up.map_or(until, |from| until.min(from))
     }
 
@@ -162,9 +163,9 @@ impl TrialSession {
         let moment = Moment { at: close, received: close, last_close: close, origin: Origin::Live };
         let session = &mut self.session;
         let (proposal, probe) = session.proposal(BotId::FIRST, signal, moment);
-        let terms = risk::order_terms(&proposal, session.view(proposal.symbol))?;
+        let terms = risk::order_terms(&proposal, session.risk_view(proposal.symbol))?;
         let Some(precomputed) = outcome(&terms) else {
-            session.begin(&proposal, probe);
+            session.begin_trade(&proposal, probe);
             return Ok(BookedTrade::Pending(terms));
         };
         self.book_with_result(&proposal, probe, &precomputed);
@@ -214,7 +215,7 @@ impl TrialSession {
             self.session.begin_day(now);
         }
         if now >= self.session.next_release {
-            self.session.release(now);
+            self.session.handle_due_time(now);
         }
     }
 }

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 /// Position to which a restarted ladder returns if the order turns out to be a trade after all.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct GivenUp<P> {
+pub(crate) struct GivenUpPosition<P> {
     /// First order since the last approved signal that the venue did not accept.
     pub(super) first: IntentId,
     pub(super) position: P,
 }
 
-impl<P: Copy> GivenUp<P> {
+impl<P: Copy> GivenUpPosition<P> {
     /// Records an order that the venue did not accept. `current` is stored for the first such order only.
     pub(super) fn extend(known: Option<Self>, intent: IntentId, current: P) -> Self {
         known.map_or(Self { first: intent, position: current }, |known| Self {

@@ -71,7 +71,7 @@ impl Kelly {
     fn conservative_kelly(&self) -> Option<f64> {
         let payout = self.payouts.iter().flatten().min()?;
         let lower = if let Some(sequence) = &self.sequence {
-            sequence.rate.lower_end()
+            sequence.rate.lower_bound()
         } else {
             let rate = WinRate::new(self.won, self.lost).ok()?;
             wilson_interval(rate, 2.0 * CONFIDENCE - 1.0).ok()?.lower

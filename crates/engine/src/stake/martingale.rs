@@ -2,7 +2,7 @@
 
 use super::LadderCost;
 use super::excluded_trades::ExcludedTrades;
-use super::given_up::GivenUp;
+use super::given_up::GivenUpPosition;
 use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub(crate) struct Martingale {
     #[serde(default, skip_serializing_if = "ExcludedTrades::is_empty")]
     pub(super) apart: ExcludedTrades,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) given_up: Option<GivenUp<usize>>,
+    pub(super) given_up: Option<GivenUpPosition<usize>>,
 }
 
 impl Martingale {
@@ -67,7 +67,7 @@ impl Martingale {
         self.level = self.level_after(self.level, outcome);
         if let Some(given_up) = self.given_up {
             let position = self.level_after(given_up.position, outcome);
-            self.given_up = Some(GivenUp { position, ..given_up });
+            self.given_up = Some(GivenUpPosition { position, ..given_up });
         }
     }
 
@@ -80,12 +80,12 @@ impl Martingale {
     }
 
     pub(super) fn give_up(&mut self, intent: IntentId) {
-        self.given_up = Some(GivenUp::extend(self.given_up, intent, self.level));
+        self.given_up = Some(GivenUpPosition::extend(self.given_up, intent, self.level));
         self.restart();
     }
 
     pub(super) fn restore(&mut self, intent: IntentId) {
-        if let Some(position) = GivenUp::take_position(&mut self.given_up, intent) {
+        if let Some(position) = GivenUpPosition::take_position(&mut self.given_up, intent) {
             self.level = position;
         }
     }

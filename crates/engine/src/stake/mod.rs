@@ -372,7 +372,7 @@ pub(crate) struct LadderCost {
 
 fn positive_amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
     let key = format!("{key}.amount");
-    let money = EngineError::exact(scale, amount, &key)?;
+    let money = EngineError::exact_money(scale, amount, &key)?;
     if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key, "a stake must be above 0")) }
 }
 

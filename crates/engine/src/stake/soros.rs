@@ -1,7 +1,7 @@
 //! Soros ladder, which adds the profit of each win to the next stake.
 
 use super::excluded_trades::ExcludedTrades;
-use super::given_up::GivenUp;
+use super::given_up::GivenUpPosition;
 use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub(crate) struct Soros {
     pub(super) apart: ExcludedTrades,
     /// Number of wins and the stake before the ladder was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) given_up: Option<GivenUp<(u32, Money)>>,
+    pub(super) given_up: Option<GivenUpPosition<(u32, Money)>>,
 }
 
 impl Soros {
@@ -42,7 +42,8 @@ impl Soros {
             let base = self.base;
             let rebase = |(wins, stake)| (wins, if wins == 0 { base } else { base + stake - kept.base });
             (self.wins, self.stake) = rebase((kept.wins, kept.stake));
-            self.given_up = kept.given_up.map(|known| GivenUp { position: rebase(known.position), ..known });
+            self.given_up =
+                kept.given_up.map(|known| GivenUpPosition { position: rebase(known.position), ..known });
         }
         follows
     }
@@ -71,7 +72,7 @@ impl Soros {
         (self.wins, self.stake) = self.position_after((self.wins, self.stake), outcome, profit);
         if let Some(given_up) = self.given_up {
             let position = self.position_after(given_up.position, outcome, profit);
-            self.given_up = Some(GivenUp { position, ..given_up });
+            self.given_up = Some(GivenUpPosition { position, ..given_up });
         }
     }
 
@@ -84,12 +85,12 @@ impl Soros {
     }
 
     pub(super) fn give_up(&mut self, intent: IntentId) {
-        self.given_up = Some(GivenUp::extend(self.given_up, intent, (self.wins, self.stake)));
+        self.given_up = Some(GivenUpPosition::extend(self.given_up, intent, (self.wins, self.stake)));
         self.restart();
     }
 
     pub(super) fn restore(&mut self, intent: IntentId) {
-        if let Some(position) = GivenUp::take_position(&mut self.given_up, intent) {
+        if let Some(position) = GivenUpPosition::take_position(&mut self.given_up, intent) {
             (self.wins, self.stake) = position;
         }
     }

@@ -4,7 +4,7 @@ use crate::event::{at, candle, lost, opened_paying, won};
 use crate::fold::{Fold, Journalled, journalled};
 use crate::script::{Restless, Script, header_of, session_settings};
 use candlewick_engine::{
-    Action, BotSettings, BotVerdict, Edge, Event, EventKind, RiskSettings, Session, SessionSettings,
+    Action, BotSettings, BotVerdict, EdgeVerdict, Event, EventKind, RiskSettings, Session, SessionSettings,
     TradeBook, VerdictSettings, judge,
 };
 use candlewick_sdk::Strategy;
@@ -99,7 +99,7 @@ fn shown_of_fifty(seed: u64) -> [usize; 2] {
         let own = book.rows().iter().filter(|row| row.approved.bot().index() == *place);
         judge(own, plan).verdict() == Verdict::EdgeShown
     });
-    [alone.count(), session.verdicts().filter(|verdict| verdict.edge() == Edge::Shown).count()]
+    [alone.count(), session.verdicts().filter(|verdict| verdict.edge() == EdgeVerdict::Shown).count()]
 }
 
 #[test]

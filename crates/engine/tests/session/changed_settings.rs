@@ -31,12 +31,12 @@ impl Fold {
         let mut book = TradeBook::default();
         let mut reasons = JournalDecoder::default();
         for row in self.book.rows() {
-            let kept = self.book.stored_row(row.approved.intent()).unwrap().with_numbers(&numbers);
-            session.make_room_for(kept.row().approved.symbol());
+            let kept = self.book.stored_row(row.approved.intent()).unwrap().renumbered(&numbers);
+            session.allocate_trade_counts(kept.row().approved.symbol());
             assert!(book.restore_row(kept, &mut reasons));
         }
         assert!(book.restore_totals(self.book.totals()));
-        let decoder = self.decoder.as_ref().map(|decoder| decoder.with_numbers(&numbers));
+        let decoder = self.decoder.as_ref().map(|decoder| decoder.renumbered(&numbers));
         Ok(Self { session, decoder, book })
     }
 }

@@ -76,7 +76,7 @@ fn settlement_can_be_corrected_for_more_than_a_day() {
         }
         test.handle(&at(hours * 3_600, corrected(1, Outcome::Lost, -1_000)));
         let is_known = test.session.can_correct(IntentId::new(1));
-        (test.session.ledger().free().minor(), test.session.ledger().day_profit().minor(), is_known)
+        (test.session.ledger().free_balance().minor(), test.session.ledger().day_profit().minor(), is_known)
     };
     assert_eq!(free_after(1), (999_000, -1_000, true));
     assert_eq!(free_after(25), (999_000, 0, true));
@@ -149,7 +149,7 @@ proptest! {
             let Journalled::Event(event) = &mut right[place] else { unreachable!() };
             event.kind = match event.kind {
                 EventKind::Settled(settled) => EventKind::Settled(TradeSettlement { outcome, profit, ..settled }),
-                _ => EventKind::Settled(TradeSettlement::by_operator(intent, outcome, profit)),
+                _ => EventKind::Settled(TradeSettlement::from_operator(intent, outcome, profit)),
             };
         }
         let unknown = corrected(1_000_000, Outcome::Won, 0);

@@ -25,7 +25,7 @@ fn trade_is_ordered_after_the_delay_and_may_be_late_from_then_on() {
         assert_eq!(approved.decision_time(), minute(1), "the decision stays that of the candle's close");
         let session = &session.session;
         assert_eq!(session.order_time(approved.terms()), minute(1) + Millis::from_seconds(delay_s));
-        assert_eq!(session.latest_departure(&approved), minute(1) + Millis::new(latest_ms), "{delay_s} s");
+        assert_eq!(session.send_deadline(&approved), minute(1) + Millis::new(latest_ms), "{delay_s} s");
     }
 }
 

@@ -134,7 +134,7 @@ pub(crate) fn difference(amount: i64) -> EventKind {
 }
 
 pub(crate) fn settled(intent: u64, outcome: Outcome, profit: i64) -> TradeSettlement {
-    TradeSettlement::by_operator(IntentId::new(intent), outcome, Money::from_minor(profit))
+    TradeSettlement::from_operator(IntentId::new(intent), outcome, Money::from_minor(profit))
 }
 
 pub(crate) fn by_person(intent: u64, outcome: Outcome, profit: i64) -> EventKind {

@@ -8,9 +8,9 @@ use crate::event::{
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalDecoder, JournalHash,
-    Judgement, OpenedTrade, OrderTerms, OutsideSignal, RecordedEntry, Recorder, RefusalReason, RefusedSignal,
-    Rejection, Rule, StakeSettings, TradeSettlement, VenueId, VenueSymbol, VenueTerms,
+    Action, BotId, Control, EdgeVerdict, Entry, Event, EventKind, Header, IntentId, JournalDecoder,
+    JournalHash, Judgement, OpenedTrade, OrderTerms, OutsideSignal, RecordedEntry, Recorder, RefusalReason,
+    RefusedSignal, Rejection, Rule, StakeSettings, TradeSettlement, VenueId, VenueSymbol, VenueTerms,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, json, to_string};
@@ -232,7 +232,7 @@ fn every_field_of_refusal_day_and_verdict_affects_the_hash() {
     let fell = Judgement {
         bot: bot_id(0),
         at: Millis::ZERO,
-        edge: Edge::Shown,
+        edge: EdgeVerdict::Shown,
         trades: 1,
         account_for: 1.0,
         account_against: 1.0,
@@ -244,13 +244,13 @@ fn every_field_of_refusal_day_and_verdict_affects_the_hash() {
             fell,
             Judgement { bot: bot_id(1), ..fell },
             Judgement { at: Millis::new(1), ..fell },
-            Judgement { edge: Edge::Rejected, ..fell },
+            Judgement { edge: EdgeVerdict::Rejected, ..fell },
             Judgement { trades: 2, ..fell },
             Judgement { account_for: 2.0, ..fell },
             Judgement { account_against: 2.0, ..fell },
             Judgement { weight: 0.5, ..fell },
-            Judgement { edge: Edge::NoLongerHeld, since: Some(Millis::ZERO), ..fell },
-            Judgement { edge: Edge::NoLongerHeld, since: Some(Millis::new(1)), ..fell },
+            Judgement { edge: EdgeVerdict::NoLongerHeld, since: Some(Millis::ZERO), ..fell },
+            Judgement { edge: EdgeVerdict::NoLongerHeld, since: Some(Millis::new(1)), ..fell },
         ]
         .map(Action::Verdict),
     );

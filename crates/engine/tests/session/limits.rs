@@ -253,7 +253,7 @@ fn reloaded_limits_apply_from_their_event_and_change_nothing_else() {
         (at(243, control(Control::Halt)), ""),
     ]);
     let ledger = session.session.ledger();
-    assert_eq!((ledger.free().minor(), ledger.day_profit().minor()), (998_000, -2_000));
+    assert_eq!((ledger.free_balance().minor(), ledger.day_profit().minor()), (998_000, -2_000));
     session.session.prepare_reload(&risk).unwrap();
     session.check(&[(at(244, control(Control::Reload)), ""), (candle(0, 5), "a Halted")]);
 }

@@ -7,7 +7,7 @@ use crate::event::{
 use crate::fold::{Fold, Journalled, RELOAD};
 use crate::script::{Script, header_of, ladder_of, session_settings};
 use candlewick_engine::{
-    Action, BotLimitSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused, IntentId,
+    Action, BotLimitSettings, Control, EdgeVerdict, Entry, Event, EventKind, Header, IfRefused, IntentId,
     JournalHash, KellyBound, LadderEntry, OpenedTrade, Origin, PauseCause, PauseScope, PauseSettings,
     Recorder, RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
     SessionSnapshot, StakeSettings, TradeSettlement, VenueSymbol, VenueTerms, VerdictSettings,
@@ -351,7 +351,7 @@ fn random_runs_reach_every_snapshot_state() {
     for state in expected.into_iter().chain(["in flight", "losses in a row"]) {
         assert!(seen.contains(state), "{state} is not among {seen:?}");
     }
-    assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
+    assert!(seen.contains(&format!("{:?}", EdgeVerdict::NoLongerHeld)), "{seen:?}");
 }
 
 /// Returns a Session after random steps, its journal and its world.

@@ -158,7 +158,7 @@ fn reports_stake_outside_its_bounds_with_both_figures() {
     let script = || Script::new("a").buys(&[1, 3]).staking(soros(2, IfRefused::Wait));
     let mut session = TestSession::new(&[script()], limited);
     let troubles = |session: &TestSession| {
-        let troubles = session.session.stake_troubles(second(150));
+        let troubles = session.session.stake_violations(second(150));
         troubles
             .into_iter()
             .map(|trouble| (trouble.stake.minor(), trouble.bound, trouble.figure.minor()))

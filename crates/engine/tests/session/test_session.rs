@@ -45,7 +45,7 @@ impl TestSession {
         for (index, (event, expected, money)) in rows.iter().enumerate() {
             let answer = self.answer(event, expected);
             let ledger = self.session.ledger();
-            let found = [ledger.free(), ledger.open_stakes()].map(candlewick_sdk::Money::minor);
+            let found = [ledger.free_balance(), ledger.open_stakes()].map(candlewick_sdk::Money::minor);
             assert_eq!((answer.as_str(), found), (*expected, *money), "row {index}: {event:?}");
         }
     }

@@ -88,7 +88,7 @@ fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule
     let (intent, payout) = (approved.intent(), payout(bet.percent));
     let opened = OpenedTrade { payout, ..bare(intent.number()) };
     let result = profit(bet, approved.stake());
-    let settled = TradeSettlement { payout, ..TradeSettlement::by_operator(intent, bet.outcome, result) };
+    let settled = TradeSettlement { payout, ..TradeSettlement::from_operator(intent, bet.outcome, result) };
     let ends = [(bet.answer_ms, EventKind::Opened(opened)), (bet.end_s * 1_000, EventKind::Settled(settled))];
     for (after, kind) in ends {
         let at = close + Millis::new(after);
@@ -118,7 +118,7 @@ fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal
 
 fn state(session: &Session) -> String {
     let verdicts: Vec<_> = session.verdicts().map(|v| (v.edge(), v.edge_test().clone())).collect();
-    let next = (session.next_intent(), session.last_payout(BotId::FIRST), session.reserved().count());
+    let next = (session.next_intent(), session.last_payout(BotId::FIRST), session.reserved_intents().count());
     format!("{:?} {next:?} {verdicts:?}", session.ledger())
 }
 

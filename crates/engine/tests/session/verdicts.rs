@@ -7,7 +7,7 @@ use crate::fold::{Fold, Journalled, journalled};
 use crate::script::{Script, header_of, session_settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    BotVerdict, Edge, Event, EventKind, RiskSettings, Session, SessionSettings, StakeSettings,
+    BotVerdict, EdgeVerdict, Event, EventKind, RiskSettings, Session, SessionSettings, StakeSettings,
     VerdictSettings, edge_sequence, judge,
 };
 use candlewick_sdk::Outcome;
@@ -54,8 +54,8 @@ fn verdict_is_recorded_once_after_its_settlement_and_enforced_if_set() {
         let next = &answers[fell + 1];
         assert_eq!(next == "a EdgeRejected", is_enforced, "{next}");
         assert_eq!(session.session.edge_rejected_bots().collect::<Vec<_>>(), ["a"]);
-        let edges: Vec<Edge> = session.session.verdicts().map(BotVerdict::edge).collect();
-        assert_eq!(edges, [Edge::Rejected, Edge::Open], "the other bot has no trade");
+        let edges: Vec<EdgeVerdict> = session.session.verdicts().map(BotVerdict::edge).collect();
+        assert_eq!(edges, [EdgeVerdict::Rejected, EdgeVerdict::Open], "the other bot has no trade");
     }
 }
 
@@ -111,7 +111,7 @@ fn results_of_an_operator_count_as_money_but_not_as_evidence() {
         accounts(&the_verdict(&cancelled.session)),
         "like that of a trade that was never opened"
     );
-    let money = |session: &TestSession| session.session.ledger().free().minor();
+    let money = |session: &TestSession| session.session.ledger().free_balance().minor();
     assert_eq!(money(&said) - money(&cancelled), 800);
     let plan = the_verdict(&said.session).edge_test().plan();
     let test = EdgeTest::new(plan).with_weight(the_verdict(&said.session).edge_test().weight());
@@ -151,14 +151,14 @@ fn restarted(
 #[test]
 fn restart_continues_the_verdict() {
     let settings = settings();
-    for (trades, edge) in [(1, Edge::Open), (LOSSES, Edge::Rejected)] {
+    for (trades, edge) in [(1, EdgeVerdict::Open), (LOSSES, EdgeVerdict::Rejected)] {
         let (before, session) = restarted((&settings, "1"), (&settings, "1"), trades);
         let after = the_verdict(&session);
         assert_eq!(
             (after.edge_test(), after.edge(), after.first_intent()),
             (before.edge_test(), edge, before.first_intent())
         );
-        assert_eq!(session.edge_rejected_bots().count(), usize::from(edge == Edge::Rejected));
+        assert_eq!(session.edge_rejected_bots().count(), usize::from(edge == EdgeVerdict::Rejected));
     }
     let mut richer = settings.clone();
     richer.bots[0].stake = StakeSettings::Share { percent: 1.0 };
@@ -184,7 +184,7 @@ fn other_parameters_version_or_plan_restart_the_verdict() {
     for (second, version) in &others {
         let (_, session) = restarted((&first, "1"), (second, version), LOSSES);
         let verdict = the_verdict(&session);
-        assert_eq!((accounts(&verdict), verdict.edge()), ((0, 1.0, 1.0), Edge::Open), "{second:?}");
+        assert_eq!((accounts(&verdict), verdict.edge()), ((0, 1.0, 1.0), EdgeVerdict::Open), "{second:?}");
         assert_eq!(
             (verdict.first_intent().number(), session.edge_rejected_bots().count()),
             (LOSSES.unsigned_abs() + 1, 0)

@@ -3,7 +3,7 @@
 use crate::event::{NO_SKEW, at, candle, control, deposit, difference, lost, won};
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{Control, LimitUse, Quantity, RiskSettings, Rule, StakeSettings};
+use candlewick_engine::{Control, LimitUsage, Quantity, RiskSettings, Rule, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money};
 
@@ -119,9 +119,9 @@ fn resume_accepts_a_difference_but_keeps_the_daily_loss() {
     let figures = [ledger.wallet_difference(), ledger.peak(), ledger.day_profit()].map(Money::minor);
     assert_eq!(figures, [0, 990_500, -9_500]);
     session.check(&[(at(70, difference(-9_500)), "")]);
-    let used = session.session.limit_use(Millis::new(70_000));
+    let used = session.session.limit_usage(Millis::new(70_000));
     let day = used.iter().find(|used| used.rule == Rule::DailyLossLimit);
-    assert_eq!(day.map(|LimitUse { used, .. }| *used), Some(Quantity::Money(Money::from_minor(19_000))));
+    assert_eq!(day.map(|LimitUsage { used, .. }| *used), Some(Quantity::Money(Money::from_minor(19_000))));
 }
 
 #[test]
@@ -133,5 +133,5 @@ fn unpaid_win_does_not_raise_the_peak() {
         (at(64, won(1, 850)), ""),
     ]);
     let ledger = session.session.ledger();
-    assert_eq!((ledger.peak().minor(), ledger.available().minor()), (1_000_000, 999_000));
+    assert_eq!((ledger.peak().minor(), ledger.available_balance().minor()), (1_000_000, 999_000));
 }

@@ -5,7 +5,7 @@ use crate::fold::{Fold, Journalled, journalled};
 use crate::script::{Script, header_of, session_settings};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    BotVerdict, Edge, Event, EventKind, Judge, KellyBound, RiskSettings, Session, SessionSettings,
+    BotVerdict, EdgeVerdict, Event, EventKind, Judge, KellyBound, RiskSettings, Session, SessionSettings,
     StakeSettings, TradeSettlement, VerdictSettings,
 };
 use candlewick_sdk::Outcome;
@@ -54,7 +54,10 @@ fn ended_edge_is_reported_once_and_enforced_if_set() {
         assert!((decided(WINS)..=decided(WINS + 3)).contains(&since), "{since:?}");
         let plan = verdict.edge_test().plan();
         let after = BotVerdict::from_rows(session.book.rows(), plan);
-        assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::NoLongerHeld, Some(since)));
+        assert_eq!(
+            (after.edge(), after.judge().no_longer_held_since()),
+            (EdgeVerdict::NoLongerHeld, Some(since))
+        );
         assert_eq!(
             Judge::from_rows(session.book.rows(), plan.with_watch_trades(0)).no_longer_held_since(),
             None
@@ -123,9 +126,9 @@ fn unopened_intents_do_not_affect_the_edge_watch() {
     }
     assert_eq!(session.book.rows().len() as i64, minutes, "all are approved");
     let verdict = session.session.verdicts().next().unwrap();
-    assert_eq!((verdict.edge(), verdict.judge().no_longer_held_since()), (Edge::Shown, None));
+    assert_eq!((verdict.edge(), verdict.judge().no_longer_held_since()), (EdgeVerdict::Shown, None));
     let after = BotVerdict::from_rows(session.book.rows(), verdict.edge_test().plan());
-    assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::Shown, None));
+    assert_eq!((after.edge(), after.judge().no_longer_held_since()), (EdgeVerdict::Shown, None));
 }
 
 #[test]
@@ -171,7 +174,7 @@ fn restart_continues_the_watch_and_journal_without_one_has_none() {
             session.handle(event, &mut actions);
             again.handle(event, &mut Vec::new());
         }
-        let expected = if later_has_watch { Edge::NoLongerHeld } else { Edge::Shown };
+        let expected = if later_has_watch { EdgeVerdict::NoLongerHeld } else { EdgeVerdict::Shown };
         assert_eq!((state(&session).0, state(&session).2.number()), (expected, 1), "{first_has_watch}");
     }
 }

@@ -1,7 +1,7 @@
 //! Cache of the candles that were parsed from CSV and Parquet files.
 
-use super::{CacheKey, ENDING, open, write};
-use crate::disk::{Disk, PARTIAL, SystemDisk, create_folder};
+use super::{CACHE_SUFFIX, CacheKey, open, write};
+use crate::disk::{Disk, PARTIAL_SUFFIX, SystemDisk, create_folder};
 use crate::{CandleFile, HashedSeries, HistoryError, Progress};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ impl FileCache {
         hasher.update(&[0]);
         hasher.update(place.as_os_str().as_encoded_bytes());
         let name = hasher.finalize().to_hex();
-        self.folder.join(format!("{}{ENDING}", &name[..32]))
+        self.folder.join(format!("{}{CACHE_SUFFIX}", &name[..32]))
     }
 
     /// Stores a copy of the candles. Errors are ignored, because the cache is optional.
@@ -67,9 +67,9 @@ impl FileCache {
         let mut copies = Vec::new();
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let (Some(name), Some(written)) = (path.to_str(), modification_time(&path)) else { continue };
-            if name.ends_with(ENDING) {
+            if name.ends_with(CACHE_SUFFIX) {
                 copies.push((written, path));
-            } else if name.ends_with(PARTIAL)
+            } else if name.ends_with(PARTIAL_SUFFIX)
                 && now.duration_since(written).is_ok_and(|age| age > MAX_PARTIAL_AGE)
             {
                 let _ = SystemDisk.remove(&path);

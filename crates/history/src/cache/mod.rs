@@ -19,7 +19,7 @@ mod file_cache;
 
 pub use file_cache::FileCache;
 
-pub(crate) const ENDING: &str = ".candles";
+pub(crate) const CACHE_SUFFIX: &str = ".candles";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheKey {

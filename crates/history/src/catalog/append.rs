@@ -13,9 +13,9 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AppendCounts {
-    pub new: u64,
+    pub new_candles: u64,
     /// Number of candles that were not added, because they were already stored or a repair had removed them.
-    pub same: u64,
+    pub skipped: u64,
     /// Number of candles that differ from the stored candles and were added as revisions.
     pub revised: u64,
     /// Number of candles that had not closed when they were fetched. Such candles are not stored.
@@ -52,8 +52,8 @@ impl Catalog {
         let mut manifest = folder.manifest_or_new()?;
         let mut revisions = folder.revisions(&manifest)?;
         let mut known = KnownCandles::new(&revisions);
-        let repaired = KnownCandles::new(&folder.repaired(&manifest)?);
-        let version = manifest.current().cloned();
+        let repaired = KnownCandles::new(&folder.repaired_candles(&manifest)?);
+        let version = manifest.current_version().cloned();
         let version = version.unwrap_or_else(|| Version::new(series, 1, "as it came", Vec::new()));
         let mut appended = AppendCounts::default();
         let mut segments = version.segments;
@@ -61,8 +61,8 @@ impl Catalog {
             let place = segments.iter().position(|segment| block.range.contains(&segment.start));
             let stored = place.map(|at| folder.read_segment(&segments[at])).transpose()?.unwrap_or_default();
             let merged = merge(stored, incoming, origin.fetched_at, (&mut known, &repaired));
-            appended.new += merged.new;
-            appended.same += merged.same;
+            appended.new_candles += merged.new;
+            appended.skipped += merged.same;
             appended.revised += merged.revised.len() as u64;
             revisions.extend(merged.revised);
             if merged.new > 0 {
@@ -78,7 +78,7 @@ impl Catalog {
             manifest.revisions = Some(folder.write_revisions(&*self.disk, "revisions", &mut revisions)?);
         }
         manifest.set_current(Version::new(series, version.number, &version.note, segments));
-        manifest.record_origin(origin, appended.new, appended.revised);
+        manifest.record_origin(origin, appended.new_candles, appended.revised);
         self.commit(folder, &manifest)?;
         Ok(appended)
     }
@@ -95,8 +95,9 @@ impl Catalog {
     pub fn add_repair(&self, fixed: &CandleSeries, note: &str, origin: &Origin) -> Result<u32, HistoryError> {
         let (folder, _lock) = self.open_for_writing(fixed.series())?;
         let mut manifest = folder.manifest_or_new()?;
-        let before = manifest.current().map(|version| folder.candles(&*self.disk, version)).transpose()?;
-        let mut repaired = folder.repaired(&manifest)?;
+        let before =
+            manifest.current_version().map(|version| folder.candles(&*self.disk, version)).transpose()?;
+        let mut repaired = folder.repaired_candles(&manifest)?;
         let known = KnownCandles::new(&repaired);
         let after = fixed.candles();
         let is_out = |candle: &&Candle| {
@@ -105,7 +106,7 @@ impl Catalog {
         };
         let before = before.iter().flat_map(|before| before.candles().candles());
         let seen = origin.fetched_at;
-        repaired.extend(before.filter(is_out).map(|candle| Revision { seen, candle: *candle }));
+        repaired.extend(before.filter(is_out).map(|candle| Revision { seen_at: seen, candle: *candle }));
         self.run_or_clean_up(&folder, || {
             if !repaired.is_empty() {
                 manifest.repaired = Some(folder.write_revisions(&*self.disk, "repaired", &mut repaired)?);
@@ -124,7 +125,7 @@ impl Catalog {
         if changed.is_err()
             && let Ok(manifest) = folder.manifest_or_new()
         {
-            folder.sweep(&*self.disk, &manifest);
+            folder.remove_unlisted_files(&*self.disk, &manifest);
         }
         changed
     }
@@ -155,7 +156,7 @@ impl Catalog {
 
     /// Returns the candles that repairs of the current version removed or replaced, sorted by time.
     pub fn repaired_candles(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
-        self.read_consistently(series, SeriesFolder::repaired).map(Option::unwrap_or_default)
+        self.read_consistently(series, SeriesFolder::repaired_candles).map(Option::unwrap_or_default)
     }
 
     pub fn record_empty_hours(
@@ -185,7 +186,7 @@ impl Catalog {
 
     fn commit(&self, folder: &SeriesFolder, manifest: &Manifest) -> Result<(), HistoryError> {
         folder.write_manifest(&*self.disk, manifest)?;
-        folder.sweep(&*self.disk, manifest);
+        folder.remove_unlisted_files(&*self.disk, manifest);
         Ok(())
     }
 }
@@ -265,7 +266,7 @@ fn merge(
             Some(first_seen) if first_seen == candle || known.contains(candle) => merged.same += 1,
             Some(_) => {
                 known.insert(candle);
-                merged.revised.push(Revision { seen, candle: *candle });
+                merged.revised.push(Revision { seen_at: seen, candle: *candle });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::manifest::{FORMAT, Manifest, Revision, RevisionFile, Segment, Version};
 use crate::cache::{self, CacheKey};
-use crate::disk::{Disk, PARTIAL, replace};
+use crate::disk::{Disk, PARTIAL_SUFFIX, replace};
 use crate::hash::block_hash;
 use crate::parquet::{Table, read_table, to_parquet};
 use crate::{HashedSeries, HistoryError};
@@ -139,15 +139,20 @@ impl SeriesFolder {
         self.read_revisions(manifest.revisions.as_ref())
     }
 
-    pub(super) fn repaired(&self, manifest: &Manifest) -> Result<Vec<Revision>, HistoryError> {
+    pub(super) fn repaired_candles(&self, manifest: &Manifest) -> Result<Vec<Revision>, HistoryError> {
         self.read_revisions(manifest.repaired.as_ref())
     }
 
     fn read_revisions(&self, named: Option<&RevisionFile>) -> Result<Vec<Revision>, HistoryError> {
         let Some(named) = named else { return Ok(Vec::new()) };
         let table = self.open_table(&named.file, &[SEEN_COLUMN])?;
-        let seen = table.extra.into_iter().flatten().map(Millis::new);
-        Ok(table.candles.into_iter().zip(seen).map(|(candle, seen)| Revision { seen, candle }).collect())
+        let seen = table.extra_columns.into_iter().flatten().map(Millis::new);
+        Ok(table
+            .candles
+            .into_iter()
+            .zip(seen)
+            .map(|(candle, seen)| Revision { seen_at: seen, candle })
+            .collect())
     }
 
     pub(super) fn write_revisions(
@@ -158,7 +163,7 @@ impl SeriesFolder {
     ) -> Result<RevisionFile, HistoryError> {
         revisions.sort_by_key(|revision| revision.candle.time());
         let candles: Vec<Candle> = revisions.iter().map(|revision| revision.candle).collect();
-        let seen: Vec<i64> = revisions.iter().map(|revision| revision.seen.get()).collect();
+        let seen: Vec<i64> = revisions.iter().map(|revision| revision.seen_at.get()).collect();
         let bytes = to_parquet(&candles, &[(SEEN_COLUMN, &seen)]);
         let file = file_name(prefix, blake3::hash(&bytes).to_hex().as_str());
         self.write_file(disk, &file, &[&bytes])?;
@@ -166,13 +171,14 @@ impl SeriesFolder {
     }
 
     /// Removes files that the manifest does not list. If a removal fails, the next call tries again.
-    pub(super) fn sweep(&self, disk: &dyn Disk, manifest: &Manifest) {
+    pub(super) fn remove_unlisted_files(&self, disk: &dyn Disk, manifest: &Manifest) {
         let named: HashSet<String> =
             manifest.files().chain(manifest.versions.iter().map(cache_name)).collect();
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            let is_ours = [PARQUET_SUFFIX, cache::ENDING, PARTIAL].iter().any(|end| name.ends_with(end));
+            let is_ours =
+                [PARQUET_SUFFIX, cache::CACHE_SUFFIX, PARTIAL_SUFFIX].iter().any(|end| name.ends_with(end));
             if is_ours && !named.contains(name) {
                 let _ = disk.remove(&path);
             }
@@ -181,7 +187,7 @@ impl SeriesFolder {
 }
 
 fn cache_name(version: &Version) -> String {
-    format!("{}{}", version.data_hash, cache::ENDING)
+    format!("{}{}", version.data_hash, cache::CACHE_SUFFIX)
 }
 
 /// Returns a file name that contains the content hash, so that different contents get different names.

@@ -90,7 +90,7 @@ pub struct Provenance {
 /// Candle that differs from an earlier candle of the same time, or that a repair removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Revision {
-    pub seen: Millis,
+    pub seen_at: Millis,
     pub candle: Candle,
 }
 
@@ -117,7 +117,7 @@ impl Manifest {
         self.versions.iter().find(|version| version.number == number)
     }
 
-    pub fn current(&self) -> Option<&Version> {
+    pub fn current_version(&self) -> Option<&Version> {
         self.version(self.current)
     }
 
@@ -149,7 +149,7 @@ impl Manifest {
                 return Err(format!("the data_hash of version {number} does not match its segments"));
             }
         }
-        if self.current().is_none() {
+        if self.current_version().is_none() {
             return Err(format!("the current version {} does not exist", self.current));
         }
         Ok(())

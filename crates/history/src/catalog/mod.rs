@@ -105,7 +105,7 @@ const MAX_READ_ATTEMPTS: usize = 20;
 
 impl Catalog {
     pub fn read(&self, series: Series) -> Result<HashedSeries, HistoryError> {
-        self.read_selected(series, Manifest::current, || series.to_string())
+        self.read_selected(series, Manifest::current_version, || series.to_string())
     }
 
     pub fn read_version(&self, series: Series, number: u32) -> Result<HashedSeries, HistoryError> {
@@ -150,7 +150,7 @@ impl Catalog {
     /// Counts missing candles as [`check_series`](crate::check_series) does. Returns 0 for an unknown series.
     pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
         let missing = self.read_consistently(series, |folder, manifest| {
-            let Some(version) = manifest.current() else { return Ok(0) };
+            let Some(version) = manifest.current_version() else { return Ok(0) };
             let slots = (version.end() - version.start()).get() / series.interval.length().get();
             let absent = u64::try_from(slots).unwrap_or(0).saturating_sub(version.candles());
             if absent == 0 || MarketHours::from_symbol(series.symbol) == MarketHours::Always {

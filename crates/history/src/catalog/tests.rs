@@ -50,7 +50,8 @@ fn remembers_empty_hours_once_per_source() {
 fn append_counts_candles_and_keeps_first_seen_values() {
     let (_folder, catalog) = empty();
     let append = |rows: &[Row], at| catalog.append(series(), &candles(rows), &origin(at)).unwrap();
-    let counts = |new, same, revised, forming| AppendCounts { new, same, revised, forming };
+    let counts =
+        |new, same, revised, forming| AppendCounts { new_candles: new, skipped: same, revised, forming };
     assert_eq!(append(&[(3, 30), (1, 10), (9, 90)], 9), counts(2, 0, 0, 1));
     assert_eq!(append(&[(1, 10), (2, 20), (3, 31)], 10), counts(1, 1, 1, 0));
     assert_eq!(append(&[(3, 31), (3, 30)], 11), counts(0, 2, 0, 0));
@@ -59,12 +60,12 @@ fn append_counts_candles_and_keeps_first_seen_values() {
     assert_eq!(read(&catalog), [(1, 10), (2, 20), (3, 30)]);
     let revisions = catalog.revisions(series()).unwrap();
     assert_eq!(revisions.len(), 1);
-    assert_eq!((revisions[0].seen, rows(&[revisions[0].candle])), (Millis::MINUTE * 10, vec![(3, 31)]));
+    assert_eq!((revisions[0].seen_at, rows(&[revisions[0].candle])), (Millis::MINUTE * 10, vec![(3, 31)]));
     let manifest = catalog.manifest(series()).unwrap().unwrap();
     let source = &manifest.origins[0];
     assert_eq!((source.first_at, source.last_at), (Millis::MINUTE * 9, Millis::MINUTE * 11));
     assert_eq!((manifest.origins.len(), source.new, source.revised, manifest.revision_count()), (1, 3, 1, 1));
-    let version = manifest.current().unwrap();
+    let version = manifest.current_version().unwrap();
     assert_eq!((version.candles(), version.start(), version.end()), (3, Millis::MINUTE, Millis::MINUTE * 4));
 }
 
@@ -86,7 +87,7 @@ fn appends_to_newest_version_and_keeps_older_ones_readable() {
 fn repaired_values_stay_removed_but_corrections_are_appended() {
     let (_folder, catalog) = empty();
     let append = |rows: &[Row]| catalog.append(series(), &candles(rows), &origin(LATER)).unwrap();
-    let counts = |new, same, revised| AppendCounts { new, same, revised, forming: 0 };
+    let counts = |new, same, revised| AppendCounts { new_candles: new, skipped: same, revised, forming: 0 };
     let repair = |rows: &[Row]| {
         let repaired = CandleSeries::new(series(), candles(rows)).unwrap();
         catalog.add_repair(&repaired, "repaired", &origin(LATER)).unwrap()
@@ -139,10 +140,13 @@ fn detects_replaced_file() {
     let (folder, catalog) = empty();
     catalog.append(series(), &candles(&[(1, 1)]), &origin(LATER)).unwrap();
     let manifest = catalog.manifest(series()).unwrap().unwrap();
-    let path = folder.path().join("BTC%2FUSDT/1m").join(&manifest.current().unwrap().segments[0].file);
+    let path =
+        folder.path().join("BTC%2FUSDT/1m").join(&manifest.current_version().unwrap().segments[0].file);
     catalog.read(series()).unwrap();
-    std::fs::remove_file(path.with_file_name(format!("{}.candles", manifest.current().unwrap().data_hash)))
-        .unwrap();
+    std::fs::remove_file(
+        path.with_file_name(format!("{}.candles", manifest.current_version().unwrap().data_hash)),
+    )
+    .unwrap();
     std::fs::write(&path, crate::parquet::to_parquet(&candles(&[(1, 2)]), &[])).unwrap();
     let error = catalog.read(series()).unwrap_err();
     let HistoryError::InvalidFile { problem, .. } = &error else { panic!("{error}") };
@@ -207,10 +211,10 @@ proptest! {
                 match first_seen.get(&minute) {
                     None => {
                         first_seen.insert(minute, price);
-                        expected.new += 1;
+                        expected.new_candles += 1;
                     }
                     Some(known) if *known != price && revised.insert((minute, price)) => expected.revised += 1,
-                    Some(_) => expected.same += 1,
+                    Some(_) => expected.skipped += 1,
                 }
             }
             prop_assert_eq!(appended, expected);

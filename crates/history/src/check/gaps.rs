@@ -1,6 +1,6 @@
 //! Detects candles that are missing while the market is open, and candles from hours when the market is closed.
 
-use super::session::{Doubt, MarketHours};
+use super::session::{MarketHours, UncertainHours};
 use super::{Finding, FindingKind};
 use crate::gap::gaps;
 use candlewick_sdk::{CandleSeries, Interval, Millis};
@@ -15,7 +15,7 @@ const MAX_HOLIDAY_DAYS: i64 = 5;
 
 impl MarketHours {
     pub fn expected_candles(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
-        expected_in(&self.open(stretch, Doubt::Closed, &[]), interval)
+        expected_in(&self.open_periods(stretch, UncertainHours::Closed, &[]), interval)
     }
 }
 
@@ -28,7 +28,8 @@ pub(super) fn report_missing(
     let mut total = 0;
     for gap in gaps(series) {
         let stretch = gap.start..gap.end;
-        let expected = expected_in(&session.open(&stretch, Doubt::Closed, holidays), series.interval());
+        let expected =
+            expected_in(&session.open_periods(&stretch, UncertainHours::Closed, holidays), series.interval());
         if expected > 0 {
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
@@ -56,7 +57,7 @@ fn suggest_holiday(
     }
     let wide = gap.start - Millis::DAY * 2..gap.end + Millis::DAY * 2;
     let hours = |within: &Range<Millis>, holidays: &[NaiveDate]| {
-        let open = session.open(within, Doubt::Open, holidays);
+        let open = session.open_periods(within, UncertainHours::Open, holidays);
         open.iter().map(|stretch| (stretch.end - stretch.start).get()).sum::<i64>()
     };
     let first = DateTime::from_timestamp_millis(gap.start.get())?.date_naive().pred_opt()?;
@@ -64,7 +65,9 @@ fn suggest_holiday(
         let with = [holidays, &[*date]].concat();
         let closed = |within: &Range<Millis>| hours(within, holidays) - hours(within, &with);
         let all = closed(&wide);
-        all > 0 && all == closed(gap) && expected_in(&session.open(gap, Doubt::Closed, &with), interval) == 0
+        all > 0
+            && all == closed(gap)
+            && expected_in(&session.open_periods(gap, UncertainHours::Closed, &with), interval) == 0
     };
     first.iter_days().take(MAX_HOLIDAY_DAYS as usize + 2).find(explains)
 }
@@ -115,7 +118,7 @@ pub(super) fn report_closed_hours(
     note: &mut dyn FnMut(Finding),
 ) {
     let interval = series.interval();
-    let open = session.open(&(series.start()..series.end()), Doubt::Open, holidays);
+    let open = session.open_periods(&(series.start()..series.end()), UncertainHours::Open, holidays);
     let mut rest = open.as_slice();
     let mut run: Option<(Range<Millis>, u64)> = None;
     let mut add = |run: Option<(Range<Millis>, u64)>| {

@@ -29,13 +29,13 @@ pub struct CheckSettings {
     /// Dates on which no trading session begins, in the time zone of the session.
     pub holidays: Vec<NaiveDate>,
     /// Minimum size of a spike or jump, as a multiple of the usual candle range.
-    pub min_spike_ranges: f64,
+    pub min_spike_factor: f64,
     pub min_flat_candles: u64,
 }
 
 impl Default for CheckSettings {
     fn default() -> Self {
-        Self { session: None, holidays: Vec::new(), min_spike_ranges: 15.0, min_flat_candles: 15 }
+        Self { session: None, holidays: Vec::new(), min_spike_factor: 15.0, min_flat_candles: 15 }
     }
 }
 
@@ -47,7 +47,7 @@ pub struct CheckedSeries {
     pub candles: Option<CandleSeries>,
     pub missing: u64,
     pub findings: Findings,
-    pub unfinished: u64,
+    pub unfinished_rows: u64,
     conflicts: Vec<Vec<Candle>>,
     revisions: Vec<Revision>,
     settings: CheckSettings,
@@ -82,7 +82,7 @@ pub fn check_bytes(
 fn check_table(table: CandleTable, settings: &CheckSettings) -> CheckedSeries {
     let CandleTable { series, decoded, .. } = table;
     let mut findings = Findings::default();
-    let rows = (decoded.rows.len() + decoded.broken.len()) as u64;
+    let rows = (decoded.rows.len() + decoded.broken_rows.len()) as u64;
     let unfinished = decoded.labels.unfinished_rows;
     let sound = rows::collect_valid_rows(decoded, series.interval, &mut findings);
     let (candles, conflicts) = (CandleSeries::new(series, sound.candles).ok(), sound.conflicts);
@@ -90,7 +90,7 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> CheckedSeries {
         rows,
         candles,
         findings,
-        unfinished,
+        unfinished_rows: unfinished,
         conflicts,
         ..CheckedSeries::new(series, settings)
     };
@@ -100,7 +100,7 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> CheckedSeries {
 pub fn check_series(candles: &CandleSeries, revised: &[Revision], settings: &CheckSettings) -> CheckedSeries {
     let mut revisions = revised.to_vec();
     // Sorts the latest revision of each time last.
-    revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen));
+    revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen_at));
     let (rows, all) = (candles.candles().len() as u64, Some(candles.clone()));
     let checked =
         CheckedSeries { rows, candles: all, revisions, ..CheckedSeries::new(candles.series(), settings) };
@@ -110,7 +110,7 @@ pub fn check_series(candles: &CandleSeries, revised: &[Revision], settings: &Che
 pub fn check_series_agreement(all: &mut [&mut CheckedSeries]) {
     let candles: Vec<CandleSeries> = all.iter().filter_map(|checked| checked.candles.clone()).collect();
     for mismatch in series_mismatches(&candles.iter().collect::<Vec<_>>()) {
-        let fine = Series { symbol: mismatch.symbol, interval: mismatch.fine };
+        let fine = Series { symbol: mismatch.symbol, interval: mismatch.fine_interval };
         if let Some(checked) = all.iter_mut().find(|checked| checked.series == fine) {
             let detail = mismatch.to_string();
             checked.findings.add(Finding::in_period(FindingKind::OutOfStep, mismatch.span, 1, detail));
@@ -128,7 +128,7 @@ impl CheckedSeries {
             candles: None,
             missing: 0,
             findings: Findings::default(),
-            unfinished: 0,
+            unfinished_rows: 0,
             conflicts: Vec::new(),
             revisions: Vec::new(),
             settings: settings.clone(),
@@ -145,7 +145,7 @@ impl CheckedSeries {
     fn report_findings(&self, note: &mut dyn FnMut(Finding)) -> u64 {
         let Some(candles) = &self.candles else { return 0 };
         let CheckSettings {
-            holidays, min_spike_ranges: spike_ranges, min_flat_candles: flat_candles, ..
+            holidays, min_spike_factor: spike_ranges, min_flat_candles: flat_candles, ..
         } = &self.settings;
         let missing = gaps::report_missing(candles, &self.session, holidays, note);
         gaps::report_closed_hours(candles, &self.session, holidays, note);
@@ -161,7 +161,7 @@ impl CheckedSeries {
         for (time, revision) in latest {
             let all = candles.candles();
             let Ok(place) = all.binary_search_by_key(&time, Candle::time) else { continue };
-            let differences = rows::differences(&all[place], &revision.candle);
+            let differences = rows::describe_differences(&all[place], &revision.candle);
             if differences.is_empty() {
                 continue;
             }
@@ -312,12 +312,12 @@ pub struct RepairedSeries {
     pub candles: Option<CandleSeries>,
     pub removed: u64,
     pub replaced: u64,
-    pub sorted: bool,
+    pub had_unsorted_rows: bool,
 }
 
 impl RepairedSeries {
     pub const fn has_changes(&self) -> bool {
-        self.removed > 0 || self.replaced > 0 || self.sorted
+        self.removed > 0 || self.replaced > 0 || self.had_unsorted_rows
     }
 }
 
@@ -353,7 +353,7 @@ impl ConflictChoice {
 }
 
 impl CheckedSeries {
-    pub const fn conflicts(&self) -> usize {
+    pub const fn conflict_count(&self) -> usize {
         self.conflicts.len()
     }
 
@@ -378,7 +378,12 @@ impl CheckedSeries {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);
         let Some(candles) = &self.candles else {
-            return RepairedSeries { candles: None, removed: unsound, replaced: 0, sorted };
+            return RepairedSeries {
+                candles: None,
+                removed: unsound,
+                replaced: 0,
+                had_unsorted_rows: sorted,
+            };
         };
         let mut doubtful: Vec<Range<Millis>> = Vec::new();
         self.report_findings(&mut |finding| {
@@ -400,7 +405,7 @@ impl CheckedSeries {
         let doubtful = (candles.candles().len() - kept.len()) as u64;
         let replaced = if also.contains(&FindingKind::Revised) { self.apply_revisions(&mut kept) } else { 0 };
         let candles = CandleSeries::new(self.series, kept).ok();
-        RepairedSeries { candles, removed: unsound + doubtful, replaced, sorted }
+        RepairedSeries { candles, removed: unsound + doubtful, replaced, had_unsorted_rows: sorted }
     }
 
     fn apply_revisions(&self, candles: &mut [Candle]) -> u64 {

@@ -1,7 +1,7 @@
 //! Checks for invalid, unsorted or repeated rows.
 
 use super::{Finding, FindingKind, Findings};
-use crate::import::Decoded;
+use crate::import::FileRows;
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
 pub(super) struct ValidRows {
@@ -10,13 +10,17 @@ pub(super) struct ValidRows {
     pub(super) conflicts: Vec<Vec<Candle>>,
 }
 
-pub(super) fn collect_valid_rows(decoded: Decoded, interval: Interval, findings: &mut Findings) -> ValidRows {
-    for broken in &decoded.broken {
+pub(super) fn collect_valid_rows(
+    decoded: FileRows,
+    interval: Interval,
+    findings: &mut Findings,
+) -> ValidRows {
+    for broken in &decoded.broken_rows {
         let (row, detail) = (Some(broken.place), broken.problem.clone());
         let kind = FindingKind::Unreadable;
         findings.add(Finding { kind, row, start: None, end: None, count: 1, detail });
     }
-    let Decoded { rows, places, .. } = decoded;
+    let FileRows { rows, row_numbers: places, .. } = decoded;
     let mut sound: Vec<(usize, Candle)> = Vec::with_capacity(rows.len());
     let mut latest: Option<Millis> = None;
     for (index, row) in rows.iter().enumerate() {
@@ -92,7 +96,7 @@ const fn finding_kind(error: &CandleError) -> FindingKind {
 
 fn describe_repeat(kept: &Candle, other: &Candle, kind: FindingKind) -> String {
     let time = kept.time();
-    let differences = differences(kept, other);
+    let differences = describe_differences(kept, other);
     match kind {
         _ if differences.is_empty() => format!("time {time} occurs again with the same values"),
         FindingKind::Conflict => format!("time {time} occurs again with different values: {differences}"),
@@ -100,7 +104,7 @@ fn describe_repeat(kept: &Candle, other: &Candle, kind: FindingKind) -> String {
     }
 }
 
-pub(super) fn differences(first: &Candle, other: &Candle) -> String {
+pub(super) fn describe_differences(first: &Candle, other: &Candle) -> String {
     let values = |of: &Candle| {
         [
             ("open", of.open()),

@@ -37,7 +37,7 @@ pub struct ParseMarketHoursError {
 
 /// How to treat hours in which the market may be open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doubt {
+pub(super) enum UncertainHours {
     /// Uncertain hours count as closed, so candles are not required.
     Closed,
     /// Uncertain hours count as open, so candles are allowed.
@@ -58,10 +58,10 @@ impl MarketHours {
 
     /// Returns the open periods in ascending order. No period begins on a holiday. A forex holiday may be a
     /// UTC or a New York day, so it is certainly closed only from midnight UTC to 17:00 New York time.
-    pub(super) fn open(
+    pub(super) fn open_periods(
         &self,
         within: &Range<Millis>,
-        doubt: Doubt,
+        doubt: UncertainHours,
         holidays: &[NaiveDate],
     ) -> Vec<Range<Millis>> {
         if *self == Self::Always && holidays.is_empty() {
@@ -92,17 +92,19 @@ impl MarketHours {
         found
     }
 
-    fn session_on(&self, date: NaiveDate, doubt: Doubt) -> Option<Range<Millis>> {
+    fn session_on(&self, date: NaiveDate, doubt: UncertainHours) -> Option<Range<Millis>> {
         let utc = |hour: u32| millis(date.and_time(NaiveTime::MIN)) + Millis::HOUR * i64::from(hour);
         let new_york = || new_york_close(date);
         match self {
             Self::Always => Some(utc(0)..utc(24)),
             Self::Currencies => match date.weekday() {
                 Weekday::Sat => None,
-                Weekday::Sun => {
-                    Some(if doubt == Doubt::Open { utc(22).min(new_york()) } else { utc(22) }..utc(24))
+                Weekday::Sun => Some(
+                    if doubt == UncertainHours::Open { utc(22).min(new_york()) } else { utc(22) }..utc(24),
+                ),
+                Weekday::Fri => {
+                    Some(utc(0)..if doubt == UncertainHours::Open { utc(22) } else { new_york() })
                 }
-                Weekday::Fri => Some(utc(0)..if doubt == Doubt::Open { utc(22) } else { new_york() }),
                 Weekday::Mon | Weekday::Tue | Weekday::Wed | Weekday::Thu => Some(utc(0)..utc(24)),
             },
             Self::Weekly(hours) => hours.session_on(date),
@@ -115,11 +117,11 @@ fn new_york_close(date: NaiveDate) -> Millis {
     Zone::Place(New_York).wall_to_utc(wall)
 }
 
-fn holiday_period(date: NaiveDate, doubt: Doubt) -> Range<Millis> {
+fn holiday_period(date: NaiveDate, doubt: UncertainHours) -> Range<Millis> {
     let midnight = millis(date.and_time(NaiveTime::MIN));
     match doubt {
-        Doubt::Open => midnight..new_york_close(date),
-        Doubt::Closed => {
+        UncertainHours::Open => midnight..new_york_close(date),
+        UncertainHours::Closed => {
             let before = date.pred_opt().map_or(midnight, new_york_close);
             before..midnight + Millis::DAY
         }
@@ -214,9 +216,9 @@ mod tests {
         millis(NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").unwrap())
     }
 
-    fn check(session: &str, doubt: Doubt, within: [&str; 2], expected: &[[&str; 2]]) {
+    fn check(session: &str, doubt: UncertainHours, within: [&str; 2], expected: &[[&str; 2]]) {
         let session: MarketHours = session.parse().unwrap();
-        let found = session.open(&(at(within[0])..at(within[1])), doubt, &[]);
+        let found = session.open_periods(&(at(within[0])..at(within[1])), doubt, &[]);
         let expected: Vec<_> = expected.iter().map(|[start, end]| at(start)..at(end)).collect();
         assert_eq!(found, expected, "{session}");
     }
@@ -225,13 +227,13 @@ mod tests {
     fn forex_closes_at_weekends_and_the_summer_time_hour_is_doubtful() {
         let winter = ["2026-01-08 00:00", "2026-01-12 06:00"];
         let expected = [["2026-01-08 00:00", "2026-01-09 22:00"], ["2026-01-11 22:00", "2026-01-12 06:00"]];
-        check("currencies", Doubt::Closed, winter, &expected);
-        check("currencies", Doubt::Open, winter, &expected);
+        check("currencies", UncertainHours::Closed, winter, &expected);
+        check("currencies", UncertainHours::Open, winter, &expected);
         let summer = ["2026-07-10 12:00", "2026-07-13 06:00"];
         let sure = [["2026-07-10 12:00", "2026-07-10 21:00"], ["2026-07-12 22:00", "2026-07-13 06:00"]];
-        check("currencies", Doubt::Closed, summer, &sure);
+        check("currencies", UncertainHours::Closed, summer, &sure);
         let possible = [["2026-07-10 12:00", "2026-07-10 22:00"], ["2026-07-12 21:00", "2026-07-13 06:00"]];
-        check("currencies", Doubt::Open, summer, &possible);
+        check("currencies", UncertainHours::Open, summer, &possible);
     }
 
     #[test]
@@ -239,23 +241,28 @@ mod tests {
         // New York is five hours behind UTC in winter. Daylight saving time begins on 2026-03-08.
         let monday = ["2026-03-06 00:00", "2026-03-10 00:00"];
         let stocks = [["2026-03-06 14:30", "2026-03-06 21:00"], ["2026-03-09 13:30", "2026-03-09 20:00"]];
-        check("Mon-Fri 09:30-16:00 America/New_York", Doubt::Closed, monday, &stocks);
+        check("Mon-Fri 09:30-16:00 America/New_York", UncertainHours::Closed, monday, &stocks);
         let futures = [["2026-03-06 00:00", "2026-03-06 22:00"], ["2026-03-08 22:00", "2026-03-09 21:00"]];
         let upto = ["2026-03-06 00:00", "2026-03-09 22:00"];
-        check("Sun-Thu 18:00-17:00 America/New_York", Doubt::Closed, upto, &futures);
-        check("Sat 00:00-24:00 UTC", Doubt::Closed, monday, &[["2026-03-07 00:00", "2026-03-08 00:00"]]);
-        check("always", Doubt::Closed, monday, &[monday]);
+        check("Sun-Thu 18:00-17:00 America/New_York", UncertainHours::Closed, upto, &futures);
+        check(
+            "Sat 00:00-24:00 UTC",
+            UncertainHours::Closed,
+            monday,
+            &[["2026-03-07 00:00", "2026-03-08 00:00"]],
+        );
+        check("always", UncertainHours::Closed, monday, &[monday]);
     }
 
     #[test]
     fn forex_holiday_is_certain_only_where_both_calendars_close() {
         let christmas = [NaiveDate::from_ymd_opt(2017, 12, 25).unwrap()];
         let within = at("2017-12-24 22:00")..at("2017-12-26 06:00");
-        let open = |doubt| MarketHours::Currencies.open(&within, doubt, &christmas);
+        let open = |doubt| MarketHours::Currencies.open_periods(&within, doubt, &christmas);
         // In winter, 17:00 in New York is 22:00 UTC.
-        assert_eq!(open(Doubt::Closed), [at("2017-12-26 00:00")..within.end]);
+        assert_eq!(open(UncertainHours::Closed), [at("2017-12-26 00:00")..within.end]);
         let possible = [within.start..at("2017-12-25 00:00"), at("2017-12-25 22:00")..within.end];
-        assert_eq!(open(Doubt::Open), possible);
+        assert_eq!(open(UncertainHours::Open), possible);
     }
 
     #[test]

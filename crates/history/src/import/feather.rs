@@ -1,7 +1,7 @@
 //! Feather files (Arrow IPC) with columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
 
 use super::labels::{LabelColumns, Labels, TextColumn, is_label};
-use super::row::{Clock, Decoded, Problem, Row, Unit};
+use super::row::{Clock, FileRows, Problem, Row, RowUnit};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int32Type, Int64Type, TimestampMicrosecondType,
@@ -21,14 +21,14 @@ const OHLCV: [&str; 5] = ["open", "high", "low", "close", "volume"];
 const MAX_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
 const CONTINUATION_MARKER: [u8; 4] = [0xFF; 4];
 
-pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
+pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<FileRows, Problem> {
     // The library panics on inconsistent files, but the program must not crash.
     let read = std::panic::AssertUnwindSafe(|| read(content, only));
     std::panic::catch_unwind(read)
         .unwrap_or_else(|_| Err(invalid_file("the parts of the file are inconsistent")))
 }
 
-fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
+fn read(content: Vec<u8>, only: &[String]) -> Result<FileRows, Problem> {
     let content = Buffer::from_vec(content);
     let broken = || invalid_file("the file is cut off");
     let (start, trailer) = content.split_last_chunk::<10>().ok_or_else(broken)?;
@@ -50,7 +50,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
             decoder.read_dictionary(block, &bytes).map_err(|error| arrow_problem(&error))?;
         }
     }
-    let mut decoded = Decoded::new(columns.clock, Unit::Row);
+    let mut decoded = FileRows::new(columns.clock, RowUnit::Row);
     decoded.labels = Labels::new(LabelColumns::find(names.iter().map(String::as_str)), only);
     let mut rows = 0;
     for block in footer.recordBatches().ok_or_else(broken)? {
@@ -149,7 +149,7 @@ impl Columns {
         Ok(Self { places, labels, has_dictionary, clock })
     }
 
-    fn append_rows(batch: &RecordBatch, earlier: u64, decoded: &mut Decoded) -> Result<(), Problem> {
+    fn append_rows(batch: &RecordBatch, earlier: u64, decoded: &mut FileRows) -> Result<(), Problem> {
         let times = read_times(batch.column(0))?;
         let mut numbers: [Vec<Option<f64>>; OHLCV.len()] = Default::default();
         for ((list, name), column) in numbers.iter_mut().zip(OHLCV).zip(&batch.columns()[1..=OHLCV.len()]) {

@@ -73,7 +73,7 @@ impl ImportFormat {
         });
         known.ok_or_else(|| {
             let seen = format!("the format is unknown; the first line is \"{}\"", excerpt(first));
-            Problem::unclear(seen, format!("--format, one of {}", Self::ALL.map(Self::as_str).join(", ")))
+            Problem::ambiguous(seen, format!("--format, one of {}", Self::ALL.map(Self::as_str).join(", ")))
         })
     }
 }
@@ -106,7 +106,7 @@ fn has_times_in_seconds(format: ImportFormat, second: &str) -> bool {
 
 const UNSUPPORTED_FORMATS: [(&[u8], &str); 4] = [
     (b"FEA1", "this is a version 1 feather file; save it again with a current pandas or pyarrow"),
-    (b"\xD0\xCF\x11\xE0", WORKBOOK),
+    (b"\xD0\xCF\x11\xE0", WORKBOOK_PROBLEM),
     (b"BZh", "this is compressed with bzip2; decompress it, or use gzip or zip"),
     (b"\xFD7zXZ", "this is compressed with xz; decompress it, or use gzip or zip"),
 ];
@@ -125,7 +125,7 @@ impl FromStr for ImportFormat {
     }
 }
 
-pub(super) const WORKBOOK: &str =
+pub(super) const WORKBOOK_PROBLEM: &str =
     "this is a spreadsheet workbook, not text; save it as CSV (in Excel: CSV UTF-8)";
 const WEB_PAGE_PROBLEM: &str = "this is a web page or XML; open it in a spreadsheet program and save it as CSV (in Excel: \
                                 CSV UTF-8)";

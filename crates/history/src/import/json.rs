@@ -1,6 +1,6 @@
 //! Freqtrade JSON: a list of `[time, open, high, low, close, volume]` rows, parsed one by one.
 
-use super::row::{Clock, Decoded, Problem, Row, Unit};
+use super::row::{Clock, FileRows, Problem, Row, RowUnit};
 use candlewick_sdk::{Millis, Ohlcv};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
@@ -12,8 +12,8 @@ const COLUMNS: usize = 6;
 const EXCHANGE_COLUMNS: usize = 12;
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
-pub(super) fn decode(reader: impl BufRead) -> Result<Decoded, Problem> {
-    let mut decoded = Decoded::new(Clock::Utc, Unit::Row);
+pub(super) fn decode(reader: impl BufRead) -> Result<FileRows, Problem> {
+    let mut decoded = FileRows::new(Clock::Utc, RowUnit::Row);
     let mut source = serde_json::Deserializer::from_reader(reader);
     let read = TableVisitor(&mut decoded).deserialize(&mut source).and_then(|()| source.end());
     read.map_err(|error| {
@@ -27,7 +27,7 @@ pub(super) fn decode(reader: impl BufRead) -> Result<Decoded, Problem> {
     Ok(decoded)
 }
 
-struct TableVisitor<'a>(&'a mut Decoded);
+struct TableVisitor<'a>(&'a mut FileRows);
 
 impl<'de> DeserializeSeed<'de> for TableVisitor<'_> {
     type Value = ();

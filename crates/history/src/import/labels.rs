@@ -1,6 +1,6 @@
 //! Label columns. They contain the symbol and interval of each row, and whether its candle is finished.
 
-use super::row::{Problem, Unit};
+use super::row::{Problem, RowUnit};
 use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
@@ -147,7 +147,7 @@ impl Labels {
         !is_unfinished
     }
 
-    pub(super) fn find_problem(&self, unit: Unit, symbol: Option<Symbol>) -> Option<Problem> {
+    pub(super) fn find_problem(&self, unit: RowUnit, symbol: Option<Symbol>) -> Option<Problem> {
         if !self.only.is_empty() && self.is_empty() {
             let only = self.only.join(",");
             let problem = format!("--only {only}: the file has no column for a symbol or an interval");
@@ -163,16 +163,19 @@ impl Labels {
             let wanted =
                 symbol.and_then(|symbol| values.found.iter().find(|value| names_symbol(&value.text, symbol)));
             let example = wanted.or(values.found.first()).map_or("", |value| value.text.as_str());
-            return Some(Problem::with_example(seen, format!("--only {}", quote_if_needed(example))));
+            return Some(Problem::ambiguous_with_example(
+                seen,
+                format!("--only {}", quote_if_needed(example)),
+            ));
         }
         None
     }
 
-    pub(super) fn all_excluded_problem(&self, unit: Unit) -> Option<Problem> {
+    pub(super) fn all_excluded_problem(&self, unit: RowUnit) -> Option<Problem> {
         let first = self.excluded.found.first()?;
         let seen =
             format!("no row matches {}; the file holds {}", self.only.join(","), self.excluded.render(unit));
-        Some(Problem::with_example(seen, format!("--only {}", quote_if_needed(&first.text))))
+        Some(Problem::ambiguous_with_example(seen, format!("--only {}", quote_if_needed(&first.text))))
     }
 
     pub(super) fn symbol(&self) -> Option<&str> {
@@ -193,7 +196,7 @@ impl Labels {
         let seen = format!("the symbol column says {shown}, but {stated_by} says {symbol}");
         let named = quote_if_needed(named);
         let option = format!("--symbol {named}, or --only {named} if {symbol} is another name for it");
-        Err(Problem::Unclear { seen, option, examples: vec![format!("--symbol {named}")] })
+        Err(Problem::Ambiguous { seen, option, examples: vec![format!("--symbol {named}")] })
     }
 
     pub(super) fn check_interval(&self, interval: Interval) -> Result<(), Problem> {
@@ -211,7 +214,7 @@ impl Labels {
         }
         let shown = excerpt(named.text.as_bytes());
         let seen = format!("the interval column says {shown}, but the file is read as {interval}");
-        Err(Problem::unclear(seen, "--interval with the value of the column, or remove the column"))
+        Err(Problem::ambiguous(seen, "--interval with the value of the column, or remove the column"))
     }
 }
 
@@ -251,7 +254,7 @@ impl LabelValues {
         self.indices.insert(text.to_owned(), index);
     }
 
-    fn render(&self, unit: Unit) -> String {
+    fn render(&self, unit: RowUnit) -> String {
         let unit = unit.as_str();
         let describe = |value: &LabelValue| {
             let LabelValue { text, first_place, rows, .. } = value;
@@ -363,7 +366,7 @@ mod tests {
         let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
         let counted: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
         let counted: Vec<&[&str]> = counted.iter().map(|row| &row[..]).collect();
-        assert!(labels(&["period"], &[], &counted).0.find_problem(Unit::Line, None).is_none());
+        assert!(labels(&["period"], &[], &counted).0.find_problem(RowUnit::Line, None).is_none());
         assert_eq!(labels(&["code"], &["7203"], &[&["7203"], &["9984"]]).1, [true, false]);
     }
 

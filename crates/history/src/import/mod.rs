@@ -18,32 +18,32 @@ mod zone;
 
 pub use format::ImportFormat;
 pub use named::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
-pub use table::{BarTime, DetectedFrom, ImportSettings};
+pub use table::{BarTime, ImportSettings, ValueSource};
 pub use zone::{ClockChange, ParseZoneError, Zone};
 
 pub(crate) use labels::TextColumn;
-pub(crate) use row::Decoded;
+pub(crate) use row::FileRows;
 pub(crate) use table::CandleTable;
 
 use crate::{HistoryError, Progress};
 use candlewick_sdk::{Candle, CandleError, CandleSeries, Interval};
-use row::{Problem, Unit};
+use row::{Problem, RowUnit};
 use std::path::Path;
 
 #[derive(Clone, Debug)]
 pub struct ImportedSeries {
     pub candles: CandleSeries,
     pub format: ImportFormat,
-    pub symbol_from: DetectedFrom,
-    pub interval_from: DetectedFrom,
+    pub symbol_source: ValueSource,
+    pub interval_source: ValueSource,
     pub zone: Option<Zone>,
     pub empty_rows: u64,
     /// Number of rows omitted by [`ClockChange::Skip`].
     pub skipped_rows: u64,
     pub unfinished_rows: u64,
     pub excluded_rows: u64,
-    pub newest_first: bool,
-    pub in_seconds: bool,
+    pub was_newest_first: bool,
+    pub was_in_seconds: bool,
     pub table_layout: Option<String>,
     /// Number of price decimals, including trailing zeros. `None` if it varies or is too large for a tick size.
     pub decimals: Option<usize>,
@@ -71,36 +71,36 @@ fn to_candles(table: CandleTable) -> Result<ImportedSeries, HistoryError> {
 }
 
 fn try_to_candles(table: CandleTable) -> Result<ImportedSeries, Problem> {
-    let CandleTable { series, decoded, interval_from, .. } = table;
-    if let Some(broken) = decoded.broken.first() {
+    let CandleTable { series, decoded, interval_source: interval_from, .. } = table;
+    if let Some(broken) = decoded.broken_rows.first() {
         return Err(problem_at(decoded.unit, broken.place, &broken.problem));
     }
     check_order(&decoded)?;
-    if matches!(interval_from, DetectedFrom::Name | DetectedFrom::Content) {
+    if matches!(interval_from, ValueSource::Name | ValueSource::Content) {
         spacing::check_stated_interval(&decoded.rows, series.interval, interval_from.stated_by())?;
     }
-    let (empty_rows, decimals) = (decoded.empty, decoded.decimals.tick_decimals());
+    let (empty_rows, decimals) = (decoded.empty_rows, decoded.decimals.tick_decimals());
     let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);
     let candles = build_candles(decoded, series.interval)?;
     let empty = |error: candlewick_sdk::SeriesError| Problem::Empty(error.to_string());
     Ok(ImportedSeries {
         candles: CandleSeries::new(series, candles).map_err(empty)?,
         format: table.format,
-        symbol_from: table.symbol_from,
-        interval_from,
+        symbol_source: table.symbol_source,
+        interval_source: interval_from,
         zone: table.zone,
         empty_rows,
-        skipped_rows: table.skipped,
+        skipped_rows: table.skipped_rows,
         unfinished_rows,
         excluded_rows,
-        newest_first: table.newest_first,
-        in_seconds: table.in_seconds,
-        table_layout: table.reading,
+        was_newest_first: table.was_newest_first,
+        was_in_seconds: table.was_in_seconds,
+        table_layout: table.table_layout,
         decimals,
     })
 }
 
-fn check_order(decoded: &Decoded) -> Result<(), Problem> {
+fn check_order(decoded: &FileRows) -> Result<(), Problem> {
     let Some(before) = decoded.rows.windows(2).position(|pair| pair[1].time <= pair[0].time) else {
         return Ok(());
     };
@@ -115,13 +115,13 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     } else {
         format!("time {time} occurs twice with different values; `candlewick data check FILE` shows both")
     };
-    Err(problem_at(decoded.unit, decoded.places.row_number(before + 1), &problem))
+    Err(problem_at(decoded.unit, decoded.row_numbers.row_number(before + 1), &problem))
 }
 
-fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
+fn build_candles(decoded: FileRows, interval: Interval) -> Result<Vec<Candle>, Problem> {
     // A row is as large as a candle, so the memory of the vector is reused.
     let mut wrong: Option<(usize, CandleError)> = None;
-    let Decoded { rows, places, unit, .. } = decoded;
+    let FileRows { rows, row_numbers: places, unit, .. } = decoded;
     let made = rows.into_iter().enumerate().map_while(|(index, row)| {
         let made = Candle::new(row.time, interval, row.numbers);
         made.map_err(|error| wrong = Some((index, error))).ok()
@@ -145,9 +145,9 @@ fn describe_with_hint(error: &CandleError) -> String {
     }
 }
 
-fn problem_at(unit: Unit, place: u64, problem: &str) -> Problem {
+fn problem_at(unit: RowUnit, place: u64, problem: &str) -> Problem {
     match unit {
-        Unit::Line => Problem::Line { line: place, problem: problem.to_owned() },
-        Unit::Row => Problem::File(format!("row {place}: {problem}")),
+        RowUnit::Line => Problem::Line { line: place, problem: problem.to_owned() },
+        RowUnit::Row => Problem::File(format!("row {place}: {problem}")),
     }
 }

@@ -29,13 +29,13 @@ pub(crate) struct BrokenRow {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum RowUnit {
     /// 1-based line number, including the header.
     Line,
     Row,
 }
 
-impl Unit {
+impl RowUnit {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Line => "line",
@@ -45,14 +45,14 @@ impl Unit {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Decoded {
+pub(crate) struct FileRows {
     pub(crate) rows: Vec<Row>,
-    pub(crate) places: RowNumbers,
-    pub(crate) broken: Vec<BrokenRow>,
-    pub(crate) empty: u64,
+    pub(crate) row_numbers: RowNumbers,
+    pub(crate) broken_rows: Vec<BrokenRow>,
+    pub(crate) empty_rows: u64,
     pub(crate) clock: Clock,
     pub(crate) interval: Option<Interval>,
-    pub(crate) unit: Unit,
+    pub(crate) unit: RowUnit,
     pub(crate) decimals: DecimalCount,
     pub(crate) labels: Labels,
 }
@@ -98,13 +98,13 @@ const MAX_ROWS: usize = 50_000_000;
 /// Maximum number of unreadable rows. A file with more of them is probably in a different format.
 const MAX_BROKEN: usize = 10_000;
 
-impl Decoded {
-    pub(crate) fn new(clock: Clock, unit: Unit) -> Self {
+impl FileRows {
+    pub(crate) fn new(clock: Clock, unit: RowUnit) -> Self {
         Self {
             rows: Vec::new(),
-            places: RowNumbers::default(),
-            broken: Vec::new(),
-            empty: 0,
+            row_numbers: RowNumbers::default(),
+            broken_rows: Vec::new(),
+            empty_rows: 0,
             clock,
             interval: None,
             unit,
@@ -123,7 +123,7 @@ impl Decoded {
             && ascents().count() * 2 < self.rows.len() - 1;
         if is_backward {
             self.rows.reverse();
-            self.places.reversed = Some(self.rows.len());
+            self.row_numbers.reversed = Some(self.rows.len());
         }
         is_backward
     }
@@ -152,15 +152,15 @@ impl Decoded {
                 if self.rows.len() == MAX_ROWS {
                     return Err(format!("the file has more than {MAX_ROWS} rows; split it"));
                 }
-                self.places.note(self.rows.len(), place);
+                self.row_numbers.note(self.rows.len(), place);
                 self.rows.push(row);
             }
-            Ok(None) => self.empty += 1,
+            Ok(None) => self.empty_rows += 1,
             Err(problem) => {
-                if self.broken.len() == MAX_BROKEN {
+                if self.broken_rows.len() == MAX_BROKEN {
                     return Err(format!("more than {MAX_BROKEN} rows are unreadable; the last: {problem}"));
                 }
-                self.broken.push(BrokenRow { place, content: content(), problem });
+                self.broken_rows.push(BrokenRow { place, content: content(), problem });
             }
         }
         Ok(())
@@ -204,34 +204,34 @@ pub(crate) enum Problem {
     Io(io::Error),
     Line { line: u64, problem: String },
     File(String),
-    Unclear { seen: String, option: String, examples: Vec<String> },
+    Ambiguous { seen: String, option: String, examples: Vec<String> },
     Empty(String),
 }
 
 impl Problem {
-    pub(super) fn unclear(seen: impl Into<String>, option: impl Into<String>) -> Self {
-        Self::Unclear { seen: seen.into(), option: option.into(), examples: Vec::new() }
+    pub(super) fn ambiguous(seen: impl Into<String>, option: impl Into<String>) -> Self {
+        Self::Ambiguous { seen: seen.into(), option: option.into(), examples: Vec::new() }
     }
 
-    pub(super) fn with_example(seen: impl Into<String>, example: impl Into<String>) -> Self {
+    pub(super) fn ambiguous_with_example(seen: impl Into<String>, example: impl Into<String>) -> Self {
         let example = example.into();
         let option = example.split(' ').next().unwrap_or_default();
         let option = format!("{option}, such as {example}");
-        Self::Unclear { seen: seen.into(), option, examples: vec![example] }
+        Self::Ambiguous { seen: seen.into(), option, examples: vec![example] }
     }
 
     pub(super) fn and(self, other: Option<Self>) -> Self {
         match (self, other) {
             (
-                Self::Unclear { seen, option, mut examples },
-                Some(Self::Unclear { seen: also_seen, option: other_option, examples: more }),
+                Self::Ambiguous { seen, option, mut examples },
+                Some(Self::Ambiguous { seen: also_seen, option: other_option, examples: more }),
             ) => {
                 examples.extend(more);
                 let (seen, option) =
                     (format!("{seen}, and {also_seen}"), format!("{option}, and {other_option}"));
-                Self::Unclear { seen, option, examples }
+                Self::Ambiguous { seen, option, examples }
             }
-            (Self::Unclear { .. }, Some(wrong)) => wrong,
+            (Self::Ambiguous { .. }, Some(wrong)) => wrong,
             (only, _) => only,
         }
     }
@@ -242,11 +242,11 @@ impl Problem {
             Self::Io(source) => HistoryError::Io { path, action: "read", source },
             Self::Line { line, problem } => HistoryError::InvalidLine { path, line, problem },
             Self::File(problem) => HistoryError::InvalidFile { path, problem },
-            Self::Unclear { seen, option, examples } if examples.len() > 1 => {
+            Self::Ambiguous { seen, option, examples } if examples.len() > 1 => {
                 let option = format!("{option}; for example, all together: {}", examples.join(" "));
                 HistoryError::AmbiguousFile { path, seen, option }
             }
-            Self::Unclear { seen, option, .. } => HistoryError::AmbiguousFile { path, seen, option },
+            Self::Ambiguous { seen, option, .. } => HistoryError::AmbiguousFile { path, seen, option },
             Self::Empty(problem) => HistoryError::NoCandles { place: path.display().to_string(), problem },
         }
     }
@@ -265,9 +265,9 @@ pub(super) fn split_decimals_problem(count: usize, columns: usize) -> String {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct OpenProblems(Option<Problem>);
+pub(super) struct ProblemCollector(Option<Problem>);
 
-impl OpenProblems {
+impl ProblemCollector {
     pub(super) fn take<T>(&mut self, found: Result<T, Problem>) -> Option<T> {
         match found {
             Ok(found) => Some(found),
@@ -299,10 +299,10 @@ mod tests {
     #[test]
     fn counts_implausible_times_as_broken() {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let mut decoded = Decoded::new(Clock::Utc, Unit::Line);
+        let mut decoded = FileRows::new(Clock::Utc, RowUnit::Line);
         for time in [i64::MAX, i64::MIN, 0] {
             decoded.push(1, Ok(Some(Row { time: Millis::new(time), numbers })), String::new).unwrap();
         }
-        assert_eq!((decoded.rows.len(), decoded.broken.len()), (1, 2));
+        assert_eq!((decoded.rows.len(), decoded.broken_rows.len()), (1, 2));
     }
 }

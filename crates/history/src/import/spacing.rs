@@ -1,6 +1,6 @@
 //! Checks of the distances between open times and of the alignment of open times.
 
-use super::row::{Decoded, Problem, Row};
+use super::row::{FileRows, Problem, Row};
 use super::table::BarTime;
 use crate::gap::{SecondInterval, find_second_interval};
 use candlewick_sdk::{Interval, Millis};
@@ -39,7 +39,7 @@ pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
         } else {
             format!("the candle interval is unclear: rows are {} apart", shown.join(", "))
         };
-        Problem::with_example(seen, interval_hint(&found))
+        Problem::ambiguous_with_example(seen, interval_hint(&found))
     };
     let (shortest, count) = found.first_key_value().ok_or_else(unclear)?;
     let months = Millis::DAY * 28..=Millis::DAY * 31;
@@ -61,7 +61,10 @@ pub(super) fn check_stated_interval(rows: &[Row], interval: Interval, source: &s
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
     let contradicts = |what: String| {
-        Err(Problem::with_example(format!("{source} says {interval}, but {what}"), interval_hint(&found)))
+        Err(Problem::ambiguous_with_example(
+            format!("{source} says {interval}, but {what}"),
+            interval_hint(&found),
+        ))
     };
     if *shortest < interval.length() {
         return contradicts(format!("rows are {} apart", describe(*shortest)));
@@ -72,7 +75,7 @@ pub(super) fn check_stated_interval(rows: &[Row], interval: Interval, source: &s
     Ok(())
 }
 
-pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
+pub(super) fn check_one_interval(decoded: &FileRows, interval: Interval) -> Result<(), Problem> {
     let mut order: Vec<(Millis, u32)> = Vec::new();
     let rows = &decoded.rows;
     let is_sorted = rows.is_sorted_by_key(|row| row.time);
@@ -81,7 +84,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         order.sort_unstable();
     }
     let time = |index: usize| if is_sorted { rows[index].time } else { order[index].0 };
-    let place = |at: usize| decoded.places.row_number(if is_sorted { at } else { order[at].1 as usize });
+    let place = |at: usize| decoded.row_numbers.row_number(if is_sorted { at } else { order[at].1 as usize });
     let unit = decoded.unit.as_str();
     if let Some(SecondInterval { distance, count, start }) = find_second_interval(rows.len(), time, interval)
     {
@@ -92,7 +95,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
             place(start),
             place(start + count)
         );
-        return Err(Problem::unclear(seen, format!("one file for {interval} and another for {other}")));
+        return Err(Problem::ambiguous(seen, format!("one file for {interval} and another for {other}")));
     }
     // Repeated times suggest that the file mixes rows of a longer and a shorter interval.
     let doubled: Vec<Millis> = (1..rows.len()).filter(|at| time(*at) == time(at - 1)).map(time).collect();
@@ -108,7 +111,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         let seen = format!(
             "{count} timestamps, {other} apart, occur twice: the file seems to hold candles of {interval} and of {other}"
         );
-        return Err(Problem::unclear(seen, "one file per interval"));
+        return Err(Problem::ambiguous(seen, "one file per interval"));
     }
     Ok(())
 }
@@ -133,7 +136,11 @@ const ZONE_ALIGNMENT: Millis = Millis::new(15 * Millis::MINUTE.get());
 /// Minimum length of candles whose alignment is checked. Shorter candles are aligned in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
 
-pub(super) fn apply_bar_time(decoded: &mut Decoded, interval: Interval, bar: BarTime) -> Result<(), Problem> {
+pub(super) fn apply_bar_time(
+    decoded: &mut FileRows,
+    interval: Interval,
+    bar: BarTime,
+) -> Result<(), Problem> {
     let length = interval.length();
     // The timestamp of a close at 09:01 may be `09:00:59` or `09:00:59.999`.
     let until_close = |time: Millis| Millis::new(length.get() - time.get().rem_euclid(length.get()));
@@ -147,7 +154,7 @@ pub(super) fn apply_bar_time(decoded: &mut Decoded, interval: Interval, bar: Bar
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (format_clock(row), until_close(row));
             let seen = format!("the times are close times: {row} is {before} ms before its candle ends");
-            Err(Problem::with_example(seen, "--stamped close"))
+            Err(Problem::ambiguous_with_example(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
         BarTime::Close => {
@@ -164,7 +171,7 @@ pub(super) fn apply_bar_time(decoded: &mut Decoded, interval: Interval, bar: Bar
     }
 }
 
-pub(super) fn check_alignment(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
+pub(super) fn check_alignment(decoded: &FileRows, interval: Interval) -> Result<(), Problem> {
     let length = interval.length();
     let rows = &decoded.rows;
     let off_grid = || rows.iter().map(|row| row.time).filter(|time| !time.is_aligned_to(length));

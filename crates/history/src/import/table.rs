@@ -4,7 +4,7 @@ use super::format::ImportFormat;
 use super::labels::{LabelColumns, Labels, is_label};
 use super::name::{NameParts, is_hist_data, likely_symbol, parse_name};
 use super::named::TableSettings;
-use super::row::{Clock, Decoded, OpenProblems, Problem, Row, Unit};
+use super::row::{Clock, FileRows, Problem, ProblemCollector, Row, RowUnit};
 use super::unpack::{self, unpack};
 use super::zone::{ClockChange, Zone, check_fixed_offset, convert_to_utc};
 use super::{json, named, spacing, text};
@@ -20,14 +20,14 @@ use std::str::FromStr;
 use super::feather;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DetectedFrom {
+pub enum ValueSource {
     Option,
     Name,
     Content,
     Spacing,
 }
 
-impl DetectedFrom {
+impl ValueSource {
     pub(super) const fn stated_by(self) -> &'static str {
         match self {
             Self::Option => "the option",
@@ -51,15 +51,15 @@ pub(crate) struct CandleTable {
     pub(crate) path: PathBuf,
     pub(crate) format: ImportFormat,
     pub(crate) series: Series,
-    pub(crate) symbol_from: DetectedFrom,
-    pub(crate) interval_from: DetectedFrom,
+    pub(crate) symbol_source: ValueSource,
+    pub(crate) interval_source: ValueSource,
     /// Rows with open times in UTC.
-    pub(crate) decoded: Decoded,
+    pub(crate) decoded: FileRows,
     pub(crate) zone: Option<Zone>,
-    pub(crate) skipped: u64,
-    pub(crate) newest_first: bool,
-    pub(crate) in_seconds: bool,
-    pub(crate) reading: Option<String>,
+    pub(crate) skipped_rows: u64,
+    pub(crate) was_newest_first: bool,
+    pub(crate) was_in_seconds: bool,
+    pub(crate) table_layout: Option<String>,
 }
 
 #[cfg(not(feature = "feather"))]
@@ -135,7 +135,7 @@ impl CandleTable {
             return Err(no_candles_problem(&decoded, format, settings));
         }
         let in_seconds = decoded.convert_seconds();
-        let mut questions = OpenProblems::default();
+        let mut questions = ProblemCollector::default();
         let zone = questions.take(detect_zone(&name, named, format, decoded.clock, settings));
         // A repeated local hour can be resolved only if the rows are in order.
         let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.is_repeated(time));
@@ -163,24 +163,24 @@ impl CandleTable {
             path,
             format,
             series,
-            symbol_from,
-            interval_from,
+            symbol_source: symbol_from,
+            interval_source: interval_from,
             decoded,
             zone,
-            skipped,
-            newest_first,
-            in_seconds,
-            reading,
+            skipped_rows: skipped,
+            was_newest_first: newest_first,
+            was_in_seconds: in_seconds,
+            table_layout: reading,
         })
     }
 }
 
-fn no_candles_problem(decoded: &Decoded, format: ImportFormat, settings: &ImportSettings) -> Problem {
+fn no_candles_problem(decoded: &FileRows, format: ImportFormat, settings: &ImportSettings) -> Problem {
     if let Some(problem) = decoded.labels.all_excluded_problem(decoded.unit) {
         return problem;
     }
     let unit = decoded.unit.as_str();
-    let first = decoded.broken.first();
+    let first = decoded.broken_rows.first();
     let first = first.map(|broken| format!("; {unit} {}: {}", broken.place, broken.problem));
     let guessed = match settings.format {
         Some(_) => String::new(),
@@ -193,7 +193,7 @@ fn decode(
     format: ImportFormat,
     mut content: impl BufRead,
     settings: &ImportSettings,
-) -> Result<(Decoded, Option<String>), Problem> {
+) -> Result<(FileRows, Option<String>), Problem> {
     if format != ImportFormat::Table && !settings.table.is_default() {
         let what = format!(
             "--columns, --delimiter, --decimal and --date-order apply to the format table, not to {format}"
@@ -203,7 +203,7 @@ fn decode(
     let decoded = match format {
         ImportFormat::Table => {
             let table = named::decode(&read_to_memory(&mut content)?, &settings.table, &settings.only)?;
-            return Ok((table.decoded, Some(table.reading)));
+            return Ok((table.decoded, Some(table.layout)));
         }
         ImportFormat::FreqtradeJson => json::decode(content),
         #[cfg(feature = "feather")]
@@ -241,10 +241,10 @@ fn read_to_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
     Ok(content)
 }
 
-fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
+fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<FileRows, Problem> {
     let content = Bytes::from(content);
     let labels = crate::parquet::read_texts(content.clone(), is_label).map_err(Problem::File)?;
-    let mut decoded = Decoded::new(Clock::Utc, Unit::Row);
+    let mut decoded = FileRows::new(Clock::Utc, RowUnit::Row);
     decoded.labels = Labels::new(LabelColumns::find(labels.iter().map(|column| column.name.as_str())), only);
     let mut place = 0;
     let mut keep = |time, numbers| {
@@ -282,10 +282,10 @@ fn detect_zone(
                 let server = "--timezone Europe/Athens";
                 let option =
                     format!("--timezone with the zone of the server that made the candles, such as {server}");
-                return Err(Problem::Unclear { seen, option, examples: vec![server.to_owned()] });
+                return Err(Problem::Ambiguous { seen, option, examples: vec![server.to_owned()] });
             }
             let option = "--timezone, such as --timezone UTC or --timezone Europe/Athens".to_owned();
-            Err(Problem::Unclear { seen, option, examples: vec!["--timezone UTC".to_owned()] })
+            Err(Problem::Ambiguous { seen, option, examples: vec!["--timezone UTC".to_owned()] })
         }
     }
 }
@@ -295,37 +295,37 @@ fn detect_symbol(
     named: NameParts,
     settings: &ImportSettings,
     label: Option<&str>,
-) -> Result<(Symbol, DetectedFrom), Problem> {
+) -> Result<(Symbol, ValueSource), Problem> {
     if let Some(symbol) = settings.symbol {
-        return Ok((symbol, DetectedFrom::Option));
+        return Ok((symbol, ValueSource::Option));
     }
     let symbol = named.symbol.ok_or_else(|| {
         let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
         let seen = format!("the file name \"{file}\" does not contain a symbol");
         let example = label.map_or_else(|| likely_symbol(&file), likely_symbol);
-        Problem::with_example(seen, format!("--symbol {example}"))
+        Problem::ambiguous_with_example(seen, format!("--symbol {example}"))
     })?;
-    Ok((symbol, DetectedFrom::Name))
+    Ok((symbol, ValueSource::Name))
 }
 
 fn detect_interval(
-    decoded: &Decoded,
+    decoded: &FileRows,
     named: NameParts,
     settings: &ImportSettings,
-) -> Result<(Interval, DetectedFrom), Problem> {
+) -> Result<(Interval, ValueSource), Problem> {
     if let Some(interval) = settings.interval {
-        return Ok((interval, DetectedFrom::Option));
+        return Ok((interval, ValueSource::Option));
     }
     let is_month = decoded.interval.is_some_and(spacing::is_month);
     match (decoded.interval, named.interval) {
-        (Some(content), _) if is_month => Ok((content, DetectedFrom::Content)),
-        (Some(content), Some(name)) if content != name => Err(Problem::with_example(
+        (Some(content), _) if is_month => Ok((content, ValueSource::Content)),
+        (Some(content), Some(name)) if content != name => Err(Problem::ambiguous_with_example(
             format!("the file name says {name}, but the content says {content}"),
             format!("--interval {content}"),
         )),
-        (Some(content), _) => Ok((content, DetectedFrom::Content)),
-        (None, Some(name)) => Ok((name, DetectedFrom::Name)),
-        (None, None) => Ok((spacing::derive_interval(&decoded.rows)?, DetectedFrom::Spacing)),
+        (Some(content), _) => Ok((content, ValueSource::Content)),
+        (None, Some(name)) => Ok((name, ValueSource::Name)),
+        (None, None) => Ok((spacing::derive_interval(&decoded.rows)?, ValueSource::Spacing)),
     }
 }
 

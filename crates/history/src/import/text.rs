@@ -3,11 +3,11 @@
 use super::ImportFormat;
 use super::labels::{LabelColumns, Labels};
 use super::row::{
-    Clock, DecimalCount, Decoded, Problem, Row, Unit, has_split_decimals, split_decimals_problem,
+    Clock, DecimalCount, FileRows, Problem, Row, RowUnit, has_split_decimals, split_decimals_problem,
 };
 use super::unpack::next_line;
 use crate::CSV_HEADER;
-use crate::csv::{Lines, excerpt, parse_number, parse_whole};
+use crate::csv::{Lines, excerpt, parse_number, parse_unix_time};
 use candlewick_sdk::{Interval, Millis, Ohlcv};
 use chrono::NaiveDate;
 use std::io::BufRead;
@@ -24,13 +24,17 @@ pub(super) fn can_read(format: ImportFormat, first: &str, second: &str) -> bool 
     }
 }
 
-pub(super) fn decode(format: ImportFormat, input: impl BufRead, only: &[String]) -> Result<Decoded, Problem> {
+pub(super) fn decode(
+    format: ImportFormat,
+    input: impl BufRead,
+    only: &[String],
+) -> Result<FileRows, Problem> {
     let mut lines = Lines::new(input);
     let Some((number, first)) = next_line(&mut lines)? else {
         return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
     };
     let layout = detect_layout(format, first).map_err(|problem| Problem::Line { line: number, problem })?;
-    let mut decoded = Decoded::new(layout.clock, Unit::Line);
+    let mut decoded = FileRows::new(layout.clock, RowUnit::Line);
     decoded.interval = layout.interval;
     decoded.labels = Labels::new(layout.labels, only);
     let mut length = CommonLength::default();
@@ -68,7 +72,7 @@ impl CommonLength {
 }
 
 fn add_line(
-    decoded: &mut Decoded,
+    decoded: &mut FileRows,
     number: u64,
     line: &[u8],
     layout: Layout,
@@ -205,9 +209,9 @@ impl Layout {
 impl TimeColumn {
     fn read(&self, cells: &[&str; MAX_COLUMNS]) -> Result<Millis, String> {
         match *self {
-            Self::Milliseconds(column) => parse_whole(cells[column], "milliseconds").map(Millis::new),
+            Self::Milliseconds(column) => parse_unix_time(cells[column], "milliseconds").map(Millis::new),
             Self::Epoch(column) => {
-                let count = parse_whole(cells[column], "milliseconds or microseconds")?;
+                let count = parse_unix_time(cells[column], "milliseconds or microseconds")?;
                 match count {
                     MIN_MICROSECONDS.. if count % 1_000 == 0 => Ok(Millis::new(count / 1_000)),
                     MIN_MICROSECONDS.. => Err(format!("time {count} is not a whole number of milliseconds")),
@@ -259,8 +263,8 @@ fn parse_offset(text: &str) -> Option<Millis> {
 /// Returns the candle length: close time minus open time, plus one time unit.
 fn candle_length(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
     let TimeColumn::Epoch(start) = time else { return Err("the row has no open time".to_owned()) };
-    let start = parse_whole(cells[*start], "milliseconds")?;
-    let end = parse_whole(cells[column], "milliseconds")?;
+    let start = parse_unix_time(cells[*start], "milliseconds")?;
+    let end = parse_unix_time(cells[column], "milliseconds")?;
     let per_ms = if start >= MIN_MICROSECONDS { 1_000 } else { 1 };
     let length = end.checked_sub(start).and_then(|length| length.checked_add(1));
     match length {

@@ -1,6 +1,6 @@
 //! Decompression of gzip and zip files with size limits, and decoding of UTF-16.
 
-use super::format::{WORKBOOK, is_workbook};
+use super::format::{WORKBOOK_PROBLEM, is_workbook};
 use super::row::Problem;
 use crate::Progress;
 use crate::csv::{LineError, Lines, ProgressReader};
@@ -83,7 +83,7 @@ fn choose_entry<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) ->
     let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
     if let Some(wanted) = entry {
         return names.iter().find(|name| **name == wanted).map(|name| (*name).to_owned()).ok_or_else(|| {
-            Problem::unclear(format!("the archive has {}, not \"{wanted}\"", list(&names)), "one of these")
+            Problem::ambiguous(format!("the archive has {}, not \"{wanted}\"", list(&names)), "one of these")
         });
     }
     for ending in ENDINGS {
@@ -93,12 +93,12 @@ fn choose_entry<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) ->
             [only] => return Ok(only.to_owned()),
             _ => {
                 let seen = format!("the archive holds {}", list(&fitting));
-                return Err(Problem::unclear(seen, format!("--entry, such as --entry {}", fitting[0])));
+                return Err(Problem::ambiguous(seen, format!("--entry, such as --entry {}", fitting[0])));
             }
         }
     }
     if is_workbook(&names) {
-        return Err(Problem::File(WORKBOOK.to_owned()));
+        return Err(Problem::File(WORKBOOK_PROBLEM.to_owned()));
     }
     Err(Problem::File(format!("the archive holds no candle file, only {}", list(&names))))
 }
@@ -176,7 +176,7 @@ impl<R: Read> Read for LimitedReader<R> {
 pub(super) fn next_line<R: BufRead>(lines: &mut Lines<R>) -> Result<Option<(u64, &[u8])>, Problem> {
     lines.next().map_err(|error| match error {
         LineError::Io(error) => Problem::Io(error),
-        LineError::TooLong { line } => Problem::Line { line, problem: LineError::too_long() },
+        LineError::TooLong { line } => Problem::Line { line, problem: LineError::too_long_message() },
     })
 }
 

@@ -1,6 +1,6 @@
 //! Conversion of local times in imported files to UTC.
 
-use super::row::{Decoded, Problem, Row, RowNumbers};
+use super::row::{FileRows, Problem, Row, RowNumbers};
 use crate::error::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{Interval, Millis};
 use chrono::{DateTime, Datelike, FixedOffset, MappedLocalTime, NaiveDateTime, TimeZone, Timelike, Weekday};
@@ -63,7 +63,7 @@ impl Zone {
 }
 
 /// Converts all rows to UTC and returns the number of omitted rows. Rows must be oldest first.
-pub(super) fn convert_to_utc(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -> Result<u64, Problem> {
+pub(super) fn convert_to_utc(decoded: &mut FileRows, zone: Zone, rule: ClockChange) -> Result<u64, Problem> {
     let mut kept = 0;
     let mut places = RowNumbers::default();
     let mut index = 0;
@@ -74,7 +74,7 @@ pub(super) fn convert_to_utc(decoded: &mut Decoded, zone: Zone, rule: ClockChang
         let last = end.max(index + 1);
         if (hour, rule) == (RepeatedHour::Pairs, ClockChange::Pairs) {
             let stretch: Vec<(Row, u64)> =
-                (index..last).map(|at| (decoded.rows[at], decoded.places.row_number(at))).collect();
+                (index..last).map(|at| (decoded.rows[at], decoded.row_numbers.row_number(at))).collect();
             let in_order = stretch.iter().step_by(2).chain(stretch.iter().skip(1).step_by(2));
             for (number, (row, place)) in in_order.enumerate() {
                 let MappedLocalTime::Ambiguous(first, second) = utc_times(zone, row.time) else { continue };
@@ -103,7 +103,7 @@ pub(super) fn convert_to_utc(decoded: &mut Decoded, zone: Zone, rule: ClockChang
                 MappedLocalTime::None => return Err(skipped_hour_problem(decoded, at, zone)),
             };
             if let Some(moment) = moment {
-                places.note(kept, decoded.places.row_number(at));
+                places.note(kept, decoded.row_numbers.row_number(at));
                 decoded.rows[kept] = decoded.rows[at];
                 decoded.rows[kept].time = moment;
                 kept += 1;
@@ -113,7 +113,7 @@ pub(super) fn convert_to_utc(decoded: &mut Decoded, zone: Zone, rule: ClockChang
     }
     let skipped = (decoded.rows.len() - kept) as u64;
     decoded.rows.truncate(kept);
-    decoded.places = places;
+    decoded.row_numbers = places;
     Ok(skipped)
 }
 
@@ -140,14 +140,14 @@ impl RepeatedHour {
     }
 }
 
-fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
+fn find_overlap_end(decoded: &FileRows, start: usize, zone: Zone) -> usize {
     let first = decoded.rows[start].time;
     let overlaps = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.is_repeated(time);
     decoded.rows[start..].iter().position(|row| !overlaps(row.time)).map_or(decoded.rows.len(), |n| start + n)
 }
 
 /// Rejects a fixed offset if rows repeat an hour with different values. Such rows suggest clock changes.
-pub(super) fn check_fixed_offset(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
+pub(super) fn check_fixed_offset(decoded: &FileRows, zone: Zone, interval: Interval) -> Result<(), Problem> {
     let offset = match zone {
         Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),
         Zone::Place(_) if zone.is_utc() => Millis::ZERO,
@@ -177,9 +177,9 @@ pub(super) fn check_fixed_offset(decoded: &Decoded, zone: Zone, interval: Interv
     let unit = decoded.unit.as_str();
     let seen = format!(
         "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were set back, but {zone} has no daylight saving time",
-        decoded.places.row_number(index)
+        decoded.row_numbers.row_number(index)
     );
-    Err(Problem::with_example(seen, "--timezone Europe/Berlin"))
+    Err(Problem::ambiguous_with_example(seen, "--timezone Europe/Berlin"))
 }
 
 fn utc_times(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
@@ -189,7 +189,7 @@ fn utc_times(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
     }
 }
 
-fn repeated_hour_problem(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> Problem {
+fn repeated_hour_problem(decoded: &FileRows, at: usize, zone: Zone, hour: RepeatedHour) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
     let (held, option) = match hour {
         RepeatedHour::Once | RepeatedHour::InOrder { .. } => {
@@ -203,20 +203,20 @@ fn repeated_hour_problem(decoded: &Decoded, at: usize, zone: Zone, hour: Repeate
     };
     let unit = decoded.unit.as_str();
     let seen = format!("{unit} {place}: the clock in {zone} shows {wall} twice, and {held}");
-    Problem::unclear(seen, format!("--clock-change {option}"))
+    Problem::ambiguous(seen, format!("--clock-change {option}"))
 }
 
-fn skipped_hour_problem(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
+fn skipped_hour_problem(decoded: &FileRows, at: usize, zone: Zone) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
     let unit = decoded.unit.as_str();
     let seen = format!("{unit} {place}: the clock in {zone} skips {wall}");
-    Problem::unclear(seen, "another --timezone, or --clock-change skip")
+    Problem::ambiguous(seen, "another --timezone, or --clock-change skip")
 }
 
-fn place_and_wall_time(decoded: &Decoded, at: usize) -> (u64, String) {
+fn place_and_wall_time(decoded: &FileRows, at: usize) -> (u64, String) {
     let wall = DateTime::from_timestamp_millis(decoded.rows[at].time.get());
     let wall = wall.map(|time| time.format("%Y-%m-%d %H:%M:%S").to_string());
-    (decoded.places.row_number(at), wall.unwrap_or_default())
+    (decoded.row_numbers.row_number(at), wall.unwrap_or_default())
 }
 
 impl fmt::Display for Zone {
@@ -270,7 +270,7 @@ impl FromStr for ClockChange {
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::{Clock, Unit};
+    use super::super::row::{Clock, RowUnit};
     use super::*;
     use candlewick_sdk::Ohlcv;
     use std::path::Path;
@@ -285,7 +285,7 @@ mod tests {
                 .and_utc()
                 .timestamp_millis()
         };
-        let mut decoded = Decoded::new(Clock::Wall, Unit::Line);
+        let mut decoded = FileRows::new(Clock::Wall, RowUnit::Line);
         for (index, wall) in walls.iter().enumerate() {
             let row = Row { time: Millis::new(millis(day, wall)), numbers: NUMBERS };
             decoded.push(index as u64 + 2, Ok(Some(row)), String::new).unwrap();

@@ -139,7 +139,7 @@ fn finds_stretch_that_is_out_of_step() {
     let (winter, summer) = own.split_at(54_000);
     let local = [winter[..53_900].to_vec(), shifted(&summer.to_vec(), 3_600)].concat();
     let found = compare(("1m", &local), ("5m", &longer)).unwrap();
-    assert_eq!((found.kind, found.is_whole), (MismatchKind::Shifted(Millis::HOUR), false));
+    assert_eq!((found.kind, found.covers_all_closes), (MismatchKind::Shifted(Millis::HOUR), false));
     let begin = Millis::from_seconds(summer[0].0 + 3_600);
     assert!(found.span.start >= begin && found.span.start < begin + Millis::DAY, "{:?}", found.span);
 }

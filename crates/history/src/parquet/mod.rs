@@ -29,7 +29,7 @@ const COLUMNS: [&str; 6] = ["time", "open", "high", "low", "close", "volume"];
 
 pub(crate) struct Table {
     pub(crate) candles: Vec<Candle>,
-    pub(crate) extra: Vec<Vec<i64>>,
+    pub(crate) extra_columns: Vec<Vec<i64>>,
 }
 
 type AddRow<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
@@ -65,8 +65,8 @@ pub(crate) fn read_table(
     catch_panics(|| {
         let file = open(content)?;
         let extra_places = extra.iter().map(|name| locate(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
-        let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
-        let (candles, lists) = (&mut table.candles, &mut table.extra);
+        let mut table = Table { candles: Vec::new(), extra_columns: vec![Vec::new(); extra.len()] };
+        let (candles, lists) = (&mut table.candles, &mut table.extra_columns);
         // A broken file may contain a huge row count, so a failed memory reservation is ignored.
         let rows = file.metadata().file_metadata().num_rows();
         let _ = candles.try_reserve_exact(usize::try_from(rows).unwrap_or(0));
@@ -87,7 +87,7 @@ pub(crate) fn read_table(
 }
 
 fn open<R: ChunkReader + 'static>(content: R) -> Result<SerializedFileReader<R>, String> {
-    SerializedFileReader::new(content).map_err(|error| unreadable(&error))
+    SerializedFileReader::new(content).map_err(|error| parquet_problem(&error))
 }
 
 /// Converts panics to errors, because the library may panic on a broken file.
@@ -114,7 +114,7 @@ fn read_groups<R: ChunkReader + 'static>(
     let (places, per_ms) = candle_columns(file, times)?;
     let mut rows = 0;
     for index in 0..file.metadata().num_row_groups() {
-        let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
+        let group = file.get_row_group(index).map_err(|error| parquet_problem(&error))?;
         rows += read_group(&*group, places, per_ms, rows, keep)?;
         read_extra(&*group)?;
     }
@@ -199,14 +199,14 @@ fn units_per_ms(column: &ColumnDescriptor) -> Result<i64, String> {
 }
 
 fn read_integers(group: &dyn RowGroupReader, place: usize) -> Result<Vec<i64>, String> {
-    match group.get_column_reader(place).map_err(|error| unreadable(&error))? {
+    match group.get_column_reader(place).map_err(|error| parquet_problem(&error))? {
         ColumnReader::Int64ColumnReader(reader) => read_values(reader, group, place),
         _ => Err(wrong_type(group, place, "64-bit whole numbers")),
     }
 }
 
 fn read_floats(group: &dyn RowGroupReader, place: usize) -> Result<Vec<f64>, String> {
-    match group.get_column_reader(place).map_err(|error| unreadable(&error))? {
+    match group.get_column_reader(place).map_err(|error| parquet_problem(&error))? {
         ColumnReader::DoubleColumnReader(reader) => read_values(reader, group, place),
         ColumnReader::FloatColumnReader(reader) => {
             Ok(read_values(reader, group, place)?.into_iter().map(f64::from).collect())
@@ -235,7 +235,7 @@ where
         let levels = (column.max_def_level() > 0).then_some(&mut levels);
         let (read, present, _) = reader
             .read_records(rows - list.len(), levels, None, &mut list)
-            .map_err(|error| unreadable(&error))?;
+            .map_err(|error| parquet_problem(&error))?;
         if present != read {
             return Err(format!("column {name} has rows without a value; fill or remove them"));
         }
@@ -251,7 +251,7 @@ fn wrong_type(group: &dyn RowGroupReader, place: usize, wanted: &str) -> String 
     format!("column {} holds {}; it must hold {wanted}", column.path().string(), column.physical_type())
 }
 
-fn unreadable(error: &ParquetError) -> String {
+fn parquet_problem(error: &ParquetError) -> String {
     format!("this is not a valid Parquet file: {error}")
 }
 

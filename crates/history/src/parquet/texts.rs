@@ -1,6 +1,6 @@
 //! Reads Parquet columns that contain short texts, such as symbols, intervals and flags.
 
-use super::{catch_panics, check_offsets, open, unreadable};
+use super::{catch_panics, check_offsets, open, parquet_problem};
 use crate::import::TextColumn;
 use parquet::column::reader::{ColumnReader as Reader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
@@ -19,7 +19,7 @@ pub(crate) fn read_texts(
         let wanted: Vec<(usize, String)> = names.enumerate().filter(|(_, name)| is_wanted(name)).collect();
         let mut texts: Vec<_> = wanted.iter().map(|(_, name)| TextColumn::new(name.clone())).collect();
         for index in 0..file.metadata().num_row_groups() {
-            let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
+            let group = file.get_row_group(index).map_err(|error| parquet_problem(&error))?;
             check_offsets(&*group)?;
             for ((place, _), column) in wanted.iter().zip(&mut texts) {
                 read_group(&*group, *place, column)?;
@@ -30,7 +30,7 @@ pub(crate) fn read_texts(
 }
 
 fn read_group(group: &dyn RowGroupReader, place: usize, texts: &mut TextColumn) -> Result<(), String> {
-    match group.get_column_reader(place).map_err(|error| unreadable(&error))? {
+    match group.get_column_reader(place).map_err(|error| parquet_problem(&error))? {
         Reader::ByteArrayColumnReader(reader) => {
             let text = |value: &ByteArray| String::from_utf8_lossy(value.data()).into_owned();
             read_values(reader, group, place, text, texts)
@@ -60,7 +60,7 @@ fn read_values<T: DataType>(
         let wanted_levels = (present > 0).then_some(&mut levels);
         let (rows, _, _) = reader
             .read_records(BATCH_ROWS, wanted_levels, None, &mut values)
-            .map_err(|error| unreadable(&error))?;
+            .map_err(|error| parquet_problem(&error))?;
         if rows == 0 {
             return Ok(());
         }

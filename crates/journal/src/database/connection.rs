@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    pub(crate) const fn driver(&mut self) -> &mut AnyConnection {
+    pub(crate) const fn sqlx(&mut self) -> &mut AnyConnection {
         &mut self.any
     }
 

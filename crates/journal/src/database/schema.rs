@@ -9,7 +9,7 @@ use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 pub(crate) const SCHEMA_VERSION: i64 = 4;
-pub(crate) const ORDERS_MIN_SCHEMA: i64 = 3;
+pub(crate) const OPERATOR_ORDERS_MIN_SCHEMA: i64 = 3;
 const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
 /// Migrations in ascending order of version. Never change an existing migration.
 const MIGRATIONS: [(i64, &str, &str); 4] = [
@@ -27,7 +27,7 @@ pub(crate) enum FoundSchema {
 
 pub(crate) async fn inspect(connection: &mut Connection) -> Result<FoundSchema> {
     let (url, is_server) = (connection.url().clone(), connection.is_server());
-    inspect_on(connection.driver(), is_server, &url).await
+    inspect_on(connection.sqlx(), is_server, &url).await
 }
 
 pub(crate) async fn inspect_on(

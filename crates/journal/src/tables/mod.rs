@@ -15,7 +15,7 @@ use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 
 /// Format version of the tables. Increase it with every change of the format, so that old tables are rebuilt.
-pub(crate) const FORMAT: i64 = 1;
+pub(crate) const TABLES_FORMAT: i64 = 1;
 const TABLES_MIN_SCHEMA: i64 = 4;
 
 /// A row of the table `intents`: a trade request and its outcome. Unknown fields are `None`. Times are in Unix
@@ -188,7 +188,7 @@ impl Reader {
             return Ok(None);
         }
         let text = "SELECT seq, hash, is_complete FROM projection WHERE id = 1 AND format = $1";
-        let rows = self.fetch(text, &[FORMAT]).await?;
+        let rows = self.fetch(text, &[TABLES_FORMAT]).await?;
         let progress = |row: &AnyRow| {
             let hash = ChainHash::from_hex(&row.try_get::<String, _>("hash").ok()?)?;
             let seq = u64::try_from(row.try_get::<i64, _>("seq").ok()?).ok()?;

@@ -1,6 +1,6 @@
 //! Updates the SQL tables from journal entries, in small pieces while nothing else waits for the journal.
 
-use super::{FORMAT, IntentRecord};
+use super::{IntentRecord, TABLES_FORMAT};
 use crate::database::connection::with_deadline;
 use crate::database::fault::from_sqlx;
 use crate::error::Result;
@@ -35,7 +35,7 @@ pub trait IntentRows: Send + Sync {
 
     fn parse_run_names(&self, header: &StoredLine) -> Option<RunNames>;
 
-    fn record(&self, intent: u64, seq: u64, names: &RunNames) -> Option<IntentRecord>;
+    fn intent_record(&self, intent: u64, seq: u64, names: &RunNames) -> Option<IntentRecord>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct Projector {
 }
 
 impl Projector {
-    pub fn after(head: Head) -> Self {
+    pub fn starting_after(head: Head) -> Self {
         Self {
             before: head,
             seen: head,
@@ -80,7 +80,7 @@ impl Projector {
     }
 
     pub fn from_start(head: Head) -> Self {
-        Self { must_clear: true, search: Search::Intents(1), ..Self::after(head) }
+        Self { must_clear: true, search: Search::Intents(1), ..Self::starting_after(head) }
     }
 
     /// Takes the next durable line and remembers which intent it changes. `source` must already include the line.
@@ -138,7 +138,7 @@ impl Projector {
                 reader.close().await;
                 vacant.insert(header.and_then(|header| source.parse_run_names(&header)).unwrap_or_default());
             }
-            intents.extend(self.names.get(&run).and_then(|names| source.record(*intent, *seq, names)));
+            intents.extend(self.names.get(&run).and_then(|names| source.intent_record(*intent, *seq, names)));
         }
         let is_all = self.search == Search::Done && changed.len() == self.changed.len();
         let up_to = is_all.then_some(self.seen);
@@ -250,7 +250,7 @@ impl Store {
             let mut connection = self.take_connection().await?;
             connection.check_in_place()?;
             connection.run(connection.begin_statement()).await?;
-            let any = connection.driver();
+            let any = connection.sqlx();
             lease::lock_head(any, &url, &self.token).await?;
             write_tables(any, &url, rows).await?;
             // If the transaction is interrupted here, it must leave no changes behind.
@@ -282,10 +282,12 @@ async fn write_tables(any: &mut AnyConnection, url: &JournalUrl, rows: &RowsToWr
         Some(Head { seq, hash }) => sqlx::query(
             "UPDATE projection SET format = $1, seq = $2, hash = $3, is_complete = 1 WHERE id = 1",
         )
-        .bind(FORMAT)
+        .bind(TABLES_FORMAT)
         .bind(seq.cast_signed())
         .bind(hash.to_string()),
-        None => sqlx::query("UPDATE projection SET format = $1, is_complete = 0 WHERE id = 1").bind(FORMAT),
+        None => {
+            sqlx::query("UPDATE projection SET format = $1, is_complete = 0 WHERE id = 1").bind(TABLES_FORMAT)
+        }
     };
     update.execute(any).await.map(drop).map_err(fault)
 }

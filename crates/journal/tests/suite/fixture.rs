@@ -119,7 +119,7 @@ pub(crate) fn exchange(intent: u64, request: &str) -> LoggedExchange {
         intent: Some(intent),
         sent: Millis::new(5),
         received: Some(Millis::new(9)),
-        what: "POST /token/trades/open".into(),
+        request_line: "POST /token/trades/open".into(),
         request: request.into(),
         response: Some("{}".into()),
         status: Some(200),

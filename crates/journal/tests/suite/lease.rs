@@ -31,7 +31,7 @@ pub(crate) async fn rejects_second_holder_and_names_the_first(fixture: &Fixture)
     let lease = fixture.reader().await.current_lease().await.unwrap().unwrap();
     assert_eq!(lease.holder, holder("first", 1));
     match second(fixture).await.map(drop).unwrap_err() {
-        JournalError::HeldBy { who, since, held_for, silence, url } => {
+        JournalError::HeldBy { who, since, held_for, heartbeat_age: silence, url } => {
             assert_eq!(who, "first (process 1 on here)");
             assert_eq!(since, lease.since);
             let bounds = Millis::new(5_000)..Millis::MINUTE;
@@ -58,7 +58,7 @@ pub(crate) async fn living_local_holder_keeps_the_lease(fixture: &Fixture) {
     commit(&mut first, &["1"]).await;
     first.heartbeat().await.unwrap();
     let lease = fixture.reader().await.current_lease().await.unwrap().unwrap();
-    assert!(lease.silence < Millis::MINUTE, "{lease:?}");
+    assert!(lease.heartbeat_age < Millis::MINUTE, "{lease:?}");
 }
 
 pub(crate) async fn takes_over_from_a_holder_that_disappeared(fixture: &Fixture) {
@@ -82,7 +82,7 @@ pub(crate) async fn writes_nothing_after_losing_the_lease(fixture: &Fixture) {
     for _ in 0..3 {
         assert_lost(&mut first, "second").await;
     }
-    assert_eq!(first.pending(), 3);
+    assert_eq!(first.pending_count(), 3);
     commit(&mut second, &["2"]).await;
     assert_lost(&mut first, "second").await;
     assert!(matches!(first.close().await, Err(JournalError::LostLease { .. })));

@@ -4,7 +4,7 @@ use super::fixture::{
     Cut, FIRST_DEAD, Fixture, commit, cut, exchange, holder, line, listing, steps_of, terms,
 };
 use candlewick_journal::{
-    Follower, Head, Journal as _, JournalError, Reader, RunJournal, Store, StoredLine, is_snapshot,
+    Head, Journal as _, JournalError, JournalFollower, Reader, RunJournal, Store, StoredLine, is_snapshot,
 };
 use candlewick_sdk::Millis;
 use std::sync::{Arc, Mutex};
@@ -20,10 +20,10 @@ pub(crate) async fn failed_commit_is_retried_completely(fixture: &Fixture) {
         store.record_exchange(exchange(1, body));
         store.commit().await.unwrap_err();
     }
-    assert_eq!((store.pending(), store.head().seq), (5, 1));
+    assert_eq!((store.pending_count(), store.head().seq), (5, 1));
     fixture.run("ALTER TABLE gone RENAME TO entries").await;
     commit(&mut store, &["4"]).await;
-    assert_eq!((store.pending(), store.head().seq), (0, 6));
+    assert_eq!((store.pending_count(), store.head().seq), (0, 6));
     assert_eq!(fixture.bodies().await, ["1", "2", "3", "4"]);
     let exchanges = fixture.reader().await.exchanges_of_intent(1).await.unwrap();
     assert_eq!(exchanges, [exchange(1, "2"), exchange(1, "3")]);
@@ -111,10 +111,10 @@ struct Told {
     not_recorded: u32,
 }
 
-impl Follower for Snapshots {
-    fn take(&mut self, _stored: &StoredLine) {}
+impl JournalFollower for Snapshots {
+    fn follow_line(&mut self, _stored: &StoredLine) {}
 
-    fn is_due(&self) -> bool {
+    fn is_snapshot_due(&self) -> bool {
         true
     }
 
@@ -124,11 +124,11 @@ impl Follower for Snapshots {
         (!is_end).then(|| format!("{{\"snapshot\":{}}}", told.asked))
     }
 
-    fn piece_stored(&mut self, head: Head) {
+    fn on_piece_stored(&mut self, head: Head) {
         self.0.lock().unwrap().recorded.push(head);
     }
 
-    fn piece_failed(&mut self, _why: &str) {
+    fn on_piece_failed(&mut self, _why: &str) {
         self.0.lock().unwrap().not_recorded += 1;
     }
 }

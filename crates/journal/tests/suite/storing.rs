@@ -19,11 +19,11 @@ pub(crate) async fn lines_keep_their_order_and_fields(fixture: &Fixture) {
         })
         .collect();
     let mut store = fixture.open().await.unwrap();
-    assert_eq!((store.head().seq, store.pending()), (0, 0));
+    assert_eq!((store.head().seq, store.pending_count()), (0, 0));
     lines.iter().cloned().for_each(|line| store.record(line));
-    assert_eq!(store.pending(), 4);
+    assert_eq!(store.pending_count(), 4);
     store.commit().await.unwrap();
-    assert_eq!((store.head().seq, store.pending()), (4, 0));
+    assert_eq!((store.head().seq, store.pending_count()), (4, 0));
 
     let mut reader = fixture.reader().await;
     let stored = reader.lines(1, 10).await.unwrap();

@@ -24,7 +24,7 @@ impl IntentRows for Known {
         None
     }
 
-    fn record(&self, intent: u64, seq: u64, _names: &RunNames) -> Option<IntentRecord> {
+    fn intent_record(&self, intent: u64, seq: u64, _names: &RunNames) -> Option<IntentRecord> {
         let odd = !intent.is_multiple_of(2);
         let text = |text: &str| odd.then(|| text.to_owned());
         let time = |minutes: i64| odd.then(|| Millis::MINUTE * minutes);
@@ -78,7 +78,7 @@ async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -
 }
 
 fn expected(head: Head, last: &[(u64, u64)], known: &Known) -> Tables {
-    let row = |(intent, seq): &(u64, u64)| known.record(*intent, *seq, &RunNames::default());
+    let row = |(intent, seq): &(u64, u64)| known.intent_record(*intent, *seq, &RunNames::default());
     let intents: Vec<IntentRecord> = last.iter().filter_map(row).collect();
     Tables { up_to: head, figures: daily_figures(&intents), intents }
 }
@@ -93,7 +93,7 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     // Lines 1 to 600 are about one intent each. The next two lines are about intents 2 and 500 again.
     record(&mut store, (1..=600).chain([2, 500])).await;
     let known = Known(600);
-    let head = complete(&mut Projector::after(store.head()), &mut store, &known).await;
+    let head = complete(&mut Projector::starting_after(store.head()), &mut store, &known).await;
     assert_eq!(head, store.head());
     let mut last: Vec<(u64, u64)> = (1..=600).map(|intent| (intent, intent)).collect();
     (last[1].1, last[499].1) = (601, 602);
@@ -102,7 +102,7 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     // A later process adds new rows and keeps the existing ones.
     record(&mut store, [3].into_iter()).await;
     fixture.run("UPDATE intents SET reason = 'mine' WHERE intent = 7").await;
-    let head = complete(&mut Projector::after(store.head()), &mut store, &known).await;
+    let head = complete(&mut Projector::starting_after(store.head()), &mut store, &known).await;
     let found = tables(fixture).await.unwrap();
     let seq_of = |intent: usize| (found.intents[intent - 1].seq, found.intents[intent - 1].reason.len() > 4);
     assert_eq!((found.up_to, seq_of(3), seq_of(7)), (head, (603, true), (7, false)));

@@ -5,7 +5,7 @@ use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::SessionFold;
 use crate::run::RecordedRun;
-use candlewick_engine::{BotId, Edge, LadderEntry, ReloadNote, Rule, Session, StakeSettings};
+use candlewick_engine::{BotId, EdgeVerdict, LadderEntry, ReloadNote, Rule, Session, StakeSettings};
 use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -45,9 +45,9 @@ pub(super) async fn visit_sessions_before(
             }
             if stored.line.kind == LineKind::Note && stored.line.run == run.number {
                 let note = ReloadNote::parse(&stored.line.body);
-                if let Some(note) = note.map_err(|error| RecordsError::unreadable(stored, error))? {
+                if let Some(note) = note.map_err(|error| RecordsError::unreadable_entry(stored, error))? {
                     let applied = fold.session.apply_limits(&note.risk);
-                    applied.map_err(|error| RecordsError::unreadable(stored, error))?;
+                    applied.map_err(|error| RecordsError::unreadable_entry(stored, error))?;
                 }
             }
             fold.apply_line(stored)?;
@@ -92,13 +92,13 @@ pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &Deci
         return Some(format!("the minimum stake, to probe the payout of {}", settings.symbol));
     }
     let scale = session.money_scale();
-    let free = scale.format(session.ledger().free());
+    let free = scale.format(session.ledger().free_balance());
     let money = |amount: Decimal| {
-        scale.exact(amount).map_or_else(|_| amount.to_string(), |money| scale.format(money))
+        scale.convert_exact(amount).map_or_else(|_| amount.to_string(), |money| scale.format(money))
     };
     let has_lost_edge = || {
         let verdict = session.verdicts().nth(bot.index());
-        verdict.is_some_and(|verdict| verdict.edge() == Edge::NoLongerHeld)
+        verdict.is_some_and(|verdict| verdict.edge() == EdgeVerdict::NoLongerHeld)
     };
     Some(match &settings.stake {
         StakeSettings::Fixed { .. } => "the bot's fixed amount".to_owned(),
@@ -111,7 +111,7 @@ pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &Deci
             format!("level {level} of {levels} ({amount}, times {factor} after a loss{again})")
         }
         StakeSettings::Soros { amount, wins, .. } => {
-            let won = scale.format(next - scale.exact(*amount).ok()?);
+            let won = scale.format(next - scale.convert_exact(*amount).ok()?);
             format!("{} plus {won} profit from up to {wins} previous wins", money(*amount))
         }
         StakeSettings::Kelly { .. } if has_lost_edge() => {
@@ -160,7 +160,7 @@ mod tests {
             let (open_time, open_price, close_time) = (Some(at), Some(1.0), Some(at + Millis::MINUTE));
             let (venue_id, payout, taken) = (None, None, None);
             let opened = OpenedTrade { intent, venue_id, open_time, open_price, close_time, payout, taken };
-            let settled = TradeSettlement::by_operator(intent, *outcome, Money::from_minor(*profit));
+            let settled = TradeSettlement::from_operator(intent, *outcome, Money::from_minor(*profit));
             for kind in [
                 EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live },
                 EventKind::Opened(opened),

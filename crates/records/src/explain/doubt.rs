@@ -68,16 +68,17 @@ fn is_manual_resolution(stored: &StoredLine, ended: Millis) -> bool {
 }
 
 fn is_trade_list(exchange: &LoggedExchange) -> bool {
-    exchange.what.starts_with("GET /token/trades?") && exchange.status == Some(200)
+    exchange.request_line.starts_with("GET /token/trades?") && exchange.status == Some(200)
 }
 
 fn is_wallet_reply(exchange: &LoggedExchange) -> bool {
-    exchange.what == "GET /token/wallets" && exchange.status == Some(200)
+    exchange.request_line == "GET /token/wallets" && exchange.status == Some(200)
 }
 
 fn last_two_lists(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange], &[LoggedExchange])> {
-    let is_first_page =
-        |exchange: &LoggedExchange| exchange.what.contains("?page=1&") || exchange.what.ends_with("?page=1");
+    let is_first_page = |exchange: &LoggedExchange| {
+        exchange.request_line.contains("?page=1&") || exchange.request_line.ends_with("?page=1")
+    };
     let whole = lists.chunk_by(|_, next| !is_first_page(next)).filter(|pages| is_first_page(&pages[0]));
     let mut latest_first = whole.rev();
     let last = latest_first.next()?;
@@ -157,7 +158,7 @@ mod tests {
     fn pairs_last_list_with_the_latest_one_far_enough_before() {
         let exchange = |sent: i64, page: u64| LoggedExchange {
             sent: Millis::from_seconds(sent),
-            what: format!("GET /token/trades?page={page}&pageSize=100"),
+            request_line: format!("GET /token/trades?page={page}&pageSize=100"),
             ..LoggedExchange::default()
         };
         // The data starts with the end of an earlier list. Three lists follow, two of which have two pages.

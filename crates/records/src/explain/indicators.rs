@@ -25,13 +25,13 @@ pub(super) struct DecisionContext {
 
 pub(super) struct RecomputeOptions<'a> {
     pub(super) registry: &'a Registry,
-    pub(super) is_far: bool,
+    pub(super) allows_long_replay: bool,
     pub(super) only_conditions: bool,
     pub(super) command: &'a str,
 }
 
 /// Recomputes each bot's indicators right before an entry. An inner `Err` says why this is impossible for the bot.
-pub(super) async fn recompute(
+pub(super) async fn recompute_indicators(
     reader: &mut Reader,
     contents: &JournalContents,
     (run, bots): (u64, &[(&str, u64)]),
@@ -93,7 +93,7 @@ impl Replay {
         let replay = Self { trades, ..Self::new(run, (bot, until), options.registry)? };
         let before = until.saturating_sub(run.seq + 1);
         let is_needed = !options.only_conditions || replay.has_conditions();
-        if is_needed && before > MAX_REPLAYED_ENTRIES && !options.is_far {
+        if is_needed && before > MAX_REPLAYED_ENTRIES && !options.allows_long_replay {
             return Err(format!(
                 "a replay of {before} entries is necessary; to allow the replay, run `candlewick {} --indicators`",
                 options.command
@@ -147,7 +147,7 @@ impl Replay {
         match &event.kind {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
                 self.feed_longer_candles();
-                self.longer.feed_ended(candle, &mut *self.strategy);
+                self.longer.feed_longer_before(candle, &mut *self.strategy);
                 self.strategy.on_candle(candle);
                 self.store_indicators();
                 self.last = Some(*candle);
@@ -159,7 +159,7 @@ impl Replay {
             }
             EventKind::Settled(settled) => self.apply_settlement(settled),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                self.apply_settlement(&TradeSettlement::by_operator(*intent, *outcome, *profit));
+                self.apply_settlement(&TradeSettlement::from_operator(*intent, *outcome, *profit));
             }
             _ => {}
         }
@@ -169,7 +169,7 @@ impl Replay {
     /// Gives the strategy the longer candles that the last candle completed, after its decision on that candle.
     fn feed_longer_candles(&mut self) {
         if let Some(candle) = self.last.take() {
-            self.longer.feed_completed(&candle, &mut *self.strategy);
+            self.longer.feed_longer_after(&candle, &mut *self.strategy);
         }
     }
 
@@ -285,7 +285,7 @@ mod tests {
 
     fn settled(intent: u64, profit: i64) -> StoredLine {
         let settled =
-            TradeSettlement::by_operator(IntentId::new(intent), Outcome::Won, Money::from_minor(profit));
+            TradeSettlement::from_operator(IntentId::new(intent), Outcome::Won, Money::from_minor(profit));
         let (at, received) = (Millis::ZERO, Millis::ZERO);
         stored(2, LineKind::Event, &json!(Event { at, received, kind: EventKind::Settled(settled) }))
     }

@@ -14,7 +14,7 @@ pub use conditions::shorten_condition;
 pub use indicators::MAX_REPLAYED_ENTRIES;
 pub use last::{LastDecisions, read_last_decisions};
 pub use moment::{MomentQuery, MomentRequest, read_moment};
-pub use trade::{TradeRequest, read_trade};
+pub use trade::{ExplanationRequest, read_trade};
 
 use crate::RecordsError;
 use crate::lines::{is_candle, parse};
@@ -43,7 +43,7 @@ impl CandleLine {
         let event: Event = parse(stored)?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(None) };
         let series = run.series.get(series.index()).copied();
-        let series = series.ok_or_else(|| RecordsError::unreadable(stored, "unknown series index"))?;
+        let series = series.ok_or_else(|| RecordsError::unreadable_entry(stored, "unknown series index"))?;
         let (seq, received, close_time) = (stored.seq, event.received, candle.close_time(series.interval));
         Ok(Some(Self { seq, series, candle, close_time, received, origin }))
     }

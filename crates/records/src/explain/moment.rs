@@ -2,7 +2,7 @@
 
 use super::before::{DecisionEntry, add_limit_figures};
 use super::conditions::{self, ConditionState};
-use super::indicators::{RecomputeOptions, recompute};
+use super::indicators::{RecomputeOptions, recompute_indicators};
 use super::{CandleLine, describe_refusal};
 use crate::RecordsError;
 use crate::contents::JournalContents;
@@ -125,11 +125,12 @@ async fn add_conditions(
 ) -> Result<(), RecordsError> {
     let command = format!("why {}", utc(request.query.time));
     let MomentRequest { registry, allows_long_replay: is_far, .. } = *request;
-    let options = RecomputeOptions { registry, is_far, only_conditions: true, command: &command };
+    let options =
+        RecomputeOptions { registry, allows_long_replay: is_far, only_conditions: true, command: &command };
     let with_candle = |bot: &BotMoment| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
     let asked: Vec<(String, u64)> = bots.iter().filter_map(with_candle).collect();
     let asked: Vec<(&str, u64)> = asked.iter().map(|(bot, until)| (bot.as_str(), *until)).collect();
-    let shown = recompute(reader, contents, (run.number, &asked), &options).await?;
+    let shown = recompute_indicators(reader, contents, (run.number, &asked), &options).await?;
     for (bot, shown) in bots.iter_mut().filter(|bot| bot.candle.is_some()).zip(shown) {
         match shown {
             Ok(shown) => bot.conditions = shown.conditions,

@@ -40,7 +40,7 @@ impl Step {
             detail,
             short: None,
         };
-        let request = format!("{} {}", exchange.what, exchange.request);
+        let request = format!("{} {}", exchange.request_line, exchange.request);
         let response = exchange.response.as_deref().unwrap_or("no answer");
         let status = exchange.status.map(|status| format!("{status} ")).unwrap_or_default();
         let reply = Value::String(format!("{status}{response}"));

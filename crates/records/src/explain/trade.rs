@@ -3,7 +3,7 @@
 use super::audit::{self, AuditCheck};
 use super::before::{self, DecisionEntry};
 use super::conditions::{self, ConditionState};
-use super::indicators::{DecisionContext, RecomputeOptions, recompute};
+use super::indicators::{DecisionContext, RecomputeOptions, recompute_indicators};
 use super::step::Step;
 use super::{CandleLine, doubt};
 use crate::RecordsError;
@@ -47,7 +47,7 @@ pub struct Explanation {
     scale: MoneyScale,
 }
 
-pub struct TradeRequest<'a> {
+pub struct ExplanationRequest<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
     pub allows_long_replay: bool,
@@ -57,9 +57,9 @@ pub struct TradeRequest<'a> {
 pub async fn read_trade(
     reader: &mut Reader,
     contents: &JournalContents,
-    request: &TradeRequest<'_>,
+    request: &ExplanationRequest<'_>,
 ) -> Result<Explanation, RecordsError> {
-    let (row, origin) = contents.find(request.name)?;
+    let (row, origin) = contents.find_intent(request.name)?;
     let intent = row.approved.intent();
     let decided = row.approved.decision_time();
     let lines = reader.verified_lines_of_intent(intent.number()).await?;
@@ -77,10 +77,11 @@ pub async fn read_trade(
     timeline.extend(lists.iter().flat_map(|exchange| doubt::build_steps(exchange, (row, origin), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.sort_rank()));
     let command = format!("explain {}", request.name);
-    let TradeRequest { registry, allows_long_replay: is_far, .. } = *request;
-    let options = RecomputeOptions { registry, is_far, only_conditions: false, command: &command };
+    let ExplanationRequest { registry, allows_long_replay: is_far, .. } = *request;
+    let options =
+        RecomputeOptions { registry, allows_long_replay: is_far, only_conditions: false, command: &command };
     let bots = [(origin.bot.as_str(), origin.seq)];
-    let shown = recompute(reader, contents, (origin.run, &bots), &options).await?.pop();
+    let shown = recompute_indicators(reader, contents, (origin.run, &bots), &options).await?.pop();
     let (shown, indicators_missing) = match shown.unwrap_or_else(|| Ok(DecisionContext::default())) {
         Ok(shown) => (shown, None),
         Err(why) => (DecisionContext::default(), Some(why)),

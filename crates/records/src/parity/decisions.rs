@@ -2,8 +2,8 @@
 
 use crate::RecordsError;
 use crate::lines::SessionFold;
-use crate::moment::counted;
-use crate::run::{BETWEEN_RUNS, RecordedRun};
+use crate::moment::count_text;
+use crate::run::{RUN_NUMBER_BETWEEN_RUNS, RecordedRun};
 use candlewick_engine::{
     Action, Control, Event, EventKind, Header, RecordedEntry, ReloadNote, Rule, Session,
 };
@@ -55,9 +55,10 @@ struct Replay {
 impl Decisions {
     pub(super) fn summary(&self) -> String {
         let Self { actions, opened, refused, events, .. } = self;
-        let opened_words = counted(*opened, "trade", "trades");
-        let refused_words = counted(*refused, "rejection", "rejections");
-        let others = counted(actions - opened - refused, "day start or verdict", "day starts and verdicts");
+        let opened_words = count_text(*opened, "trade", "trades");
+        let refused_words = count_text(*refused, "rejection", "rejections");
+        let others =
+            count_text(actions - opened - refused, "day start or verdict", "day starts and verdicts");
         format!("all {actions} identical ({opened_words}, {refused_words}, {others}) over {events} events")
     }
 
@@ -85,7 +86,7 @@ impl Decisions {
                 decisions.difference = Some(Difference::new(run.seq, run.number, error.to_string()));
                 break;
             }
-            let has_old_verdicts = run.has_earlier_verdict_rule || lines[begin..].iter().any(is_old_verdict);
+            let has_old_verdicts = run.has_old_verdict_rule || lines[begin..].iter().any(is_old_verdict);
             let mut replay = Replay {
                 session: fold.session,
                 actions: Vec::new(),
@@ -180,7 +181,7 @@ impl Replay {
                 return Some(Difference::from_line(stored, format!("cannot read the event: {error}")));
             }
         };
-        if stored.line.run == BETWEEN_RUNS {
+        if stored.line.run == RUN_NUMBER_BETWEEN_RUNS {
             // No Session was running at that time. The next run applies the event at its start.
             self.session.recall(&RecordedEntry::Event(event));
             return None;

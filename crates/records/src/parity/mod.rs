@@ -6,7 +6,7 @@ mod outcomes;
 use crate::RecordsError;
 use crate::contents::{JournalContents, compacted_since};
 use crate::lines::read_unverified_lines;
-use crate::moment::{counted, utc};
+use crate::moment::{count_text, utc};
 use crate::run::{FILE_CHANGED, FILE_OR_PART_CHANGED, RecordedRun};
 use crate::table::{table, table_text};
 use candlewick_journal::{JournalError, Reader};
@@ -80,7 +80,7 @@ impl Cause {
     }
 }
 
-fn price_text(result: &str, open: Option<f64>, close: Option<f64>) -> String {
+fn outcome_text(result: &str, open: Option<f64>, close: Option<f64>) -> String {
     let price = |price: Option<f64>| price.map_or("?".to_owned(), format_price);
     format!("{result} {} to {}", price(open), price(close))
 }
@@ -141,7 +141,7 @@ impl ParityReport {
             let intents = unexplained.map(|one| format!("#{}", one.recorded.intent_id)).take(20);
             problems.push(format!(
                 "{} without a known cause: trades {}",
-                counted(self.unexplained, "outcome differs", "outcomes differ"),
+                count_text(self.unexplained, "outcome differs", "outcomes differ"),
                 intents.collect::<Vec<_>>().join(", ")
             ));
         }
@@ -180,7 +180,9 @@ impl Display for ParityReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut figures = table(["parity", ""]);
         let chain = match &self.chain {
-            ChainCheck::Whole { entries } => format!("unchanged, {}", counted(*entries, "entry", "entries")),
+            ChainCheck::Whole { entries } => {
+                format!("unchanged, {}", count_text(*entries, "entry", "entries"))
+            }
             ChainCheck::Broken { seq, reason } => format!("broken at entry {seq}: {reason}"),
         };
         figures.add_row(["hash chain".to_owned(), chain]);
@@ -228,7 +230,7 @@ fn render_differing_trades(differing: &[DifferingTrade]) -> String {
             recorded.bot.clone(),
             utc(recorded.decision_time),
             decide_to_open_ms.map_or("-".to_owned(), |delay| delay.to_string()),
-            price_text(result, recorded.open_price, recorded.close_price),
+            outcome_text(result, recorded.open_price, recorded.close_price),
             simulated.to_string(),
             names.join(", "),
         ]
@@ -244,7 +246,7 @@ mod tests {
     #[test]
     fn rounds_prices_to_significant_digits() {
         let price = Some(1.576_093_999_999_999_9);
-        assert_eq!(price_text("WON", price, Some(93_663.5)), "WON 1.576094 to 93663.5");
-        assert_eq!(price_text("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
+        assert_eq!(outcome_text("WON", price, Some(93_663.5)), "WON 1.576094 to 93663.5");
+        assert_eq!(outcome_text("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
     }
 }

@@ -1,6 +1,6 @@
 //! Simulates each recorded decision with the recorded candles, and explains outcomes that differ.
 
-use super::{Cause, price_text};
+use super::{Cause, outcome_text};
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::RecordedCandles;
@@ -237,7 +237,7 @@ impl SimulatedVenue {
 impl fmt::Display for SimulatedTrade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let result = self.result.map_or(self.state, Outcome::as_str);
-        f.write_str(&price_text(result, self.open_price, self.close_price))
+        f.write_str(&outcome_text(result, self.open_price, self.close_price))
     }
 }
 

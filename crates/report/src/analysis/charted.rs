@@ -219,11 +219,11 @@ mod tests {
             let start = Money::from_minor(1_000);
             let mut fold = DrawdownTracker::new(start);
             for (at, profit) in profits(&units) {
-                fold.settle(at, profit);
+                fold.add_profit(at, profit);
             }
             let mut falls = find_drawdowns(profits(&units), start);
             falls.sort_by_key(|fall| Reverse(fall.amount));
-            prop_assert_eq!(falls.first().copied().unwrap_or_default(), fold.by_amount());
+            prop_assert_eq!(falls.first().copied().unwrap_or_default(), fold.largest_by_amount());
         }
     }
 

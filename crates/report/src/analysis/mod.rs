@@ -6,7 +6,7 @@ mod finding;
 
 use candlewick_backtest::Summary;
 use candlewick_backtest::metric::{
-    DailyProfits, DailyRatios, Drawdown, Expectancy, ProfitFactor, Streaks, WinRates, exposure_of,
+    DailyProfits, DailyRatios, Drawdown, Expectancy, ProfitFactor, Streaks, WinRates, trade_exposure,
     trades_per_day,
 };
 use candlewick_engine::{BotSettings, IntentRow, IntentState, SymbolId, TradeBook};
@@ -109,10 +109,13 @@ impl Analysis {
             bots: trades.bots,
             scale: trades.scale,
             settled: &settled,
-            refused_since_last: trades.book.refused_since_last(),
-            last_open: (trades.book.rows().last().map(|row| row.approved.decision_time()), trades.span),
+            refusals_since_last_intent: trades.book.refusals_since_last_intent(),
+            last_open_and_span: (
+                trades.book.rows().last().map(|row| row.approved.decision_time()),
+                trades.span,
+            ),
             background,
-            basis: VerdictBasis { non_overlapping, is_decided },
+            basis: VerdictBasis { non_overlapping_trades: non_overlapping, is_decided },
         });
     }
 
@@ -163,7 +166,7 @@ impl Metrics {
         settled
             .iter()
             .filter_map(|row| Some((row.settled_at?, row.profit)))
-            .for_each(|(at, profit)| days.settle(at, profit));
+            .for_each(|(at, profit)| days.add_profit(at, profit));
         let fall = |deepest| DrawdownFigures::new(deepest, trades.span.start, trades.scale);
         Self {
             win_rate: WinRates::from_summary(summary),
@@ -172,8 +175,8 @@ impl Metrics {
             drawdown: fall(&summary.max_drawdown),
             drawdown_by_percent: fall(&summary.max_drawdown_by_percent),
             streaks: Streaks::from_summary(summary),
-            daily: DailyRatios::new(days.days(), trades.balance),
-            exposure: exposure_of(settled, trades.span),
+            daily: DailyRatios::new(days.profits(), trades.balance),
+            exposure: trade_exposure(settled, trades.span),
             trades_per_day: trades_per_day(settled.len(), trades.span),
         }
     }

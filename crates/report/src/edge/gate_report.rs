@@ -69,13 +69,13 @@ impl GatedBot {
         Self {
             bot: bot.to_owned(),
             trades: worth.trades,
-            real: worth.real,
+            real: worth.real_trades,
             mean_of_all: worth.mean_of_all,
             mean_of_real: worth.mean_of_real,
             gain: worth.mean_of_real.map(|mean| mean - worth.mean_of_all),
             random_95: worth.random_95,
-            p_random: worth.p_random,
-            p_shuffled: worth.p_shuffled,
+            p_random: worth.p_value_random,
+            p_shuffled: worth.p_value_shuffled,
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
     }
 
     fn evaluate(trades: Vec<NamedTrade>) -> Result<GateReport, ReportError> {
-        let opening = GateRule::opening(GateOpening::AfterVirtualLosses(2));
+        let opening = GateRule::from_opening(GateOpening::AfterVirtualLosses(2));
         let rule = GateRule { close_after_trades: 1, ..opening };
         let file = TradesFile { trades, has_times: true, ..TradesFile::default() };
         GateReport::new(&file, TriedGate { rule, day: None }, 99, 1)

@@ -10,7 +10,7 @@ mod verdict_report;
 
 use crate::figure::{break_even_payout_text, percent};
 use candlewick_records::table_text;
-use candlewick_statistics::{PaidStake, StatisticsError, break_even, mixed_break_even};
+use candlewick_statistics::{StakeWithPayout, StatisticsError, break_even, mixed_break_even};
 use serde::Serialize;
 use std::fmt;
 
@@ -44,7 +44,7 @@ pub struct PayoutLine {
 impl BreakEvenReport {
     pub fn new(
         payouts: &[f64],
-        stakes: &[PaidStake],
+        stakes: &[StakeWithPayout],
         win_rate: Option<f64>,
     ) -> Result<Self, StatisticsError> {
         let line = |payout: &f64| {

@@ -73,12 +73,12 @@ impl RuinFigures {
         })
     }
 
-    pub fn at(&self, name: &str) -> Option<&RuinRate> {
+    pub fn find_rate(&self, name: &str) -> Option<&RuinRate> {
         self.rates.iter().find(|rate| rate.name == name)
     }
 
     pub fn max_ruin(&self) -> f64 {
-        let of = |name| self.at(name).map_or(0.0, |rate| rate.ruin);
+        let of = |name| self.find_rate(name).map_or(0.0, |rate| rate.ruin);
         of("break_even").max(of("lower_bound"))
     }
 }
@@ -99,7 +99,7 @@ impl RuinRate {
             win_rate,
             ruin: found.probability(),
             error: found.error(),
-            mean_trades: found.mean_trades(),
+            mean_trades: found.mean_trades_until_ruin(),
             half_after: found.trades_until(0.5),
             required_balance: needed.flatten().map(|units| terms.scale.to_f64(to_money(units))),
         })

@@ -4,12 +4,12 @@ use super::is_date;
 use crate::ReportError;
 use crate::analysis::Finding;
 use crate::run::Caveats;
-use crate::shown::ShownLine;
+use crate::shown::EdgeDetectionLine;
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::{Judge, JudgedTrade, evaluate_trades, judge_trades, trades_edge_sequence};
 use candlewick_records::{
-    EdgeIntervals, NO_LONGER_HELD, no_longer_held_text, threshold, utc, verdict_name, verdict_text,
-    withheld_text,
+    EDGE_NO_LONGER_HELD, EdgeIntervals, edge_threshold, no_longer_held_text, utc, verdict_name, verdict_text,
+    withheld_verdict_text,
 };
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{
@@ -55,7 +55,7 @@ pub struct Sample {
     /// Like `no_longer_held_since`, but a 1-based trade number. Set if the trades have no dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_longer_held_since_trade: Option<u64>,
-    pub shown: Option<ShownLine>,
+    pub shown: Option<EdgeDetectionLine>,
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
     pub independent: IndependentFigures,
@@ -122,7 +122,7 @@ impl Sample {
         if !withheld.is_empty() {
             verdict = "not_enough_trades";
         } else if since.is_some() {
-            verdict = NO_LONGER_HELD;
+            verdict = EDGE_NO_LONGER_HELD;
         }
         let trade_number = |since: Millis| trades.iter().filter(|one| one.decided <= since).count() as u64;
         Ok(Self {
@@ -131,7 +131,7 @@ impl Sample {
             verdict: Some(verdict),
             about_more_trades,
             account_for: Some(test.edge_account()),
-            threshold_for: threshold(test),
+            threshold_for: edge_threshold(test),
             account_against: Some(test.mirror_account()),
             threshold_against: Some(test.plan().beta().recip()),
             clusters: Some(test.overlap().clusters()),
@@ -140,7 +140,7 @@ impl Sample {
             labels: caveats.labels.clone(),
             no_longer_held_since: since.filter(|since| is_date(*since)),
             no_longer_held_since_trade: since.filter(|since| !is_date(*since)).map(trade_number),
-            shown: ShownLine::from_judged(trades, test),
+            shown: EdgeDetectionLine::from_judged(trades, test),
             intervals: EdgeIntervals::from_sequence(&trades_edge_sequence(trades)),
             independent: IndependentFigures::from_trades(trades, test.plan())?,
         })
@@ -167,7 +167,7 @@ impl Sample {
 
     pub fn describe(&self) -> String {
         if !self.withheld.is_empty() {
-            return withheld_text(&self.withheld, self.edge_end_text().as_deref());
+            return withheld_verdict_text(&self.withheld, self.edge_end_text().as_deref());
         }
         if let Some(since) = self.edge_end_text() {
             return no_longer_held_text(&since);

@@ -4,7 +4,7 @@ use super::NamedTrade;
 use super::sample::group_by_bot;
 use crate::analysis::{DecidedTrades, Finding, FindingKind, StakedResult, too_good, unusual_payout};
 use candlewick_engine::to_trade_outcome;
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_sdk::{Millis, Outcome, Payout};
 
 /// Minimum number of wins, and of losses. With five of each, chance alone sorts them in 1 of 126 cases.
@@ -53,7 +53,7 @@ pub(super) fn without_times(rows: usize) -> Option<Finding> {
 
 pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
     let RepeatedRow { line, first_line } = repeated.first()?;
-    let rows = counted(repeated.len(), "row repeats an earlier row", "rows repeat earlier rows");
+    let rows = count_text(repeated.len(), "row repeats an earlier row", "rows repeat earlier rows");
     Some(FindingKind::RepeatedRows.warning(format!(
         "{rows} (line {line} is the same as line {first_line}). Each row counts as a trade. Remove the repeated rows \
          if the file merges overlapping exports."
@@ -117,7 +117,13 @@ fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
         }
     }
     let profit_factor = (lost > 0).then(|| gained / lost as f64);
-    DecidedTrades { won, lost, longest_losing_streak: longest, profit_factor, non_overlapping }
+    DecidedTrades {
+        won,
+        lost,
+        longest_losing_streak: longest,
+        profit_factor,
+        non_overlapping_trades: non_overlapping,
+    }
 }
 
 fn unusual_payout_percent(trades: &[NamedTrade]) -> Option<f64> {

@@ -5,7 +5,7 @@ use super::{NamedTrade, TradeMoney};
 use crate::ReportError;
 use crate::analysis::{Finding, FindingKind};
 use crate::figure::high_payout;
-use crate::run::{Caveats, NotOpened, RunFacts};
+use crate::run::{Caveats, RunFacts, UnopenedTrade};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
@@ -84,7 +84,8 @@ fn read(
         })?);
     }
     let mut symbols = Vec::new();
-    let order = facts.as_ref().and_then(|facts| facts.recorded_order(records.iter().map(StringRecord::iter)));
+    let order =
+        facts.as_ref().and_then(|facts| facts.recorded_sequences(records.iter().map(StringRecord::iter)));
     let mut trades = Vec::with_capacity(records.len());
     for (place, record) in records.iter().enumerate() {
         let order = order.as_ref().and_then(|order| order.get(place)).copied();
@@ -153,8 +154,8 @@ fn find_repeated_rows(records: &[StringRecord]) -> Vec<RepeatedRow> {
     repeated
 }
 
-fn unopened_trade(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
-    let NotOpened { bot, symbol, decided, order: [from, to] } = intent;
+fn unopened_trade(intent: &UnopenedTrade, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
+    let UnopenedTrade { bot, symbol, decided, order: [from, to] } = intent;
     let symbol = intern_symbol(&to_csv_cell(symbol), symbols)?;
     let sequence = Some(EventSequence::from_recorded([*from, 0, *to, 0], [None; 2]));
     let ended = (*to > 0).then_some((*decided, Outcome::Cancelled));
@@ -355,11 +356,11 @@ mod tests {
     fn recognizes_run_files_by_any_of_their_columns() {
         let read = |text: &str| read_text(text, Some(85)).unwrap().caveats;
         let bare = read("result\nWON\n");
-        assert_eq!((bare.labels, bare.withholding), (vec!["variants not counted"], vec![]));
+        assert_eq!((bare.labels, bare.withholding_reasons), (vec!["variants not counted"], vec![]));
         for column in ["payout_known", "result_known", "answered_payout"] {
             let run = read(&format!("0,result,decision_time,close_time,{column}\n1,WON,1,2,2\n"));
             assert_eq!(run.labels, ["variants not counted"]);
-            assert_eq!(run.withholding, [MISSING_FACTS]);
+            assert_eq!(run.withholding_reasons, [MISSING_FACTS]);
         }
     }
 
@@ -380,9 +381,9 @@ mod tests {
         let sorted = read_text(&format!("result\n{}{}", "WON\n".repeat(60), "LOST\n".repeat(40)), Some(85));
         let sorted = sorted.unwrap();
         assert_eq!(kinds(&sorted), [SortedByResult, NoTimes]);
-        assert_eq!(sorted.caveats.withholding, [SORTED_BY_RESULT]);
+        assert_eq!(sorted.caveats.withholding_reasons, [SORTED_BY_RESULT]);
         let mixed = read_text(&format!("result\n{}", "WON\nLOST\n".repeat(40)), Some(85)).unwrap();
-        assert_eq!((kinds(&mixed), mixed.caveats.withholding), (vec![NoTimes], vec![]));
+        assert_eq!((kinds(&mixed), mixed.caveats.withholding_reasons), (vec![NoTimes], vec![]));
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl EdgeRequirement {
     pub fn new(points: f64, terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
         let TradesNeededTerms { payout, verdict, power, paths, max_trades: most_trades, seed } = terms;
         let plan = TradePlan::new(payout, points, verdict.alpha(), power)?;
-        let exact_trades = match plan.exact_trades() {
+        let exact_trades = match plan.exact_trades_needed() {
             Ok(trades) => Some(trades),
             Err(StatisticsError::TooManyTrades { .. }) => None,
             Err(error) => return Err(error),
@@ -92,7 +92,7 @@ impl EdgeRequirement {
             points,
             edge: points / 100.0 * (1.0 + payout),
             win_rate: plan.win_probability(),
-            normal_trades: plan.normal_trades(),
+            normal_trades: plan.approximate_trades_needed(),
             exact_trades,
             by_verdict: VerdictTrades {
                 half: rates.trades_to_show(0.5),

@@ -4,7 +4,7 @@ use super::{Counts, Sample};
 use crate::analysis::Finding;
 use crate::figure::{percent, prefixed_lines};
 use crate::run::caveat_text;
-use crate::shown::interval_text;
+use crate::shown::explain_interval;
 use candlewick_records::{table, table_text, threshold_text};
 use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
@@ -112,7 +112,7 @@ impl fmt::Display for VerdictReport {
             }
         }
         write!(f, "{meaning}{caveats}{}", self.render_intervals())?;
-        let all = interval_text(
+        let all = explain_interval(
             self.all.verdict.unwrap_or_default(),
             self.all.intervals.edge_sequence_95,
             self.delta,

@@ -116,11 +116,11 @@ impl Charts {
     }
 }
 
-pub(super) const fn packed(points: &'static str, column: usize) -> Column {
+pub(super) const fn packed_column(points: &'static str, column: usize) -> Column {
     Column::Packed { points, column }
 }
 
-pub(super) fn as_table(summary: &str, table: &super::DataTable) -> String {
+pub(super) fn render_table_details(summary: &str, table: &super::DataTable) -> String {
     let mut text = String::from("<details class=\"data\">");
     let _ = write!(text, "<summary>{}</summary>{}</details>", escaped(summary), table.to_markup());
     text

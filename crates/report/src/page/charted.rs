@@ -1,8 +1,8 @@
 //! Page sections with charts: equity, win rate, returns and sensitivity.
 
 use super::chart::{
-    ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, MUTED_COLOUR, Pane, as_table,
-    packed,
+    ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, MUTED_COLOUR, Pane, packed_column,
+    render_table_details,
 };
 use super::{DataTable, RunPage};
 use crate::analysis::{
@@ -29,7 +29,7 @@ struct Balance {
     peak: Money,
 }
 
-pub(super) fn equity(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
+pub(super) fn equity_section(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
     let mut text = "<section id=\"equity\"><h2>Equity and prices</h2>".to_owned();
     let balances = balances(page);
     let (has_settled, has_candles) = (balances.len() > 1, !page.candles.is_empty());
@@ -62,7 +62,7 @@ pub(super) fn equity(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<Stri
     text.push_str(&charts.add("equity", label, &Chart { axis: Axis::Time { from, to }, panes }));
     text.push_str("<p class=\"status\" id=\"status\"></p>");
     if has_settled {
-        text.push_str(&as_table("Equity as a table", &equity_table(page, &balances)));
+        text.push_str(&render_table_details("Equity as a table", &equity_table(page, &balances)));
     }
     text.push_str("</section>");
     Ok(text)
@@ -77,7 +77,7 @@ fn panes(page: &RunPage<'_>, balances: &[Balance], charts: &mut Charts) -> io::R
         |read: &dyn Fn(&Balance) -> Money| (balances.iter().map(|one| read(one).minor()).collect(), unit);
     charts.pack("equity", &[(times, 1.0), money(&|one| one.amount), money(&|one| one.amount - one.peak)])?;
     let stepped = |name: &str, colour, column, is_filled| {
-        let line = Line::new(name, colour, packed("equity", 0), packed("equity", column));
+        let line = Line::new(name, colour, packed_column("equity", 0), packed_column("equity", column));
         Layer::Line(Line { is_stepped: true, is_filled, ..line })
     };
     let start = Layer::Level { name: "start".to_owned(), value: scale.to_f64(page.trades.balance) };
@@ -191,7 +191,7 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
 const PACK_SCALE: f64 = 1_000.0;
 const MAX_ROLLING_ROWS: usize = 16;
 
-pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
+pub(super) fn win_rate_section(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
     let head = "<section id=\"win-rate\"><h2>Rolling win rate</h2>";
     let Some(rolling) = RollingWinRate::from_settled(&settled_rows(page.trades.book)) else {
         return Ok(format!(
@@ -206,7 +206,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
         (points.iter().map(|point| point.at.get()).collect(), 1.0),
         (points.iter().map(|point| whole(point.rate)).collect(), PACK_SCALE),
     ];
-    let column = |number| -> Column { packed("rolling", number) };
+    let column = |number| -> Column { packed_column("rolling", number) };
     let mut layers = Vec::new();
     if let Some(needed) = &needed {
         let band_edge =
@@ -235,7 +235,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     Ok(format!(
         "{head}<p>{words}</p>{}{}</section>",
         charts.add("win-rate", &label, &Chart { axis, panes: vec![pane] }),
-        as_table("Rolling win rate as a table", &rolling_table(&rolling))
+        render_table_details("Rolling win rate as a table", &rolling_table(&rolling))
     ))
 }
 
@@ -249,7 +249,7 @@ fn rolling_table(rolling: &RollingWinRate) -> DataTable {
     DataTable::new(["until, UTC", "win rate", "break-even"], chosen.map(row).collect())
 }
 
-pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
+pub(super) fn returns_section(page: &RunPage<'_>, charts: &mut Charts) -> String {
     let mut text = String::from("<section id=\"returns\"><h2>Returns</h2>");
     let settled = settled_rows(page.trades.book);
     if settled.is_empty() {
@@ -327,15 +327,15 @@ impl HistogramSpec {
         };
         let rows = bins.iter().filter(|bin| bin.count > 0).map(row).collect();
         let table = DataTable::new([*across, *counted], rows);
-        let _ = write!(text, "{}</figure>", as_table("As a table", &table));
+        let _ = write!(text, "{}</figure>", render_table_details("As a table", &table));
         text
     }
 }
 
-pub(super) fn sensitivity(page: &RunPage<'_>, charts: &mut Charts) -> String {
+pub(super) fn sensitivity_section(page: &RunPage<'_>, charts: &mut Charts) -> String {
     let mut text = String::from("<section id=\"sensitivity\"><h2>Sensitivity to the venue</h2>");
     let Some(sensitivity) = &page.analysis.sensitivity else {
-        let _ = write!(text, "<p class=\"none\">{}</p></section>", escaped(page.without_sensitivity));
+        let _ = write!(text, "<p class=\"none\">{}</p></section>", escaped(page.no_sensitivity_reason));
         return text;
     };
     text.push_str("<p>The run was repeated with other venue settings, one change at a time. ");

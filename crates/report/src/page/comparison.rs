@@ -32,7 +32,7 @@ pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::R
         links: &[("verdict", "Verdicts"), ("equity", "Balances")],
         sections: &sections,
         data: &[("charts", &charts.to_value()), ("report", &page.document)],
-        packed: &[],
+        packed_elements: &[],
     };
     document.write(writer)
 }
@@ -72,8 +72,8 @@ pub struct TunePage {
     /// CSS class of the conclusion: `shown`, `open`, `withheld` or `rejected`.
     pub class: &'static str,
     pub headline: &'static str,
-    pub words: String,
-    pub next: Vec<String>,
+    pub explanation: String,
+    pub next_steps: Vec<String>,
     pub tables: Vec<(&'static str, &'static str, DataTable)>,
     pub notes: Vec<String>,
     pub document: Value,
@@ -100,7 +100,7 @@ pub fn write_tune_page(page: &TunePage, writer: impl Write) -> io::Result<()> {
         links: &links,
         sections: &sections,
         data: &[("charts", &Charts::default().to_value()), ("report", &page.document)],
-        packed: &[],
+        packed_elements: &[],
     };
     document.write(writer)
 }
@@ -111,9 +111,9 @@ fn conclusion(page: &TunePage) -> String {
          <p><b>Next</b></p><ol>",
         page.class,
         page.headline,
-        escaped(&page.words)
+        escaped(&page.explanation)
     );
-    for step in &page.next {
+    for step in &page.next_steps {
         let _ = write!(text, "<li>{}</li>", escaped(step));
     }
     text.push_str("</ol></section>");
@@ -134,8 +134,8 @@ mod tests {
             subtitle: "rules".to_owned(),
             class: "rejected",
             headline: "No edge",
-            words: "a < b".to_owned(),
-            next: vec!["<script>".to_owned()],
+            explanation: "a < b".to_owned(),
+            next_steps: vec!["<script>".to_owned()],
             tables: vec![("steps", "Results by step", table)],
             notes: vec!["x > y".to_owned()],
             document: json!({}),

@@ -32,7 +32,7 @@ pub(super) struct Document<'a> {
     pub(super) links: &'a [(&'static str, &'static str)],
     pub(super) sections: &'a [String],
     pub(super) data: &'a [(&'static str, &'a Value)],
-    pub(super) packed: &'a [(String, String)],
+    pub(super) packed_elements: &'a [(String, String)],
 }
 
 impl Document<'_> {
@@ -68,7 +68,7 @@ impl Document<'_> {
         for (id, value) in self.data {
             write!(out, "<script type=\"application/json\" id=\"{id}\">{}</script>", json_in_script(value))?;
         }
-        for (id, letters) in self.packed {
+        for (id, letters) in self.packed_elements {
             write!(out, "<script type=\"text/plain\" id=\"{id}\">{letters}</script>")?;
         }
         write!(out, "<script>{SCRIPT}</script></body></html>")

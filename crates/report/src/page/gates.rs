@@ -1,6 +1,6 @@
 //! Page section that compares each trade gate with trading every signal and with random gates.
 
-use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
+use super::chart::{Axis, Chart, Charts, Layer, Pane, render_table_details};
 use super::{DataTable, RunPage};
 use crate::analysis::{Bin, BinAlignment, histogram};
 use crate::edge::GatedBot;
@@ -92,6 +92,6 @@ impl GateLine {
         let row = |bin: &Bin| vec![format!("{:+.2} to {:+.2}", bin.from, bin.to), bin.count.to_string()];
         let rows = bins.iter().filter(|bin| bin.count > 0).map(row).collect();
         let table = DataTable::new(["return, % of stake", "random gates"], rows);
-        format!("<figure>{chart}{}</figure>", as_table("As a table", &table))
+        format!("<figure>{chart}{}</figure>", render_table_details("As a table", &table))
     }
 }

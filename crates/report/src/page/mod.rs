@@ -42,7 +42,7 @@ pub struct RunPage<'a> {
     pub analysis: &'a Analysis,
     pub gates: &'a [GateLine],
     pub candles: Vec<CandleSeries>,
-    pub without_sensitivity: &'static str,
+    pub no_sensitivity_reason: &'static str,
     pub settings: Value,
     pub provenance: Vec<(&'static str, String)>,
     /// JSON document that `--json` prints. The page embeds it for programs that read the page.
@@ -80,16 +80,16 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
     let sections = [
         verdict::section(page),
         sections::findings(page),
-        charted::equity(page, &mut charts)?,
-        charted::win_rate(page, &mut charts)?,
+        charted::equity_section(page, &mut charts)?,
+        charted::win_rate_section(page, &mut charts)?,
         charted::drawdowns_section(page),
         sections::trade_list(page),
-        charted::returns(page, &mut charts),
+        charted::returns_section(page, &mut charts),
         week::section(page),
         sections::results(page),
         sections::baselines(page),
         gates::section(page, &mut charts),
-        charted::sensitivity(page, &mut charts),
+        charted::sensitivity_section(page, &mut charts),
         sections::settings(page),
         sections::provenance(page),
     ];
@@ -100,7 +100,7 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
         links: &section_links(page),
         sections: &sections,
         data: &[("charts", &charts.to_value()), ("contents", &packed.contents), ("report", &page.document)],
-        packed: &packed.elements,
+        packed_elements: &packed.elements,
     };
     document.write(writer)
 }

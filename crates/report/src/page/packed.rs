@@ -3,7 +3,7 @@
 
 use super::RunPage;
 use crate::analysis::Trades;
-use crate::markup::visible_json;
+use crate::markup::escape_hidden_in_json;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use candlewick_engine::{IntentRow, IntentState};
@@ -46,7 +46,7 @@ pub(super) fn compress(bytes: &[u8]) -> io::Result<String> {
     Ok(STANDARD.encode(encoder.finish()?))
 }
 
-pub(super) fn unpack(letters: &str) -> Option<Vec<u8>> {
+pub(super) fn decompress(letters: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     ZlibDecoder::new(&STANDARD.decode(letters).ok()?[..]).read_to_end(&mut bytes).ok()?;
     Some(bytes)
@@ -178,7 +178,7 @@ impl PackedRun {
             json!({ "name": bot.name, "series": place })
         };
         let bots: Vec<Value> = page.trades.bots.iter().map(of_bot).collect();
-        let trades = visible_json(&pack_columns(&page.rows, &page.trades)).to_string();
+        let trades = escape_hidden_in_json(&pack_columns(&page.rows, &page.trades)).to_string();
         elements.push(("trades".to_owned(), compress(trades.as_bytes())?));
         let decimals = page.trades.scale.decimals();
         let contents = json!({ "series": series, "bots": bots, "trades": page.rows.len(), "money": decimals,

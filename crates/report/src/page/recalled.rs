@@ -1,7 +1,7 @@
 //! Restores a run from the HTML page of its report.
 
 use super::RunPage;
-use super::packed::{pack_columns, unpack};
+use super::packed::{decompress, pack_columns};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -28,10 +28,10 @@ pub struct ParsedTrade {
 }
 
 impl ParsedRun {
-    pub fn from_page(text: &str) -> Option<Self> {
+    pub fn from_html(text: &str) -> Option<Self> {
         let contents: Value = serde_json::from_str(data_element(text, "contents")?).ok()?;
         let document = serde_json::from_str(data_element(text, "report")?).ok()?;
-        let columns: Value = serde_json::from_slice(&unpack(data_element(text, "trades")?)?).ok()?;
+        let columns: Value = serde_json::from_slice(&decompress(data_element(text, "trades")?)?).ok()?;
         let trades = parse_trades(&columns, contents.get("bots")?)?;
         Some(Self { document, settings: contents.get("settings")?.clone(), trades })
     }
@@ -93,7 +93,7 @@ mod tests {
             "<script type=\"application/json\" id=\"contents\">{\"bots\":[]}</script><script type=\"application/json\" \
              id=\"report\">{}</script><script type=\"text/plain\" id=\"trades\">!</script>",
         ] {
-            assert_eq!(ParsedRun::from_page(text), None, "{text}");
+            assert_eq!(ParsedRun::from_html(text), None, "{text}");
         }
     }
 

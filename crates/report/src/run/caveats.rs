@@ -28,7 +28,7 @@ const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTL
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caveats {
-    pub withholding: Vec<String>,
+    pub withholding_reasons: Vec<String>,
     pub labels: Vec<&'static str>,
     /// Number of variants tried, including this run. The value 0 means that variants are not counted.
     pub variants: u64,
@@ -36,7 +36,7 @@ pub struct Caveats {
 
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayBasis {
-    pub may_be_coarse: bool,
+    pub may_have_coarse_candles: bool,
     pub has_venue_prices: bool,
     pub has_simulated_latency: bool,
 }
@@ -45,7 +45,7 @@ impl Caveats {
     /// Builds the caveats of a replay. Payouts are always assumed, because candles do not contain payouts.
     pub fn for_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
         let mut withholding = Vec::new();
-        if basis.may_be_coarse {
+        if basis.may_have_coarse_candles {
             withholding.push("expiries may be shorter than the candles".to_owned());
         }
         withholding.extend(optimistic_settings(simulation, bots));
@@ -54,16 +54,16 @@ impl Caveats {
         if !basis.has_venue_prices {
             labels.push(HYPOTHESIS);
         }
-        Self { withholding, labels, ..Self::default() }
+        Self { withholding_reasons: withholding, labels, ..Self::default() }
     }
 
-    pub fn count(&mut self, variants: u64, unknown: Option<&str>) {
+    pub fn set_variant_count(&mut self, variants: u64, unknown: Option<&str>) {
         self.variants = variants;
-        self.withholding.extend(unknown.map(|why| format!("variants unknown: {why}")));
+        self.withholding_reasons.extend(unknown.map(|why| format!("variants unknown: {why}")));
     }
 
     /// Withholds the verdict if data gaps cancelled or rejected more than 1 % of a replay's trades.
-    pub fn count_gaps(&mut self, book: &TradeBook) {
+    pub fn add_gap_reason(&mut self, book: &TradeBook) {
         let no_price = book.refusal_counts().get("NoPrice").copied().unwrap_or_default();
         let ended = book.rows().iter().filter_map(|row| row.outcome);
         let (cancelled, all) = ended.fold((0, 0), |(cancelled, all), outcome| {
@@ -73,7 +73,7 @@ impl Caveats {
         let share = share_of(cancelled + no_price, all + no_price);
         // `many_cancelled` already reports cancellations whose cause is not a missing price.
         if share > MAX_CANCELLED_SHARE && share_of(cancelled, all) <= MAX_CANCELLED_SHARE {
-            self.withholding.push(format!(
+            self.withholding_reasons.push(format!(
                 "{:.1} % of the trades had no entry price or were cancelled because of data gaps",
                 share * 100.0
             ));
@@ -90,14 +90,17 @@ impl Caveats {
         (simulation, bots): (&SimulationSettings, &[BotSettings]),
         book: &TradeBook,
     ) -> Self {
-        let of_simulated =
-            |labels| Self { withholding: optimistic_settings(simulation, bots), labels, ..Self::default() };
+        let of_simulated = |labels| Self {
+            withholding_reasons: optimistic_settings(simulation, bots),
+            labels,
+            ..Self::default()
+        };
         let mut caveats = match trading {
             None | Some(TradingMode::Demo | TradingMode::Real) => Self::default(),
             Some(TradingMode::Paper) => of_simulated(vec![ASSUMED_PAYOUT]),
             Some(TradingMode::Sandbox) => {
                 let mut caveats = of_simulated(vec![ASSUMED_PAYOUT, HYPOTHESIS]);
-                caveats.withholding.push(PAST_CANDLES.to_owned());
+                caveats.withholding_reasons.push(PAST_CANDLES.to_owned());
                 caveats
             }
         };
@@ -147,7 +150,7 @@ impl Caveats {
                 None => withholding.push(name),
             }
         }
-        Self { withholding, labels, variants }
+        Self { withholding_reasons: withholding, labels, variants }
     }
 
     /// Returns all reasons for withholding the verdict. `judge_again` judges the same trades with a different test.
@@ -157,7 +160,7 @@ impl Caveats {
         ended: impl Iterator<Item = Outcome>,
         judge_again: impl FnOnce(EdgeTest) -> EdgeTest,
     ) -> Vec<String> {
-        let mut reasons = self.withholding.clone();
+        let mut reasons = self.withholding_reasons.clone();
         reasons.extend(many_cancelled(ended));
         reasons.extend(best_of_many(test, self.variants, judge_again));
         reasons
@@ -184,7 +187,7 @@ fn many_cancelled(ended: impl Iterator<Item = Outcome>) -> Option<String> {
 
 pub struct VariantCounter {
     pub ledger: VariantLedger,
-    pub tried: Vec<Variant>,
+    pub tried_variants: Vec<Variant>,
     pub look: Look,
 }
 
@@ -196,14 +199,14 @@ impl VariantCounter {
         metrics: &Metrics,
     ) -> io::Result<VariantCount> {
         // Figures of several bots combined do not describe any single bot.
-        let is_single = self.tried.len() == 1;
+        let is_single = self.tried_variants.len() == 1;
         let note = |tried: &Variant| VariantNote {
-            tried: tried.clone(),
+            variant: tried.clone(),
             p_value: summary.p_value.filter(|_| is_single),
             daily_sharpe: metrics.daily.daily_sharpe().filter(|_| is_single),
             trades: Some(trades_hash(book, &tried.bots, &self.look.span)),
         };
-        let notes: Vec<VariantNote> = self.tried.iter().map(note).collect();
+        let notes: Vec<VariantNote> = self.tried_variants.iter().map(note).collect();
         let mut noted = self.ledger.record_variants(&notes, &self.look)?;
         if self.note_rewritten(&noted, &notes, book)? {
             noted = self.ledger.record_variants(&notes, &self.look)?;
@@ -221,9 +224,9 @@ impl VariantCounter {
         let mut is_any = false;
         for note in notes {
             for span in noted.spans_before_growth(note, &self.look) {
-                let trades = Some(trades_hash_of_closed(book, &note.tried.bots, &span));
+                let trades = Some(trades_hash_of_closed(book, &note.variant.bots, &span));
                 let then =
-                    VariantNote { tried: note.tried.clone(), p_value: None, daily_sharpe: None, trades };
+                    VariantNote { variant: note.variant.clone(), p_value: None, daily_sharpe: None, trades };
                 if !noted.has_variant(&then, &span) {
                     self.ledger.record_variants(&[then], &Look { span, ..self.look.clone() })?;
                     is_any = true;
@@ -233,7 +236,7 @@ impl VariantCounter {
         Ok(is_any)
     }
 
-    pub(super) fn failure(&self, error: &io::Error) -> String {
+    pub(super) fn describe_failure(&self, error: &io::Error) -> String {
         let place = self.ledger.path().display();
         format!(
             "this variant is not counted: {place}: {error}. Set [variants] ledger to another file, or to \"\" to count no variants"

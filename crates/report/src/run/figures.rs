@@ -1,6 +1,6 @@
 //! Rendering of a run report as text and as a page.
 
-use super::{BotLine, RunReport, Unsettled, rows_by_decision};
+use super::{BotLine, RunReport, UnsettledStakes, rows_by_decision};
 use crate::ReportError;
 use crate::analysis::{Baselines, Finding, Prices, SensitivityCurve, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
@@ -38,7 +38,7 @@ impl fmt::Display for RunReport {
             let held = ConditionLine::table(&self.conditions).to_text();
             writeln!(f, "\nHow often each condition was true\n\n{held}")?;
         }
-        if let Some(words) = self.edge.interval_text() {
+        if let Some(words) = self.edge.explain_interval() {
             writeln!(f, "\n{words}.")?;
         }
         if !self.delays.is_empty() {
@@ -99,8 +99,8 @@ impl RunReport {
         if *unsettled > 0 {
             let stakes = money(self.unsettled_stakes, self.scale);
             let where_they_are = match self.holder {
-                Unsettled::Returned => "returned",
-                Unsettled::AtVenue => "at the venue, not in the balance",
+                UnsettledStakes::Returned => "returned",
+                UnsettledStakes::AtVenue => "at the venue, not in the balance",
             };
             figures.push(("unsettled", format!("{unsettled} (stakes of {stakes} {where_they_are})")));
         }
@@ -205,7 +205,7 @@ pub struct PageParts<'a> {
     pub span: &'a Range<Millis>,
     pub prices: Prices,
     pub candles: Vec<CandleSeries>,
-    pub without_sensitivity: &'static str,
+    pub no_sensitivity_reason: &'static str,
 }
 
 pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPage<'a>, ReportError> {
@@ -237,7 +237,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
         analysis: &report.analysis,
         gates: &report.gates,
         candles,
-        without_sensitivity: parts.without_sensitivity,
+        no_sensitivity_reason: parts.no_sensitivity_reason,
         settings: collect_settings(parts.session, parts.simulation, parts.strategies),
         provenance: report.provenance(),
         document,

@@ -82,7 +82,7 @@ mod tests {
             GatedTrade { decided_at: decided, known_at: decided + 10, day: 0, unit_return: *unit_return }
         };
         let signals: Vec<GatedTrade> = (0..).zip(returns).map(signal).collect();
-        let opening = GateRule::opening(GateOpening::AfterVirtualLosses(2));
+        let opening = GateRule::from_opening(GateOpening::AfterVirtualLosses(2));
         let rule = GateRule { close_after_trades: 1, ..opening };
         GateLine::new("a", rule, &signals, 0.8).unwrap()
     }

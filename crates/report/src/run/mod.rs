@@ -26,7 +26,7 @@ pub use caveats::{Caveats, ReplayBasis, VariantCounter};
 pub use figures::{PageParts, build_page};
 pub use gates::GateLine;
 pub use recorded::RecordedReport;
-pub use trades::{NotOpened, RunFacts, rows_by_decision, write_trades_to};
+pub use trades::{RunFacts, UnopenedTrade, rows_by_decision, write_trades_to};
 pub use verdict::EdgeLine;
 
 pub struct Run<'a> {
@@ -37,7 +37,7 @@ pub struct Run<'a> {
     /// Free balance at the end of the run. Includes the stakes of unsettled trades if these stakes are returned.
     pub final_balance: Money,
     pub unsettled_stakes: Money,
-    pub unsettled: Unsettled,
+    pub unsettled: UnsettledStakes,
     pub candles: u64,
     pub span: Range<Millis>,
     pub prices: Prices,
@@ -63,7 +63,7 @@ pub struct Run<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unsettled {
+pub enum UnsettledStakes {
     /// The simulated venue ended with the run and returned the stakes. The final balance includes them.
     Returned,
     AtVenue,
@@ -117,7 +117,7 @@ pub struct RunReport {
     #[serde(flatten)]
     analysis: Analysis,
     #[serde(skip)]
-    holder: Unsettled,
+    holder: UnsettledStakes,
     #[serde(skip)]
     caveats: Caveats,
     #[serde(skip)]
@@ -157,7 +157,7 @@ impl RunReport {
             [Outcome::Cancelled, Outcome::Won, Outcome::Lost].map(|outcome| sum_stakes(run.book, outcome));
         let is_replay = run.data_hash.is_some();
         if is_replay {
-            run.caveats.count_gaps(run.book);
+            run.caveats.add_gap_reason(run.book);
         }
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
         let test = overall_test(&run);
@@ -221,7 +221,7 @@ fn build_edge_lines(run: &Run<'_>, test: &EdgeTest) -> (EdgeLine, Vec<BotLine>) 
     let edge = match &*run.verdicts {
         [only] => {
             let edge = EdgeLine::new(test, judged_rows(run.book, (0, only)), &run.caveats);
-            edge.ended(only.judge().no_longer_held_since())
+            edge.with_end_time(only.judge().no_longer_held_since())
         }
         _ => EdgeLine::new(test, run.book.rows(), &run.caveats),
     };
@@ -247,14 +247,14 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
         }
         Some(counter) => match counter.count(book, summary, &analysis.metrics) {
             Ok(variants) => {
-                run.caveats.count(variants.count, variants.unknown.as_deref());
+                run.caveats.set_variant_count(variants.count, variants.unknown.as_deref());
                 let lost = variants.unknown.clone().map(VariantsUnknown::Lost);
-                analysis.variants_unknown = lost.or(variants.is_first.then_some(VariantsUnknown::Before));
+                analysis.variants_unknown = lost.or(variants.is_first.then_some(VariantsUnknown::NewLedger));
                 analysis.count_variants(variants);
             }
             Err(error) => {
-                let failure = counter.failure(&error);
-                run.caveats.count(0, Some(&error.to_string()));
+                let failure = counter.describe_failure(&error);
+                run.caveats.set_variant_count(0, Some(&error.to_string()));
                 analysis.variants_unknown = Some(VariantsUnknown::Lost(error.to_string()));
                 run.notices.push(failure);
             }
@@ -306,7 +306,7 @@ fn bot_line(
 ) -> BotLine {
     let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
     let edge = EdgeLine::new(verdict.edge_test(), judged_rows(book, (index, verdict)), caveats);
-    let edge = edge.ended(verdict.judge().no_longer_held_since());
+    let edge = edge.with_end_time(verdict.judge().no_longer_held_since());
     let settled: Vec<&IntentRow> = own.filter(|row| row.state == IntentState::Settled).collect();
     let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));

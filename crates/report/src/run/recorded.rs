@@ -1,6 +1,6 @@
 //! Report of a journal, for a single run or for all runs.
 
-use super::{Caveats, PageParts, Run, RunReport, Unsettled};
+use super::{Caveats, PageParts, Run, RunReport, UnsettledStakes};
 use crate::analysis::{Background, Prices, assumed_payout_percent};
 use candlewick_records::{RecordedRuns, TradingMode};
 use candlewick_sdk::{CandleSeries, Millis};
@@ -22,7 +22,7 @@ impl RecordedReport {
         Self { report: build_report(&part), part, candles }
     }
 
-    pub fn page(&self) -> PageParts<'_> {
+    pub fn page_parts(&self) -> PageParts<'_> {
         PageParts {
             kind: "Report",
             book: &self.part.book,
@@ -33,7 +33,7 @@ impl RecordedReport {
             span: &self.part.span,
             prices: Prices::Fair,
             candles: self.candles.clone(),
-            without_sensitivity: NO_SENSITIVITY_REASON,
+            no_sensitivity_reason: NO_SENSITIVITY_REASON,
         }
     }
 }
@@ -51,8 +51,8 @@ fn build_report(part: &RecordedRuns) -> RunReport {
     };
     // The embedded venue ends together with the run and returns the stakes of open trades.
     let unsettled = match part.trading {
-        None | Some(TradingMode::Sandbox) => Unsettled::Returned,
-        Some(TradingMode::Demo | TradingMode::Real | TradingMode::Paper) => Unsettled::AtVenue,
+        None | Some(TradingMode::Sandbox) => UnsettledStakes::Returned,
+        Some(TradingMode::Demo | TradingMode::Real | TradingMode::Paper) => UnsettledStakes::AtVenue,
     };
     RunReport::from_run(Run {
         book: &part.book,
@@ -60,12 +60,12 @@ fn build_report(part: &RecordedRuns) -> RunReport {
         scale: part.session.money_scale,
         balance: part.balance,
         final_balance: match unsettled {
-            Unsettled::Returned => part.ledger.equity(),
-            Unsettled::AtVenue => part.ledger.free(),
+            UnsettledStakes::Returned => part.ledger.equity(),
+            UnsettledStakes::AtVenue => part.ledger.free_balance(),
         },
         unsettled_stakes: part.ledger.open_stakes(),
         unsettled,
-        candles: part.candles,
+        candles: part.candle_count,
         elapsed: duration(&part.span),
         span: part.span.clone(),
         prices: Prices::Fair,

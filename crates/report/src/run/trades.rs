@@ -107,11 +107,11 @@ pub struct RunFacts {
     pub lines: String,
     /// Sequence numbers of decision, answer, end without opening, and settlement; 0 if missing. Sorted by line hash.
     pub order: Vec<[u32; 4]>,
-    pub not_opened: Vec<NotOpened>,
+    pub not_opened: Vec<UnopenedTrade>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotOpened {
+pub struct UnopenedTrade {
     pub bot: String,
     pub symbol: String,
     pub decided: Millis,
@@ -121,7 +121,7 @@ pub struct NotOpened {
 
 impl RunFacts {
     pub fn new(book: &TradeBook, bots: &[BotSettings], (scale, caveats): (MoneyScale, &Caveats)) -> Self {
-        let mut withheld = caveats.withholding.clone();
+        let mut withheld = caveats.withholding_reasons.clone();
         if book.rows().first().is_some_and(|row| row.approved.intent().number() > 1) {
             withheld.push("trades of earlier runs are in the journal but not in this file".to_owned());
         }
@@ -132,7 +132,7 @@ impl RunFacts {
         let of_bot = |row: &IntentRow| {
             let bot = bots.get(row.approved.bot().index())?;
             let [decided, _, left_out, _] = row.sequence.update_numbers();
-            Some(NotOpened {
+            Some(UnopenedTrade {
                 bot: bot.name.clone(),
                 symbol: bot.symbol.to_string(),
                 decided: row.approved.decision_time(),
@@ -157,7 +157,7 @@ impl RunFacts {
     }
 
     /// Returns the sequence numbers of `lines`, which may be in any order; `None` if they are from a different run.
-    pub(crate) fn recorded_order<'a>(
+    pub(crate) fn recorded_sequences<'a>(
         &self,
         lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,
     ) -> Option<Vec<EventSequence>> {

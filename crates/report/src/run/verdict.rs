@@ -2,11 +2,11 @@
 
 use super::caveats::{Caveats, caveat_text};
 use crate::analysis::Finding;
-use crate::shown::{ShownLine, interval_text};
+use crate::shown::{EdgeDetectionLine, explain_interval};
 use candlewick_engine::{IntentRow, Judge, JudgedTrade, edge_sequence, judge};
 use candlewick_records::{
-    EdgeIntervals, NO_LONGER_HELD, no_longer_held_text, threshold, threshold_text, utc, verdict_name,
-    verdict_text, withheld_text,
+    EDGE_NO_LONGER_HELD, EdgeIntervals, edge_threshold, no_longer_held_text, threshold_text, utc,
+    verdict_name, verdict_text, withheld_verdict_text,
 };
 use candlewick_sdk::{Millis, Outcome};
 use candlewick_statistics::{EdgeTest, Verdict};
@@ -33,7 +33,7 @@ pub struct EdgeLine {
     pub(crate) withheld: Vec<String>,
     labels: Vec<&'static str>,
     no_longer_held_since: Option<Millis>,
-    shown: Option<ShownLine>,
+    shown: Option<EdgeDetectionLine>,
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
 }
@@ -62,7 +62,7 @@ impl EdgeLine {
             let again = EdgeTest::new(test.plan()).with_weight(test.weight());
             since = Judge::from_rows(rows.clone(), again).no_longer_held_since();
             let trades: Vec<JudgedTrade> = rows.clone().into_iter().map(JudgedTrade::from_row).collect();
-            shown = if is_whole { ShownLine::from_judged(&trades, test) } else { None };
+            shown = if is_whole { EdgeDetectionLine::from_judged(&trades, test) } else { None };
             withheld = caveats.reasons_to_withhold(test, ended.into_iter(), |test| judge(rows, test));
         }
         if !withheld.is_empty() {
@@ -75,7 +75,7 @@ impl EdgeLine {
             delta: test.plan().delta(),
             alpha: test.plan().alpha(),
             account_for: test.edge_account(),
-            threshold_for: threshold(test),
+            threshold_for: edge_threshold(test),
             account_against: test.mirror_account(),
             threshold_against: test.plan().beta().recip(),
             clusters: test.overlap().clusters(),
@@ -86,15 +86,15 @@ impl EdgeLine {
             shown,
             intervals,
         }
-        .ended(since)
+        .with_end_time(since)
     }
 
     /// Sets the time since which trades no longer support the edge; `None` if they still do.
     #[must_use]
-    pub fn ended(self, since: Option<Millis>) -> Self {
+    pub fn with_end_time(self, since: Option<Millis>) -> Self {
         let verdict = match (since, self.verdict) {
-            (Some(_), _) if self.withheld.is_empty() => NO_LONGER_HELD,
-            (None, NO_LONGER_HELD) => "edge_shown",
+            (Some(_), _) if self.withheld.is_empty() => EDGE_NO_LONGER_HELD,
+            (None, EDGE_NO_LONGER_HELD) => "edge_shown",
             (_, verdict) => verdict,
         };
         Self { no_longer_held_since: since, verdict, ..self }
@@ -111,11 +111,11 @@ impl EdgeLine {
                 let error = 100.0 / self.threshold_against;
                 format!("no edge: an edge of {size} or more is ruled out ({error:.0} % error rate)")
             }
-            (NO_LONGER_HELD, _) => {
+            (EDGE_NO_LONGER_HELD, _) => {
                 let since = no_longer_held_text(&ended.unwrap_or_default());
                 format!("{since}: later trades no longer support an edge of {size} or more")
             }
-            _ if !self.withheld.is_empty() => withheld_text(&self.withheld, ended.as_deref()),
+            _ if !self.withheld.is_empty() => withheld_verdict_text(&self.withheld, ended.as_deref()),
             _ if self.threshold_for.is_none() => NO_JOINT_VERDICT.to_owned(),
             (_, Some(more)) => {
                 format!("not enough trades yet (about {more} more if the true edge is {size})")
@@ -161,8 +161,8 @@ impl EdgeLine {
         )
     }
 
-    pub(crate) fn interval_text(&self) -> Option<&'static str> {
-        interval_text(self.verdict, self.intervals.edge_sequence_95, self.delta)
+    pub(crate) fn explain_interval(&self) -> Option<&'static str> {
+        explain_interval(self.verdict, self.intervals.edge_sequence_95, self.delta)
     }
 
     pub(crate) fn finding(&self) -> Option<Finding> {

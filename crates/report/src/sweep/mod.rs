@@ -2,9 +2,9 @@
 
 mod page;
 
-use crate::figure::{p_value_text, percent, prefixed_lines, short};
+use crate::figure::{format_json_value, p_value_text, percent, prefixed_lines};
 use crate::page::DataTable;
-use candlewick_records::{counted, table_text};
+use candlewick_records::{count_text, table_text};
 use candlewick_search::sweep::{
     Figures, Objective, Outcome, SelectionBias, Space, SweepSettings, TrialRow, corrected_p_values, rank_rows,
 };
@@ -31,20 +31,20 @@ pub struct SweepResults<'a> {
     pub resumed: usize,
     pub elapsed: Duration,
     pub files: Vec<PathBuf>,
-    pub counted: Option<io::Result<SweepCount>>,
+    pub variant_count: Option<io::Result<SweepCount>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepCount {
     pub variants: u64,
-    pub under_way: u64,
+    pub planned: u64,
     pub is_first: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RejectedSets<'a> {
     pub count: usize,
-    pub first: Option<&'a str>,
+    pub first_problem: Option<&'a str>,
 }
 
 impl<'a> RejectedSets<'a> {
@@ -55,12 +55,12 @@ impl<'a> RejectedSets<'a> {
         };
         let mut refused = rows.iter().filter_map(refused);
         let first = refused.next();
-        Self { count: usize::from(first.is_some()) + refused.count(), first }
+        Self { count: usize::from(first.is_some()) + refused.count(), first_problem: first }
     }
 
     fn describe(self, sets: usize, parameters: &[String]) -> Option<String> {
-        let of = counted(sets, "set", "sets");
-        let why = self.first?;
+        let of = count_text(sets, "set", "sets");
+        let why = self.first_problem?;
         let hint = suggest_condition(why, parameters).map_or_else(String::new, |condition| {
             format!("; add --where \"{condition}\" to exclude such sets and try others instead")
         });
@@ -118,7 +118,8 @@ struct BestLine {
 
 impl SweepReport {
     pub fn new(tried: &SweepResults<'_>, candles: (&str, &[String]), top: usize) -> Self {
-        let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
+        let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, variant_count: counted } =
+            tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
         let refusals = RejectedSets::from_rows(rows);
         let by_trial = |p_values: &[Option<f64>]| -> HashMap<u64, f64> {
@@ -155,7 +156,7 @@ impl SweepReport {
             Some(Ok(_)) => {}
         }
         notices.extend(known.filter(|known| known.is_first).map(|_| LEDGER_STARTS_NOTE.to_owned()));
-        notices.extend(known.and_then(|known| under_way_text(known.under_way)));
+        notices.extend(known.and_then(|known| describe_planned_sets(known.planned)));
         Self {
             search: sweep.search.search.as_str(),
             objective: sweep.objective.as_str(),
@@ -183,7 +184,7 @@ impl SweepReport {
         (all > 0).then(|| {
             format!(
                 "{all} of {} stopped trading early ({}), so their figures cover only the time before the stop",
-                counted(self.trials, "set", "sets"),
+                count_text(self.trials, "set", "sets"),
                 rules.join(", ")
             )
         })
@@ -198,9 +199,9 @@ fn count_stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
     stopped
 }
 
-pub(crate) fn under_way_text(sets: u64) -> Option<String> {
+pub(crate) fn describe_planned_sets(sets: u64) -> Option<String> {
     (sets > 0).then(|| {
-        let sets = counted(sets, "set", "sets");
+        let sets = count_text(sets, "set", "sets");
         format!("the variants include {sets} planned by unfinished searches; finish these searches to count only tried sets")
     })
 }
@@ -242,7 +243,7 @@ impl fmt::Display for SweepReport {
         writeln!(f, "{}", table_text(header, self.best.iter().map(row)))?;
         let Self { trials, counting, parameters_refused, resumed, .. } = self;
         let seconds = self.elapsed_ms as f64 / 1_000.0;
-        let sets = counted(*trials, "set", "sets");
+        let sets = count_text(*trials, "set", "sets");
         write!(f, "\n{sets} by {}, {counting} with a score", self.search)?;
         if *parameters_refused > 0 {
             write!(f, ", {parameters_refused} rejected by the strategy")?;
@@ -252,7 +253,7 @@ impl fmt::Display for SweepReport {
         }
         write!(f, "; {seconds:.1} s")?;
         if *resumed > 0 {
-            write!(f, ", {} resumed", counted(*resumed, "run", "runs"))?;
+            write!(f, ", {} resumed", count_text(*resumed, "run", "runs"))?;
         }
         f.write_str(&prefixed_lines("", self.stopped_text()))?;
         if let Some(luck) = &self.luck {
@@ -274,7 +275,7 @@ impl SweepReport {
     pub(crate) fn brief(&self) -> String {
         let sets = format!(
             "{} by {}, {} with a score",
-            counted(self.trials, "set", "sets"),
+            count_text(self.trials, "set", "sets"),
             self.search,
             self.counting
         );
@@ -322,13 +323,17 @@ impl SweepReport {
             p_value_text(line.p_value_corrected),
             format!("{pnl:+.2}"),
         ];
-        let values = self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(short);
+        let values =
+            self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(format_json_value);
         values.chain(figures)
     }
 
     fn parameters_text(&self, line: &BestLine) -> String {
         let named = self.parameters.iter().filter_map(|name| Some((name, line.parameters.get(name)?)));
-        named.map(|(name, value)| format!("{name} {}", short(value))).collect::<Vec<_>>().join(", ")
+        named
+            .map(|(name, value)| format!("{name} {}", format_json_value(value)))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 

@@ -89,11 +89,11 @@ impl Conclusion {
             }
             Self::NoEdge => format!("Verdict on the walk-forward tests: {verdict}. Do not trade this rule."),
             Self::NotEnoughTrades => {
-                let cause = gate.filter(|gate| gate.is_cause()).map_or_else(String::new, |gate| {
+                let cause = gate.filter(|gate| gate.blocks_most_signals()).map_or_else(String::new, |gate| {
                     let TunedGate { signals, traded, .. } = gate;
                     format!(" The gate is the cause: it passed {traded} of {signals} signals before the hold-out.")
                 });
-                format!("{} Verdict on the walk-forward tests: {verdict}.{cause}", describe_tendency(report.tested()))
+                format!("{} Verdict on the walk-forward tests: {verdict}.{cause}", describe_tendency(report.tested_figures()))
             }
         }
     }
@@ -105,7 +105,7 @@ impl Conclusion {
         hints: &TuneHints,
     ) -> Vec<String> {
         let is_spent = report.hold_out.as_ref().is_some_and(|hold_out| hold_out.openings > 0);
-        let more = hints.more.clone();
+        let more = hints.more_candles_hint.clone();
         let runs = hints.best.as_ref().map(|_| &hints.arguments);
         let watch = runs.map(|arguments| {
             format!("watch the bot trade on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end \
@@ -150,7 +150,7 @@ impl Conclusion {
             // No edge is confirmed, so the next steps do not suggest a wallet.
             Self::EdgeUnconfirmed => vec![Some(more), watch],
             Self::NotEnoughTrades => hints_for_never_true(conditions)
-                .or_else(|| gate.filter(|gate| gate.is_cause()).map(|_| hints_for_strict_gate(watch.clone())))
+                .or_else(|| gate.filter(|gate| gate.blocks_most_signals()).map(|_| hints_for_strict_gate(watch.clone())))
                 .unwrap_or_else(|| vec![Some(more), watch]),
         };
         let spent = (is_spent && self == Self::EdgeShown).then(|| {

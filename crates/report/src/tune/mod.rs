@@ -26,7 +26,7 @@ pub struct TuneResult<'a> {
     pub gate: Option<TunedGate>,
     pub looks: Vec<String>,
     pub notices: Vec<String>,
-    pub places: TuneHints,
+    pub hints: TuneHints,
     pub files: Vec<PathBuf>,
 }
 
@@ -59,7 +59,7 @@ pub struct TuneHints {
     pub best: Option<PathBuf>,
     /// Command-line arguments that run `best`: the base configuration, followed by `--config` with this file.
     pub arguments: String,
-    pub more: String,
+    pub more_candles_hint: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -70,7 +70,7 @@ pub struct TunedGate {
 }
 
 impl TunedGate {
-    pub(crate) const fn is_cause(&self) -> bool {
+    pub(crate) const fn blocks_most_signals(&self) -> bool {
         self.signals > 0 && 2 * self.traded < self.signals
     }
 
@@ -104,7 +104,7 @@ pub struct TuneReport<'a> {
 impl<'a> TuneReport<'a> {
     pub fn new(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
-        let TuneResult { looks, mut notices, places, files, gate, .. } = result;
+        let TuneResult { looks, mut notices, hints: places, files, gate, .. } = result;
         notices.extend(ConditionLine::describe_always_true(&conditions));
         notices.extend(ConditionLine::describe_overlaps(&conditions));
         let report = walk_forward.report;
@@ -209,8 +209,8 @@ impl TuneReport<'_> {
             subtitle: format!("{} {}, {searched}", bot.strategy, bot.version),
             class,
             headline,
-            words: self.words.clone(),
-            next: self.next.clone(),
+            explanation: self.words.clone(),
+            next_steps: self.next.clone(),
             tables,
             notes: self.notes().into_iter().map(str::to_owned).collect(),
             document: serde_json::to_value(self)?,

@@ -2,9 +2,9 @@
 
 use super::{AllTests, ChosenLine, HoldOut, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
 use crate::analysis::{Finding, FindingKind};
-use crate::figure::{minute, p_value_text, percent, prefixed_lines, short};
+use crate::figure::{format_json_value, minute, p_value_text, percent, prefixed_lines};
 use crate::page::DataTable;
-use candlewick_records::{counted, table_text};
+use candlewick_records::{count_text, table_text};
 use candlewick_sdk::to_csv_cell;
 use candlewick_search::sweep::Figures;
 use serde_json::Value;
@@ -25,7 +25,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
         let windows = table_text(window_header(report), rows);
         let figures = report.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
         writeln!(f, "{windows}\n\n{}", table_text(["out of sample, all windows", ""], figures))?;
-        if let Some(words) = report.edge.interval_text() {
+        if let Some(words) = report.edge.explain_interval() {
             writeln!(f, "\n{words}.")?;
         }
         if report.out_of_sample.is_some() {
@@ -34,10 +34,10 @@ impl fmt::Display for WalkForwardSummary<'_> {
         f.write_str(&Finding::render_all(&report.findings))?;
         let trials: usize = report.windows.iter().map(|line| line.trials).sum();
         let seconds = self.elapsed_ms as f64 / 1_000.0;
-        let windows = counted(report.windows.len(), "window", "windows");
-        write!(f, "\n{} in {windows}; {seconds:.1} s", counted(trials, "trial", "trials"))?;
+        let windows = count_text(report.windows.len(), "window", "windows");
+        write!(f, "\n{} in {windows}; {seconds:.1} s", count_text(trials, "trial", "trials"))?;
         if self.resumed > 0 {
-            write!(f, ", {} resumed", counted(self.resumed, "trial", "trials"))?;
+            write!(f, ", {} resumed", count_text(self.resumed, "trial", "trials"))?;
         }
         if let Some(count) = self.variants_tried {
             let tried =
@@ -80,7 +80,7 @@ fn window_row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
 
 impl ChosenLine {
     fn values(&self, parameters: &[String]) -> impl Iterator<Item = String> {
-        parameters.iter().filter_map(|name| self.parameters.get(name)).map(short)
+        parameters.iter().filter_map(|name| self.parameters.get(name)).map(format_json_value)
     }
 
     /// Returns the in-sample win rate, followed by the out-of-sample win rate, break-even, trades and profit.
@@ -153,17 +153,17 @@ impl WalkForwardReport {
         self.findings.iter().filter(|finding| finding.is_headline()).map(|finding| finding.text.as_str())
     }
 
-    pub(crate) fn tested(&self) -> Option<&Figures> {
+    pub(crate) fn tested_figures(&self) -> Option<&Figures> {
         self.out_of_sample.as_ref().map(|joined| &joined.figures)
     }
 
     pub(crate) fn brief(&self) -> String {
-        let windows = counted(self.windows.len(), "window", "windows");
-        match self.tested() {
+        let windows = count_text(self.windows.len(), "window", "windows");
+        match self.tested_figures() {
             None => format!("{windows}: no trades, because no set had enough trades in sample"),
             Some(figures) => format!(
                 "{windows}, {} out of sample: win rate {} (break-even {}), profit {:+.2}",
-                counted(usize::try_from(figures.trades).unwrap_or(usize::MAX), "trade", "trades"),
+                count_text(usize::try_from(figures.trades).unwrap_or(usize::MAX), "trade", "trades"),
                 percent(figures.win_rate),
                 percent(figures.break_even),
                 figures.pnl

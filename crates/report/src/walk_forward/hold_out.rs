@@ -1,6 +1,6 @@
 //! The hold-out section of a report. A hold-out is either locked, or opened and evaluated.
 
-use super::{WindowLine, test_plan};
+use super::{WindowLine, edge_test_plan};
 use crate::figure::percent;
 use crate::run::{Caveats, EdgeLine};
 use candlewick_engine::judge;
@@ -52,7 +52,7 @@ impl HoldOut {
     }
 
     /// Evaluates the hold-out like the test of a window. The verdict is withheld if these candles were used before.
-    pub fn opened(
+    pub fn from_opening(
         step: &WindowResult,
         (space, objective): (&Space, Objective),
         opened: &HoldOutOpening,
@@ -61,15 +61,15 @@ impl HoldOut {
         if opened.number > 1 {
             let times = opened.number - 1;
             caveats
-                .withholding
+                .withholding_reasons
                 .push(format!("the hold-out was opened before for this hypothesis ({times} x)"));
         }
-        caveats.withholding.extend(opened.looks.iter().cloned());
+        caveats.withholding_reasons.extend(opened.looks.iter().cloned());
         // Corrects for the number of hypotheses that were tested on the hold-out.
         caveats.variants = 1 + opened.others as u64;
-        step.chosen.iter().for_each(|chosen| caveats.count_gaps(&chosen.finished.book));
-        let rows = step.chosen.as_ref().map(|chosen| chosen.finished.book.rows()).unwrap_or_default();
-        let edge = EdgeLine::new(&judge(rows, test_plan(std::slice::from_ref(step))), rows, &caveats);
+        step.chosen.iter().for_each(|chosen| caveats.add_gap_reason(&chosen.test_result.book));
+        let rows = step.chosen.as_ref().map(|chosen| chosen.test_result.book.rows()).unwrap_or_default();
+        let edge = EdgeLine::new(&judge(rows, edge_test_plan(std::slice::from_ref(step))), rows, &caveats);
         Self {
             from: step.window.test.start,
             to: step.window.test.end,

@@ -6,7 +6,7 @@ mod hold_out;
 use crate::analysis::{Finding, StakedResult, settled_rows};
 use crate::figure::{running_sum_sparkline, span};
 use crate::run::{Caveats, EdgeLine};
-use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED, SweepCount, under_way_text};
+use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED, SweepCount, describe_planned_sets};
 use candlewick_backtest::BacktestResult;
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::judge;
@@ -155,9 +155,9 @@ impl WalkForwardReport {
         let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
         let mut caveats = caveats.clone();
         if let Some(all) = &all {
-            caveats.count_gaps(&all.book);
+            caveats.add_gap_reason(&all.book);
         }
-        let edge = EdgeLine::new(&judge(rows, test_plan(steps)), rows, &caveats);
+        let edge = EdgeLine::new(&judge(rows, edge_test_plan(steps)), rows, &caveats);
         let span = steps.first().zip(steps.last()).map(|(a, b)| a.window.test.start..b.window.test.end);
         let out_of_sample = all
             .as_ref()
@@ -178,7 +178,7 @@ impl WalkForwardReport {
             edge,
             efficiency: efficiency(chosen().map(|chosen| (&chosen.in_sample, &chosen.out_of_sample))),
             out_of_sample,
-            robustness: RobustnessLine::new(Robustness::pooled(chosen().map(|chosen| &chosen.robustness))),
+            robustness: RobustnessLine::new(Robustness::pool(chosen().map(|chosen| &chosen.robustness))),
             windows: (1..)
                 .zip(steps)
                 .map(|(number, step)| WindowLine::new(step, Some(number), space, sweep.objective))
@@ -219,7 +219,7 @@ impl<'a> WalkForwardSummary<'a> {
             Some(Err(_)) => Vec::new(),
             Some(Ok(count)) => {
                 let begins = count.is_first.then(|| LEDGER_STARTS_NOTE.to_owned());
-                begins.into_iter().chain(under_way_text(count.under_way)).collect()
+                begins.into_iter().chain(describe_planned_sets(count.planned)).collect()
             }
         };
         Self { report, resumed, variants_tried, uncounted, verified, variants_notices, elapsed_ms, files }
@@ -241,7 +241,7 @@ impl AllTests {
 
 impl RobustnessLine {
     fn new(counts: Robustness) -> Self {
-        Self { counts, share: counts.share() }
+        Self { counts, share: counts.share_above_break_even() }
     }
 
     pub(super) fn describe(&self) -> String {
@@ -274,8 +274,8 @@ impl WindowLine {
     }
 }
 
-pub(super) fn test_plan(steps: &[WindowResult]) -> EdgeTestPlan {
-    let verdict = steps.iter().find_map(|step| step.chosen.as_ref()?.finished.verdicts.first());
+pub(super) fn edge_test_plan(steps: &[WindowResult]) -> EdgeTestPlan {
+    let verdict = steps.iter().find_map(|step| step.chosen.as_ref()?.test_result.verdicts.first());
     verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }
 

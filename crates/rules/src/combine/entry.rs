@@ -31,7 +31,7 @@ pub fn entry(registry: Registry) -> StrategyEntry {
     // This closure is normally not called, because `specify_entry` first builds an entry for the bot's parameters.
     let build = move |params: &Value, bot: &BotContext| specify_entry(params, &of, 0)?.build(params, bot);
     let entry = StrategyEntry::new(NAME, VERSION, build)
-        .specified_by(move |params| specify_entry(params, &registry, 0));
+        .derive_entry_with(move |params| specify_entry(params, &registry, 0));
     with_own_parameters(entry, &Map::new(), &[]).described(ABOUT)
 }
 
@@ -49,7 +49,9 @@ pub(super) fn specify_entry(
     depth: usize,
 ) -> Result<StrategyEntry, BuildError> {
     if depth >= MAX_DEPTH {
-        return Err(invalid(format!("combinations are nested too deeply: use at most {MAX_DEPTH} levels")));
+        return Err(params_error(format!(
+            "combinations are nested too deeply: use at most {MAX_DEPTH} levels"
+        )));
     }
     let plan = CombinationPlan::parse(params, registry, depth)?;
     let language = if plan.has_reworded_reasons(params) { REWORDED_VERSION } else { VERSION };
@@ -66,7 +68,7 @@ pub(super) fn specify_entry(
         move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Explained)
     };
     let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Fast);
-    let entry = StrategyEntry::new(NAME, version, build).explained_by(explain).described(about);
+    let entry = StrategyEntry::new(NAME, version, build).explain_with(explain).described(about);
     let empty = Map::new();
     let entry = with_own_parameters(entry, params.as_object().unwrap_or(&empty), &weights);
     let registry = registry.clone();
@@ -101,7 +103,7 @@ fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     if (least..=sum).contains(&quorum) {
         return Ok(());
     }
-    Err(invalid(format!(
+    Err(params_error(format!(
         "quorum = {quorum} is outside {least} to {sum}: the weights of the {} parts add up to {sum}",
         parts.len()
     )))
@@ -153,24 +155,27 @@ impl CombinationPlan {
             (true, false) => {
                 let problem =
                     "a combination needs parts: set first_of = [{ strategy = \"rsi-reversal\" }] or vote";
-                return Err(invalid(problem));
+                return Err(params_error(problem));
             }
-            (false, true) => return Err(invalid("set either first_of or vote, not both")),
+            (false, true) => return Err(params_error("set either first_of or vote, not both")),
         };
         if !is_vote && params.get("quorum").is_some() {
-            return Err(invalid("quorum is only valid with vote"));
+            return Err(params_error("quorum is only valid with vote"));
         }
         if let Some(quorum) = params.get("quorum").and_then(Value::as_f64).filter(|_| is_vote) {
             check_quorum(quorum, &deciding)?;
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.weight.is_some()) {
-            return Err(invalid(format!("part {}: weight is only valid with vote", part.strategy)));
+            return Err(params_error(format!("part {}: weight is only valid with vote", part.strategy)));
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.within.is_some()) {
-            return Err(invalid(format!("part {}: within is only valid in vote and filters", part.strategy)));
+            return Err(params_error(format!(
+                "part {}: within is only valid in vote and filters",
+                part.strategy
+            )));
         }
         if deciding.len() + filters.len() > MAX_PARTS {
-            return Err(invalid(format!("too many parts and filters: use at most {MAX_PARTS}")));
+            return Err(params_error(format!("too many parts and filters: use at most {MAX_PARTS}")));
         }
         let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.into_part(place));
         let (filters, needs): (Vec<WrittenPart>, Vec<Agreement>) =
@@ -218,7 +223,7 @@ impl CombinationPlan {
         let invert = values.get("invert").and_then(Value::as_bool).unwrap_or_default();
         let expiry = values.get("expiry").and_then(Value::as_str).filter(|code| !code.is_empty());
         let expiry: Option<CloseType> =
-            expiry.map(str::parse).transpose().map_err(|error| invalid(format!("expiry: {error}")))?;
+            expiry.map(str::parse).transpose().map_err(|error| params_error(format!("expiry: {error}")))?;
         let gate = WrittenGate::parse(values)?.map(|gate| gate.plan()).transpose()?;
         let gate = gate.map(|plan| Gate::new(plan, bot.expiry, bot.interval));
         let strategy = Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot), gate);
@@ -226,6 +231,6 @@ impl CombinationPlan {
     }
 }
 
-pub(super) fn invalid(problem: impl Into<String>) -> BuildError {
+pub(super) fn params_error(problem: impl Into<String>) -> BuildError {
     BuildError::parameters(NAME, problem)
 }

@@ -39,8 +39,8 @@ impl ConditionTexts {
 }
 
 pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
-    let Combination { parts, choice, invert, texts, .. } = combination;
-    let deciding = &parts[..combination.deciding()];
+    let Combination { parts, choice, invert, condition_texts: texts, .. } = combination;
+    let deciding = &parts[..combination.deciding_count()];
     let direction = combination.chosen_part().and_then(|chosen| deciding[chosen].current_signal());
     let mut shown = vec![Condition {
         part: Cow::Borrowed(""),

@@ -84,7 +84,7 @@ impl Gate {
         ]
     }
 
-    pub(super) fn view(&self) -> GateSnapshot {
+    pub(super) fn snapshot(&self) -> GateSnapshot {
         let now = self.rule.gate_state();
         GateSnapshot {
             rule: now.rule().to_string(),
@@ -230,7 +230,7 @@ pub fn replay_gate(
         return Ok(None);
     }
     let longer = LongerCandles::for_bot(bot, strategy.longer_intervals());
-    let mut longer = longer.map_err(|error| super::entry::invalid(error.to_string()))?;
+    let mut longer = longer.map_err(|error| super::entry::params_error(error.to_string()))?;
     let interval = bot.interval.length();
     let (mut signals, mut pending) = (Vec::new(), Vec::new());
     for candle in candles {

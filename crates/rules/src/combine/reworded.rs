@@ -10,7 +10,7 @@ const MAX_CACHED_REASONS: usize = 256;
 pub(super) struct ReasonChange {
     pub(super) is_part_inverted: bool,
     pub(super) votes: Option<Votes>,
-    pub(super) is_inverted: bool,
+    pub(super) is_combination_inverted: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) struct ReasonCache {
 
 impl ReasonCache {
     pub(super) fn reword(&mut self, own: Reason, change: ReasonChange) -> Reason {
-        if change.votes.is_none() && change.is_part_inverted == change.is_inverted {
+        if change.votes.is_none() && change.is_part_inverted == change.is_combination_inverted {
             return own;
         }
         let known = self.known.iter().find(|(one, of, _)| *of == change && one.shares_wording_with(&own));
@@ -63,7 +63,7 @@ fn reword(own: &str, change: ReasonChange) -> String {
         }
         None => part,
     };
-    if change.is_inverted { invert(&voted) } else { voted }
+    if change.is_combination_inverted { invert(&voted) } else { voted }
 }
 
 /// Adds the prefix for inverted reasons. If the reason already has the prefix, removes the prefix.

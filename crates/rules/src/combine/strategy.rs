@@ -61,7 +61,7 @@ pub(super) struct Combination {
     interval: Millis,
     longer: Vec<Interval>,
     names: NameCache,
-    pub(super) texts: ConditionTexts,
+    pub(super) condition_texts: ConditionTexts,
     reasons: ReasonCache,
 }
 
@@ -80,7 +80,7 @@ impl Combination {
         longer.sort_unstable();
         longer.dedup();
         Self {
-            texts: ConditionTexts::new(&parts, needs.len(), &choice),
+            condition_texts: ConditionTexts::new(&parts, needs.len(), &choice),
             parts,
             needs,
             choice,
@@ -95,12 +95,12 @@ impl Combination {
         }
     }
 
-    pub(super) fn deciding(&self) -> usize {
+    pub(super) fn deciding_count(&self) -> usize {
         self.parts.len() - self.needs.len()
     }
 
     pub(super) fn chosen_part(&self) -> Option<usize> {
-        let parts = &self.parts[..self.deciding()];
+        let parts = &self.parts[..self.deciding_count()];
         match &self.choice {
             Choice::FirstOf => parts.iter().position(|part| part.current_signal().is_some()),
             Choice::Vote { weights, quorum } => {
@@ -117,7 +117,7 @@ impl Combination {
     }
 
     pub(super) fn filters(&self) -> impl Iterator<Item = (&Part, Agreement)> {
-        self.parts[self.deciding()..].iter().zip(self.needs.iter().copied())
+        self.parts[self.deciding_count()..].iter().zip(self.needs.iter().copied())
     }
 
     fn passes_filters(&self, direction: Direction) -> bool {
@@ -133,7 +133,7 @@ impl Combination {
             }
             Choice::Vote { .. } | Choice::FirstOf => None,
         };
-        ReasonChange { is_part_inverted: part.invert, votes, is_inverted: self.invert }
+        ReasonChange { is_part_inverted: part.invert, votes, is_combination_inverted: self.invert }
     }
 
     fn combine_signals(&mut self, candle: &Candle) -> Option<Signal> {
@@ -159,7 +159,7 @@ impl Combination {
 impl Strategy for Combination {
     fn warmup(&self) -> usize {
         let is_vote = matches!(self.choice, Choice::Vote { .. });
-        let deciding = self.deciding();
+        let deciding = self.deciding_count();
         let warmup = |(place, part): (usize, &Part)| {
             // `first_of` has no views and uses only the current candle.
             if is_vote || place >= deciding { part.warmup() } else { part.strategy.warmup() }
@@ -206,7 +206,9 @@ impl Strategy for Combination {
     fn expiries(&self) -> Vec<Option<Expiry>> {
         match self.expiry {
             Some(close_type) => vec![Some(Expiry { close_type, ..self.bot_expiry })],
-            None => self.parts[..self.deciding()].iter().flat_map(|part| part.strategy.expiries()).collect(),
+            None => {
+                self.parts[..self.deciding_count()].iter().flat_map(|part| part.strategy.expiries()).collect()
+            }
         }
     }
 
@@ -215,7 +217,7 @@ impl Strategy for Combination {
     }
 
     fn gate(&self) -> Option<GateSnapshot> {
-        self.gate.as_ref().map(Gate::view)
+        self.gate.as_ref().map(Gate::snapshot)
     }
 
     fn conditions(&self) -> Vec<Condition<'_>> {

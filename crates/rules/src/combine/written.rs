@@ -1,6 +1,6 @@
 //! Parser for the parts and filters of a combination in the bot's parameters.
 
-use super::entry::{MAX_WITHIN_CANDLES, invalid, specify_entry};
+use super::entry::{MAX_WITHIN_CANDLES, params_error, specify_entry};
 use super::strategy::{Agreement, Part};
 use crate::file::prepend_key;
 use candlewick_sdk::{BotContext, BuildError, Parameter, Registry, StrategyEntry, suggest};
@@ -70,7 +70,9 @@ const MAX_PERIOD: u32 = 5_000;
 pub(super) fn parse_list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
     let Some(value) = params.get(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
     let Value::Array(items) = value else {
-        return Err(invalid(format!("{key} must be a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
+        return Err(params_error(format!(
+            "{key} must be a list: {key} = [{{ strategy = \"rsi-reversal\" }}]"
+        )));
     };
     let read = |(place, item): (usize, &Value)| {
         if !item.is_object() {
@@ -79,9 +81,10 @@ pub(super) fn parse_list<T: DeserializeOwned>(params: &Value, key: &str) -> Resu
             } else {
                 "{ strategy = \"rsi-reversal\" }"
             };
-            return Err(invalid(format!("{key}[{place}] = {item} is not a table: write {usual}")));
+            return Err(params_error(format!("{key}[{place}] = {item} is not a table: write {usual}")));
         }
-        T::deserialize(item).map_err(|error| invalid(format!("{key}[{place}]: {}", error_text(&error, item))))
+        T::deserialize(item)
+            .map_err(|error| params_error(format!("{key}[{place}]: {}", error_text(&error, item))))
     };
     items.iter().enumerate().map(read).collect()
 }
@@ -98,7 +101,7 @@ pub(super) fn error_text(error: &serde_json::Error, table: &Value) -> String {
 
 impl WrittenFilter {
     pub(super) fn into_part(self, place: usize) -> Result<(WrittenPart, Agreement), BuildError> {
-        let wrong = |problem: &str| invalid(format!("filters[{place}]: {problem}"));
+        let wrong = |problem: &str| params_error(format!("filters[{place}]: {problem}"));
         if let Some(key) = self.strategy_only_key().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
                 _ if key != "invert" => "",
@@ -241,7 +244,7 @@ impl PlannedPart {
         registry: &Arc<Registry>,
         depth: usize,
     ) -> Result<Self, BuildError> {
-        let wrong = |problem: String| invalid(format!("part {name}: {problem}"));
+        let wrong = |problem: String| params_error(format!("part {name}: {problem}"));
         let mut own = written.params;
         let prefix = format!("{name}.");
         for (key, value) in params.as_object().into_iter().flatten() {
@@ -325,13 +328,13 @@ pub(super) fn assign_names(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildE
     for part in parts.iter().filter(|part| !part.name.is_empty()) {
         let is_allowed = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
         if !part.name.chars().all(is_allowed) {
-            return Err(invalid(format!(
+            return Err(params_error(format!(
                 "name = \"{}\": use lower-case letters, digits and hyphens",
                 part.name
             )));
         }
         if !taken.insert(part.name.clone()) {
-            return Err(invalid(format!("two parts are named {}: rename one of them", part.name)));
+            return Err(params_error(format!("two parts are named {}: rename one of them", part.name)));
         }
     }
     let mut name_of = |part: &&WrittenPart| {
@@ -355,6 +358,6 @@ fn unknown_key<'a>(own: &'a Value, entry: &StrategyEntry) -> Option<&'a str> {
 fn part_error(name: &str, error: BuildError) -> BuildError {
     match error {
         BuildError::File { .. } => error,
-        other => invalid(format!("part {name}: {other}")),
+        other => params_error(format!("part {name}: {other}")),
     }
 }

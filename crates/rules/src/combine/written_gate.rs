@@ -1,6 +1,6 @@
 //! Parser for the trade gate in the bot's parameters.
 
-use super::entry::invalid;
+use super::entry::params_error;
 use super::written::error_text;
 use candlewick_engine::DayStart;
 use candlewick_sdk::{BuildError, Millis, Parameter, Payout};
@@ -72,7 +72,7 @@ impl WrittenGate {
     pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {
-            return Err(invalid("gate must be a table: gate = { after_virtual_losses = 2 }"));
+            return Err(params_error("gate must be a table: gate = { after_virtual_losses = 2 }"));
         };
         if given.is_empty() {
             return Ok(None);
@@ -86,7 +86,7 @@ impl WrittenGate {
         }
         let values = Value::Object(values);
         let read = Self::deserialize(&values);
-        read.map(Some).map_err(|error| invalid(format!("gate: {}", error_text(&error, &values))))
+        read.map(Some).map_err(|error| params_error(format!("gate: {}", error_text(&error, &values))))
     }
 
     pub(super) fn parameters(&self) -> Vec<Parameter> {
@@ -123,12 +123,12 @@ impl WrittenGate {
     }
 
     fn parse_day_start(&self) -> Result<Option<DayStart>, BuildError> {
-        let wrong = |problem: String| invalid(format!("gate: {problem}"));
+        let wrong = |problem: String| params_error(format!("gate: {problem}"));
         match self.resets.as_deref() {
             Some("day") => {
                 let start = self.day_start.as_deref().unwrap_or("00:00");
                 let zone = self.day_timezone.as_deref().unwrap_or("UTC");
-                DayStart::new(start, zone, KEY).map(Some).map_err(|error| invalid(error.to_string()))
+                DayStart::new(start, zone, KEY).map(Some).map_err(|error| params_error(error.to_string()))
             }
             Some(other) => Err(wrong(format!("resets can only be \"day\", not \"{other}\""))),
             None if self.day_start.is_some() || self.day_timezone.is_some() || self.openings.is_some() => {
@@ -139,7 +139,7 @@ impl WrittenGate {
     }
 
     pub(super) fn plan(&self) -> Result<GatePlan, BuildError> {
-        let wrong = |problem: &str| invalid(format!("gate: {problem}"));
+        let wrong = |problem: &str| params_error(format!("gate: {problem}"));
         let counts = [
             self.after_virtual_losses,
             self.over,

@@ -1,7 +1,7 @@
 //! Tests of lints with hand-checked conditions and with random candles.
 
 use super::lint_conditions;
-use crate::{NAME, Rule, condition_counts, entry};
+use crate::{NAME, Rule, count_conditions, entry};
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{Interval, Registry};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn findings(buy: &str) -> Vec<String> {
 fn held_count(buy: &str, count: usize) -> (u64, u64) {
     let registry = Registry::default().with_entry(entry()).unwrap();
     let params = params(buy);
-    let held = condition_counts(&registry, (NAME, &params), &bot("BTCUSDT"), &random_walk(5, count)).unwrap();
+    let held = count_conditions(&registry, (NAME, &params), &bot("BTCUSDT"), &random_walk(5, count)).unwrap();
     (held[0].true_candles, held[0].candles)
 }
 

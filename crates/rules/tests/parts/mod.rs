@@ -81,7 +81,7 @@ pub(crate) fn answers(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> Ve
     let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
     let answer = |candle| {
         let answer = strategy.on_candle(candle);
-        longer.feed_completed(candle, &mut *strategy);
+        longer.feed_longer_after(candle, &mut *strategy);
         answer
     };
     candles.iter().map(answer).collect()

@@ -32,9 +32,16 @@ struct ToJournal(mpsc::Sender<LoggedExchange>);
 
 impl HttpObserver for ToJournal {
     fn observe(&self, exchange: Exchange) {
-        let Exchange { intent, sent, received, what, request, status, response } = exchange;
-        let exchange =
-            LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
+        let Exchange { intent, sent, received, request_line: what, request, status, response } = exchange;
+        let exchange = LoggedExchange {
+            intent,
+            sent,
+            received,
+            request_line: what,
+            request,
+            response: Some(response),
+            status,
+        };
         self.0.try_send(exchange).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{
     AsOf, Balances, Broker, BrokerError, CandleQuery, CandleRow, Candles, Detail, Identity, MarketData,
-    OpenOrder, OpenOutcome, PriceAnswer, Reply, TradeListing, TradeReport,
+    OpenOutcome, PriceAnswer, Reply, TradeListing, TradeOrder, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Millis, Ohlcv, Signal, Strategy, Symbol};
@@ -74,7 +74,7 @@ impl BenchVenue {
 
 #[async_trait]
 impl Broker for BenchVenue {
-    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
+    async fn open(&self, order: &TradeOrder, leave_by: Millis) -> OpenOutcome {
         self.handed.lock().unwrap().push(Instant::now());
         self.client.open(order, leave_by).await
     }

@@ -127,7 +127,7 @@ impl Audits {
         self.tallies.clone()
     }
 
-    pub(crate) fn check_unrecognised(&mut self, counts: BTreeMap<String, u64>) -> Vec<Finding> {
+    pub(crate) fn check_unrecognised_data(&mut self, counts: BTreeMap<String, u64>) -> Vec<Finding> {
         let unknown = counts.keys().filter(|name| !self.unrecognised.contains_key(*name));
         let finding = |name: &String| {
             let text = format!("skipped unknown data from the venue: {name}");
@@ -152,9 +152,9 @@ mod tests {
     fn reports_each_unknown_name_once() {
         let mut audits = Audits::default();
         let met = |names: &[(&str, u64)]| names.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
-        assert_eq!(audits.check_unrecognised(met(&[("Trade.reverted", 1)])).len(), 1);
-        assert_eq!(audits.check_unrecognised(met(&[("Trade.reverted", 9)])), []);
-        let found = audits.check_unrecognised(met(&[("Trade.reverted", 9), ("User.flag", 1)]));
+        assert_eq!(audits.check_unrecognised_data(met(&[("Trade.reverted", 1)])).len(), 1);
+        assert_eq!(audits.check_unrecognised_data(met(&[("Trade.reverted", 9)])), []);
+        let found = audits.check_unrecognised_data(met(&[("Trade.reverted", 9), ("User.flag", 1)]));
         assert!(found[0].text.contains("User.flag") && found[0].severity == Severity::Alarm);
         audits.count(Audit::Schema, 0, 2);
         assert_eq!(audits.tallies()[&Audit::Schema], Tally { checked: 0, findings: 2 });

@@ -122,13 +122,13 @@ pub(crate) fn describe_result(outcome: Outcome, profit: Money, scale: MoneyScale
 }
 
 impl BookedResult {
-    pub(crate) const fn with_result(&self, (outcome, profit): (Outcome, Money)) -> SettledProfit {
+    pub(crate) const fn to_settled_profit(&self, (outcome, profit): (Outcome, Money)) -> SettledProfit {
         let Self { intent, stake, payout, .. } = *self;
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
     pub(crate) fn classify(&self, report: &TradeReport, scale: MoneyScale) -> VenueClaim {
-        let profit = report.profit.and_then(|profit| scale.rounded(profit).ok());
+        let profit = report.profit.and_then(|profit| scale.convert_rounded(profit).ok());
         let reported = match &report.progress {
             Progress::Over(outcome) if *outcome != self.outcome => {
                 let by_rule = || crate::coordinator::profit_by_rule(*outcome, self.stake, self.payout);

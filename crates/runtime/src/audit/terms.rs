@@ -1,7 +1,7 @@
 //! Compares a reported trade with the terms of the order.
 
 use super::{Audit, Finding, trade_label};
-use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
+use candlewick_broker::{Account, Reported, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis, Payout, Symbol};
@@ -20,8 +20,8 @@ pub(crate) enum TermsCheck {
 
 #[derive(Clone, Debug)]
 pub(crate) struct OrderedTerms {
-    pub(crate) asked: OpenOrder,
-    pub(crate) booked: OpenOrder,
+    pub(crate) requested: TradeOrder,
+    pub(crate) booked: TradeOrder,
 }
 
 /// Compares a trade report with the terms of the order. Fields that the report does not contain are accepted.
@@ -30,9 +30,9 @@ pub(crate) fn check_terms(
     ordered: &OrderedTerms,
     report: &TradeReport,
 ) -> (TermsCheck, Vec<Finding>) {
-    let OrderedTerms { asked, booked } = ordered;
+    let OrderedTerms { requested: asked, booked } = ordered;
     let owner = check_owner(intent, asked, report);
-    let compare = |name, found: Option<String>, of: fn(&OpenOrder) -> String| {
+    let compare = |name, found: Option<String>, of: fn(&TradeOrder) -> String| {
         describe_difference(name, &found?, (&of(asked), &of(booked)))
     };
     let amount = report.amount.map(|amount| amount.normalize().to_string());
@@ -60,7 +60,7 @@ pub(crate) fn check_terms(
     (terms, owner.into_iter().chain(differences.map(finding)).collect())
 }
 
-fn check_owner(intent: IntentId, order: &OpenOrder, report: &TradeReport) -> Option<String> {
+fn check_owner(intent: IntentId, order: &TradeOrder, report: &TradeReport) -> Option<String> {
     let ordered = order.account;
     if let Some(account) = report.account.filter(|account| *account != ordered) {
         let staked = describe_stake(account, report.amount.or(Some(order.amount)));
@@ -95,7 +95,7 @@ fn known_text<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
 }
 
 /// Describes the trade's duration if it does not match the order's close type (`observed: expiry`).
-fn check_duration(order: &OpenOrder, report: &TradeReport) -> Option<String> {
+fn check_duration(order: &TradeOrder, report: &TradeReport) -> Option<String> {
     let (open, close) = (report.open_time?, report.close_time?);
     let (lasts, length) = (close - open, order.close_type.duration());
     let is_sound = match order.expiration_type {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn as_ordered() -> OrderedTerms {
-        OrderedTerms { asked: order_of_tests(), booked: order_of_tests() }
+        OrderedTerms { requested: order_of_tests(), booked: order_of_tests() }
     }
 
     fn check(change: impl Fn(&mut TradeReport), expected: &[&str], other: Option<&str>) {
@@ -210,8 +210,8 @@ mod tests {
 
     #[test]
     fn compares_changed_terms_with_those_in_force() {
-        let booked = OpenOrder { amount: Decimal::from(50), ..order_of_tests() };
-        let ordered = OrderedTerms { asked: order_of_tests(), booked };
+        let booked = TradeOrder { amount: Decimal::from(50), ..order_of_tests() };
+        let ordered = OrderedTerms { requested: order_of_tests(), booked };
         let found = |amount| {
             let report = TradeReport { amount: Some(Decimal::from(amount)), ..report() };
             check_terms(IntentId::new(7), &ordered, &report).0

@@ -9,7 +9,7 @@ mod suspect;
 mod tests;
 
 use crate::resolver::{MAX_SUBSET_SUMS, subset_sums};
-use candlewick_broker::WalletName;
+use candlewick_broker::WalletIdentity;
 use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -217,7 +217,7 @@ impl WalletAudit {
         self.ledger.is_some_and(|(_, changed_at)| now - changed_at >= patience)
     }
 
-    pub(crate) fn may_be_own_trades(
+    pub(crate) fn may_be_from_own_trades(
         &self,
         surplus: Money,
         under_way: Vec<Money>,
@@ -273,7 +273,7 @@ impl WalletAudit {
             && *reading.in_flight == InFlightMoney::default()
             && has_stood
             && is_read_twice
-            && !self.may_be_own_trades(raw, Vec::new(), now, MAX_LAG)
+            && !self.may_be_from_own_trades(raw, Vec::new(), now, MAX_LAG)
     }
 
     fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
@@ -377,7 +377,7 @@ pub(crate) enum NameCheck {
 }
 
 impl WalletAudit {
-    pub(crate) fn check_names(&mut self, wallets: &[WalletName]) -> NameCheck {
+    pub(crate) fn check_names(&mut self, wallets: &[WalletIdentity]) -> NameCheck {
         let wallets: Vec<KnownWallet> = wallets.iter().map(KnownWallet::from).collect();
         match &self.names {
             _ if wallets.is_empty() => NameCheck::Known,
@@ -391,8 +391,8 @@ impl WalletAudit {
     }
 }
 
-impl From<&WalletName> for KnownWallet {
-    fn from(name: &WalletName) -> Self {
+impl From<&WalletIdentity> for KnownWallet {
+    fn from(name: &WalletIdentity) -> Self {
         Self { id: name.id.clone(), user: name.user.clone(), currency: name.currency.clone() }
     }
 }

@@ -104,7 +104,7 @@ fn follow_request() -> serde_json::Value {
     serde_json::json!({ "order": "follow" })
 }
 
-pub(super) fn is_follow(line: &[u8]) -> bool {
+pub(super) fn is_follow_request(line: &[u8]) -> bool {
     let parsed: Result<serde_json::Value, _> = serde_json::from_slice(line);
     parsed.is_ok_and(|order| order == follow_request())
 }
@@ -258,7 +258,7 @@ mod tests {
         for _ in 0..MAX_FOLLOWERS {
             following.push(FollowedRun::begin(&paths.socket).await.unwrap());
         }
-        while feed.followers() < MAX_FOLLOWERS {
+        while feed.follower_count() < MAX_FOLLOWERS {
             tokio::task::yield_now().await;
         }
         let mut late = FollowedRun::begin(&paths.socket).await.unwrap();

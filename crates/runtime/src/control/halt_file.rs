@@ -16,9 +16,9 @@ const MAX_REASON_BYTES: u64 = 200;
 pub struct HaltFile(PathBuf);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RaiseOutcome {
-    Raised,
-    AlreadyRaised,
+pub enum CreationOutcome {
+    Created,
+    AlreadyExists,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +41,15 @@ impl HaltFile {
         !matches!(fs::symlink_metadata(&self.0), Err(error) if is_not_found(&error))
     }
 
-    pub fn create(&self, reason: &str) -> io::Result<RaiseOutcome> {
+    pub fn create(&self, reason: &str) -> io::Result<CreationOutcome> {
         match OpenOptions::new().write(true).create_new(true).open(&self.0) {
             Ok(mut file) => {
                 writeln!(file, "{reason}")?;
                 file.sync_all()?;
-                Ok(RaiseOutcome::Raised)
+                Ok(CreationOutcome::Created)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_regular_file() => {
-                Ok(RaiseOutcome::AlreadyRaised)
+                Ok(CreationOutcome::AlreadyExists)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(io::Error::other("the path exists, but is not a regular file. Remove it"))
@@ -181,8 +181,8 @@ mod tests {
         let (folder, file) = halt_file();
         assert!(!file.exists());
         assert_eq!(file.remove().unwrap(), RemovalOutcome::NotFound);
-        assert_eq!(file.create("news").unwrap(), RaiseOutcome::Raised);
-        assert_eq!(file.create("other news").unwrap(), RaiseOutcome::AlreadyRaised);
+        assert_eq!(file.create("news").unwrap(), CreationOutcome::Created);
+        assert_eq!(file.create("other news").unwrap(), CreationOutcome::AlreadyExists);
         assert!(file.exists());
         assert_eq!(file.reason(), format!("the file {} exists: news", file.path().display()));
         assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);

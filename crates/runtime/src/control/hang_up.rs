@@ -1,7 +1,7 @@
 //! Handles SIGHUP: ends the run if its terminal has closed, and otherwise reloads the settings.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
-use candlewick_engine::ReloadedBy;
+use candlewick_engine::ReloadTrigger;
 use std::fs::File;
 use std::io;
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl HangUpHandler {
                 continue;
             }
             // The run itself logs a rejected reload.
-            let answer = ControlOrder::Reload { by: ReloadedBy::Signal }.deliver(None, &orders).await;
+            let answer = ControlOrder::Reload { by: ReloadTrigger::Signal }.deliver(None, &orders).await;
             if let ControlAnswer::Unanswered { problem } = answer {
                 tracing::warn!("the settings may not have been reloaded: {problem}");
             }

@@ -1,7 +1,7 @@
 //! Polls the journal's database for control orders. The answers are stored in the same database.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest, HaltFile};
-use candlewick_journal::{JournalError, JournalUrl, Reader, StoredOrder, close_orders};
+use candlewick_journal::{JournalError, JournalUrl, OperatorOrder, Reader, close_operator_orders};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
@@ -56,13 +56,13 @@ impl JournalOrders {
         }
     }
 
-    async fn read_pending(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
+    async fn read_pending(&mut self) -> Result<Vec<OperatorOrder>, JournalError> {
         // The reader is taken out of its field, so that a connection with an interrupted query is never reused.
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
             None => Reader::open(&self.url).await?,
         };
-        let waiting = reader.pending_orders().await?;
+        let waiting = reader.pending_operator_orders().await?;
         if self.url.file().is_some() {
             // The reader closes before the writer, because the last connection to close merges the write-ahead log.
             reader.close().await;
@@ -72,7 +72,7 @@ impl JournalOrders {
         Ok(waiting)
     }
 
-    async fn forward(&mut self, stored: StoredOrder, orders: &mpsc::Sender<ControlRequest>) -> bool {
+    async fn forward(&mut self, stored: OperatorOrder, orders: &mpsc::Sender<ControlRequest>) -> bool {
         let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
             Ok(order) => match self.refusal(&order) {
                 None => {
@@ -91,7 +91,7 @@ impl JournalOrders {
             Err(error) => ControlAnswer::Refused { problem: format!("invalid command: {error}") },
         };
         let answer = serde_json::to_string(&refusal).unwrap_or_default();
-        let closed = close_orders(&self.url, Some(&stored.token), &answer).await;
+        let closed = close_operator_orders(&self.url, Some(&stored.token), &answer).await;
         if let Err(error) = &closed {
             tracing::debug!(%error, "cannot store the rejection of a command in the journal");
         }
@@ -115,7 +115,7 @@ impl JournalOrders {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_journal::{Holder, OrderToken, Store, give_order};
+    use candlewick_journal::{Holder, OrderToken, Store, submit_operator_order};
 
     #[tokio::test]
     async fn accepts_only_halts_from_before_the_run() {
@@ -124,8 +124,9 @@ mod tests {
         let store = Store::open(&url, &Holder::current_process("test")).await.unwrap();
         let give = async |order: ControlOrder| {
             let body = serde_json::to_string(&order).unwrap();
-            let order = StoredOrder { token: OrderToken::random().unwrap(), giver: "operator".into(), body };
-            give_order(&url, &order).await.unwrap();
+            let order =
+                OperatorOrder { token: OrderToken::random().unwrap(), giver: "operator".into(), body };
+            submit_operator_order(&url, &order).await.unwrap();
             order.token
         };
         let halt = give(ControlOrder::Halt { reason: "news".into() }).await;
@@ -135,7 +136,7 @@ mod tests {
         let mut in_journal = JournalOrders::new(url.clone(), HaltFile::new(folder.path().join("HALT")));
         in_journal.poll(&sender).await;
         assert_eq!((handed_over(), handed_over()), (Some(halt.clone()), None));
-        let answer = Reader::open(&url).await.unwrap().answer_to(&stale).await.unwrap();
+        let answer = Reader::open(&url).await.unwrap().read_answer(&stale).await.unwrap();
         assert!(answer.is_some_and(|answer| answer.contains("older than this run")));
         let fresh = give(ControlOrder::Resume).await;
         in_journal.poll(&sender).await;

@@ -167,7 +167,7 @@ impl Blockage {
         all
     }
 
-    pub fn block_all(blockages: &[Self], bots: usize) -> bool {
+    pub fn are_all_bots_blocked(blockages: &[Self], bots: usize) -> bool {
         let lasting = blockages.iter().filter(|blockage| !blockage.brief);
         let stopped: BTreeSet<&String> = lasting.flat_map(|blockage| &blockage.bots).collect();
         bots > 0 && stopped.len() == bots

@@ -23,7 +23,7 @@ mod without_sockets;
 
 #[cfg(unix)]
 pub use client::{FollowedRun, send_order};
-pub use halt_file::{ControlPaths, HaltFile, RaiseOutcome, RemovalOutcome};
+pub use halt_file::{ControlPaths, CreationOutcome, HaltFile, RemovalOutcome};
 #[cfg(unix)]
 pub use hang_up::HangUpHandler;
 pub use journal_orders::JournalOrders;

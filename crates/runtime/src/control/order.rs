@@ -7,7 +7,7 @@ use super::{
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
 use candlewick_broker::clock::Hold;
-use candlewick_engine::{Halt, IntentId, ReloadedBy, SettingsReload, SignalSource, VenueId};
+use candlewick_engine::{Halt, IntentId, ReloadTrigger, SettingsReload, SignalSource, VenueId};
 use candlewick_journal::OrderToken;
 use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub enum ControlOrder {
     },
     Resume,
     Reload {
-        by: ReloadedBy,
+        by: ReloadTrigger,
     },
     Status,
     Signal(SignalOrder),

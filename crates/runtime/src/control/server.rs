@@ -1,7 +1,7 @@
 //! Server that receives control orders for a run through a Unix socket.
 
 use super::client::{
-    LINE_TIMEOUT, LineError, MAX_FOLLOWERS, is_follow, read_line, stream_events, write_line,
+    LINE_TIMEOUT, LineError, MAX_FOLLOWERS, is_follow_request, read_line, stream_events, write_line,
 };
 use super::order::{MAX_LINE_BYTES, OrderMessage};
 use super::{ControlAnswer, ControlError, ControlPaths, ControlRequest, HaltFile};
@@ -84,7 +84,7 @@ async fn serve_connection(
     let mut reader = BufReader::new(reader);
     for _ in 0..MAX_ORDERS_PER_CONNECTION {
         let (answer, is_over) = match read_line(&mut reader, LINE_TIMEOUT).await {
-            Ok(line) if is_follow(&line) => return Some(stream),
+            Ok(line) if is_follow_request(&line) => return Some(stream),
             Ok(line) => (execute(&line, &orders, &halt_file).await, false),
             Err(LineError::End | LineError::Broken(_)) => return None,
             Err(LineError::TooLong) => {

@@ -227,7 +227,7 @@ struct SignalNote {
 }
 
 impl SignalTally {
-    pub(crate) fn note(&self) -> String {
+    pub(crate) fn to_note(&self) -> String {
         let note = SignalNote { signals: Self { next: None, passed_over: None, ..self.clone() } };
         serde_json::to_string(&note).unwrap_or_default()
     }
@@ -262,7 +262,7 @@ impl SignalBots {
     /// Returns the index of the bot with this name, or of the only bot that trades the symbol.
     /// If both are given, both must match. Unambiguous spellings of the symbol such as `eur/usd` are accepted.
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
-        let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
+        let known = symbol.map(|written| self.find_symbol(written).ok_or(written));
         match (bot, known) {
             (None, None) => Err(format!("neither bot nor symbol is named; {}", self.describe_bots())),
             (Some(name), known) => {
@@ -289,7 +289,7 @@ impl SignalBots {
         }
     }
 
-    pub fn symbol_of(&self, written: &str) -> Option<&str> {
+    pub fn find_symbol(&self, written: &str) -> Option<&str> {
         let symbols: BTreeSet<&str> = self.symbols().collect();
         if let Some(symbol) = symbols.get(written) {
             return Some(symbol);
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn reads_tallies_only_from_signal_notes() {
-        assert_eq!(SignalTally::from_note(&tally().note()), Some(tally()));
+        assert_eq!(SignalTally::from_note(&tally().to_note()), Some(tally()));
         for other in ["{\"note\":\"signals (list): read\"}", "{\"alarm\":\"x\"}", "{}", ""] {
             assert_eq!(SignalTally::from_note(other), None, "{other}");
         }
@@ -436,7 +436,7 @@ mod tests {
         check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\". Name one of eur, eur2"));
         let two = bots(&[("a", "EUR/USD"), ("b", "EURUSD")]);
         assert_eq!(two.find(None, Some("EURUSD")), Ok(1));
-        assert_eq!(two.symbol_of("eur-usd"), None);
+        assert_eq!(two.find_symbol("eur-usd"), None);
         let many: Vec<(String, String)> = (0..20).map(|n| (format!("bot{n}"), format!("S{n}"))).collect();
         let problem = SignalBots::new(many).find(None, Some("none")).unwrap_err();
         assert!(problem.ends_with("S10, S11 and 8 more"), "{problem}");

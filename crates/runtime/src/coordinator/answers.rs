@@ -48,8 +48,8 @@ impl Coordinator {
             if (self.is_simulated || proves_nothing) && sample.source == ClockSource::Open {
                 continue;
             }
-            let change = self.skew.take(sample, step.now);
-            match change.leapt {
+            let change = self.skew.add_sample(sample, step.now);
+            match change.leap {
                 Some(by) if by > Millis::ZERO => leap = Some((by, change.offset)),
                 Some(by) => {
                     self.report_clock_leap(by, step);
@@ -69,7 +69,7 @@ impl Coordinator {
     }
 
     fn is_other_trade(&self, intent: IntentId, report: &TradeReport) -> bool {
-        let order = self.session.terms(intent).map(|terms| self.session.order(&terms));
+        let order = self.session.terms(intent).map(|terms| self.session.to_open_order(&terms));
         let report = &with_rounded_amount(report.clone(), self.session.scale());
         let is_other = order.is_some_and(|order| compare_terms(&order, report) == Match::Different);
         is_other || self.doubts.is_claimed(&report.id)
@@ -222,7 +222,7 @@ impl Coordinator {
     ) {
         let (now, job) = (step.now, Job::Trade(intent));
         let Some(trade) = self.trades.find(intent) else {
-            self.on_record_again(intent, &answer, step);
+            self.on_reread_record(intent, &answer, step);
             return self.events.gate.settle_job(job);
         };
         let venue_id = trade.venue_id.clone();
@@ -276,7 +276,7 @@ impl Coordinator {
             }
             OpenOutcome::Opened(reply) => {
                 let fault = self.find_time_fault(intent, &reply, now);
-                if let Some(TimeFault::OtherMoment { by }) = fault {
+                if let Some(TimeFault::OtherTrade { by }) = fault {
                     let text = format!(
                         "trade #{intent} is in doubt: the venue answered with trade {} dated {}, which is implausible",
                         reply.value.id,
@@ -286,7 +286,7 @@ impl Coordinator {
                     self.audit_terms(intent, &with_rounded_amount(*reply.value, self.session.scale()), step);
                     self.mark_in_doubt(intent, now)
                 } else {
-                    let report = self.without_frozen_time(intent, (*reply.value, fault), step);
+                    let report = self.remove_frozen_time(intent, (*reply.value, fault), step);
                     self.accept_open(intent, report, step)
                 }
             }

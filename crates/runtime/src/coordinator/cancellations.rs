@@ -130,7 +130,7 @@ impl Coordinator {
         if report.is_reverted && settled.outcome != Outcome::Cancelled {
             let text =
                 format!("trade #{intent} ended as {}, but the venue marks it as reverted", settled.outcome);
-            self.halt_at_oddity(text, step);
+            self.halt_on_oddity(text, step);
         }
         let close = settled.close_time.or(close).unwrap_or(now);
         self.audit_settlement(&settled, (venue_id, taken), step);
@@ -184,7 +184,7 @@ impl Coordinator {
             let text = format!(
                 "trade #{intent}: the venue now pays {paid} %, but {agreed} % was agreed at the open"
             );
-            self.halt_at_oddity(text, step);
+            self.halt_on_oddity(text, step);
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::control::{ControlAnswer, ControlOrder};
 use crate::reload::{NewSettings, ReloadInput};
 use crate::{Notice, RuntimeError, StopReason};
 use candlewick_broker::{
-    Balances, BrokerError, CandleQuery, Candles, Identity, OpenOrder, OpenOutcome, PriceAnswer, PriceTick,
-    Priority, Reply, TradeListing, TradeReport,
+    Balances, BrokerError, CandleQuery, Candles, Identity, OpenOutcome, PriceAnswer, PriceTick, Priority,
+    Reply, TradeListing, TradeOrder, TradeReport,
 };
 use candlewick_engine::{Action, Entry, Event, Header, IntentId, SeriesId, SymbolId};
 use candlewick_journal::JournalError;
@@ -26,7 +26,7 @@ pub enum Command {
     MakeDurable,
     CloseJournal,
     Notify(Notice),
-    AnswerOrder(OrderId, ControlAnswer),
+    AnswerOrder(ControlOrderId, ControlAnswer),
     /// Advance the clock after the machine slept. The answer is [`Input::ClockMoved`](super::Input::ClockMoved).
     CatchUpClock,
     WakeAt(Millis),
@@ -46,7 +46,7 @@ pub enum VenueRequest {
     Balances,
     User,
     SettlementPrice(Symbol, Millis),
-    NamedTrade(OrderId, IntentId, String),
+    NamedTrade(ControlOrderId, IntentId, String),
     /// Read the current settings from local files. This request is not sent to the venue.
     Settings(Box<ReloadInput>),
 }
@@ -138,8 +138,8 @@ pub enum Input {
     JournalClosed(Result<(), JournalError>),
     ClockMoved(Millis),
     /// Real time for which the process was suspended while its clock continued.
-    Absent(Duration),
-    Order(OrderId, ControlOrder),
+    ProcessSuspended(Duration),
+    Order(ControlOrderId, ControlOrder),
     Stop(StopReason),
     /// Answer to [`Command::Finish`](super::Command::Finish): all pending answers have been delivered.
     Finish(StopReason),
@@ -147,7 +147,7 @@ pub enum Input {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrderId(pub u64);
+pub struct ControlOrderId(pub u64);
 
 /// Identity of a request. No two pending requests have the same identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,7 +161,7 @@ pub enum RequestId {
     Balances,
     User,
     SettlementPrice,
-    NamedTrade(OrderId),
+    NamedTrade(ControlOrderId),
     Settings,
     Open(IntentId),
 }
@@ -170,20 +170,20 @@ pub enum RequestId {
 pub enum Answer {
     Candles(SeriesId, Result<Reply<Candles>, BrokerError>),
     Price(SymbolId, Millis, Result<Reply<PriceAnswer>, BrokerError>),
-    Subscription(SymbolId, Result<Streams, BrokerError>),
+    Subscription(SymbolId, Result<StreamSupport, BrokerError>),
     Trade(IntentId, Result<Box<Reply<TradeReport>>, BrokerError>),
     Trades(TradeListing),
     BalancesAfterTrades(Result<Reply<Balances>, BrokerError>),
     Balances(Result<Reply<Balances>, BrokerError>),
     User(Result<Reply<Identity>, BrokerError>),
     SettlementPrice(Result<Reply<PriceAnswer>, BrokerError>),
-    NamedTrade(OrderId, Result<Box<Reply<TradeReport>>, BrokerError>),
+    NamedTrade(ControlOrderId, Result<Box<Reply<TradeReport>>, BrokerError>),
     Settings(Result<Box<NewSettings>, String>),
     Open(IntentId, OpenOutcome),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Streams {
+pub enum StreamSupport {
     Yes,
     No,
 }
@@ -231,19 +231,19 @@ impl Answer {
     }
 }
 
-pub type RunResult = Result<super::Finished, RuntimeError>;
+pub type RunResult = Result<super::FinishedRun, RuntimeError>;
 
 /// An approved order whose intent is durable in the journal. Only orders of this type can be sent to the venue.
 /// Only the [`Coordinator`](super::Coordinator) creates them, after checking that the signal is not late.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DurableOpen {
     intent: IntentId,
-    order: OpenOrder,
+    order: TradeOrder,
     leave_by: Millis,
 }
 
 impl DurableOpen {
-    pub(super) const fn new(intent: IntentId, order: OpenOrder, leave_by: Millis) -> Self {
+    pub(super) const fn new(intent: IntentId, order: TradeOrder, leave_by: Millis) -> Self {
         Self { intent, order, leave_by }
     }
 
@@ -251,7 +251,7 @@ impl DurableOpen {
         self.intent
     }
 
-    pub const fn order(&self) -> &OpenOrder {
+    pub const fn order(&self) -> &TradeOrder {
         &self.order
     }
 
@@ -262,9 +262,9 @@ impl DurableOpen {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Requests(BTreeSet<RequestId>);
+pub(crate) struct PendingRequests(BTreeSet<RequestId>);
 
-impl Requests {
+impl PendingRequests {
     pub(crate) fn begin(&mut self, id: RequestId) {
         self.0.insert(id);
     }
@@ -281,7 +281,7 @@ impl Requests {
         self.0.contains(&id)
     }
 
-    pub(crate) fn has_trades(&self) -> bool {
+    pub(crate) fn has_list_request(&self) -> bool {
         self.has(RequestId::Trades) || self.has(RequestId::BalancesAfterTrades)
     }
 

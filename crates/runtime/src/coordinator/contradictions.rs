@@ -187,7 +187,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn on_record_again(
+    pub(super) fn on_reread_record(
         &mut self,
         intent: IntentId,
         answer: &Result<Box<Reply<TradeReport>>, BrokerError>,
@@ -244,7 +244,7 @@ impl Coordinator {
         let Contradiction { venue_id, booked, .. } = pending;
         let (intent, (outcome, profit)) = (booked.intent, result);
         let rules = self.profit_rules();
-        let settled = booked.with_result(result);
+        let settled = booked.to_settled_profit(result);
         if !settled.is_possible(rules.max_payout_percent) {
             return self.halt_at_contradiction(pending, HaltReason::NoResult, step);
         }
@@ -268,7 +268,7 @@ impl Coordinator {
             format!("trade #{intent} is corrected from {before} to {after}, as two venue readings agree");
         self.session.alarm(text, step);
         if let Some(wrong) = wrong {
-            self.halt_at_oddity(wrong.text, step);
+            self.halt_on_oddity(wrong.text, step);
         }
         if !is_exact {
             self.contradictions.needs_restart = true;
@@ -276,7 +276,7 @@ impl Coordinator {
                 "trade #{intent} was settled before the last journal snapshot. Restart the bot to correct its ledger, \
                  limits and ladders"
             );
-            self.halt_at_oddity(text, step);
+            self.halt_on_oddity(text, step);
         }
     }
 
@@ -296,7 +296,7 @@ impl Coordinator {
             }
         };
         self.audits.results.forget(&pending.venue_id);
-        self.halt_at_oddity(text, step);
+        self.halt_on_oddity(text, step);
     }
 
     pub(super) fn profit_rules(&self) -> ProfitRules {

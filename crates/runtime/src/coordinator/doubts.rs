@@ -38,7 +38,7 @@ impl Doubts {
         let mut resolver = Resolver::new(account, past.began.unwrap_or(now), lag);
         resolver.reported.extend(std::mem::take(&mut past.unexplained));
         let seconds = i64::from(settings.list_every_s);
-        let mut claimed = std::mem::take(&mut past.old.claimed);
+        let mut claimed = std::mem::take(&mut past.evicted.claimed);
         for id in std::mem::take(&mut past.second_trades) {
             claimed.insert(id);
         }
@@ -77,7 +77,7 @@ impl Doubts {
     }
 
     /// Returns whether a finished intent is within `slack` of an unresolved request for the same symbol.
-    pub(crate) fn is_near(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
+    pub(crate) fn is_near_doubt(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];
         let ended = row.settled_at.or(row.answered_at).unwrap_or(Millis::MAX);
@@ -134,7 +134,7 @@ impl Doubts {
     fn build_doubt(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
         Doubt {
             intent: terms.intent(),
-            order: session.order(terms),
+            order: session.to_open_order(terms),
             stake: terms.stake(),
             sent: self.sent_at(terms),
             ended,
@@ -173,7 +173,7 @@ impl Doubts {
         now: Millis,
     ) -> Vec<Resolution> {
         let wallet =
-            wallet.map(|balance| WalletView { balance, explained_without_doubts: session.ledger().free() });
+            wallet.map(|balance| WalletView { balance, expected_balance: session.ledger().free_balance() });
         // Intents that wait for the journal are included, because the ledger has already deducted their stakes.
         let waiting = session.journal.waiting_intents();
         let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
@@ -186,7 +186,7 @@ impl Doubts {
             in_flight: &in_flight,
             answered: &answered,
             refused: &refused,
-            reserved: &session.session().reserved().collect(),
+            reserved: &session.session().reserved_intents().collect(),
             has_unknown_payment: has_unbooked_money(session, now + uncertainty),
             is_ledger_stable: has_stood,
             wallet,
@@ -205,10 +205,10 @@ impl Doubts {
             .collect();
         let accepted = accepted.iter().map(|(id, at, is_settled)| AcceptedTrade {
             id: id.as_str(),
-            at: *at,
+            accepted_at: *at,
             is_settled: *is_settled,
         });
-        self.resolver.lag.take(listing, accepted);
+        self.resolver.lag.record_listing(listing, accepted);
         self.resolver.take_listing(listing, &known, now)
     }
 

@@ -46,7 +46,7 @@ pub(crate) enum StopEffect {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unfinished {
+pub struct UnfinishedTrade {
     pub intent: IntentId,
     pub kind: UnfinishedKind,
     pub venue_id: Option<VenueId>,
@@ -62,7 +62,7 @@ pub enum UnfinishedKind {
     SecondTrade,
 }
 
-impl Unfinished {
+impl UnfinishedTrade {
     pub(crate) fn collect(session: &Session, book: &TradeBook) -> Vec<Self> {
         let of_row = |row: &IntentRow| {
             let kind = match row.state {
@@ -100,7 +100,7 @@ impl WalletDifference {
     }
 }
 
-pub struct Finished {
+pub struct FinishedRun {
     pub stop: StopReason,
     pub book: TradeBook,
     pub first_intent: IntentId,
@@ -108,7 +108,7 @@ pub struct Finished {
     pub forgotten: u64,
     pub free: Money,
     pub open_stakes: Money,
-    pub unfinished: Vec<Unfinished>,
+    pub unfinished: Vec<UnfinishedTrade>,
     pub wallet: Option<Money>,
     pub wallet_difference: Option<WalletDifference>,
     pub missing_wallet: Option<String>,
@@ -124,10 +124,10 @@ pub struct Finished {
     pub signals: Option<Box<SignalTally>>,
     pub dropped_notices: u64,
     /// Journal error if the last entries may be lost. The next run then recovers from the venue's data.
-    pub not_durable: Option<RuntimeError>,
+    pub journal_error: Option<RuntimeError>,
 }
 
-impl std::fmt::Debug for Finished {
+impl std::fmt::Debug for FinishedRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Finished").field("stop", &self.stop).finish_non_exhaustive()
     }
@@ -246,7 +246,7 @@ impl Coordinator {
         match self.ending.stop(why, step.now) {
             // The run is suspended instead of halted, because a halt would also apply to the next run.
             StopEffect::Stops => {
-                self.control(Control::Suspend, step);
+                self.apply_control(Control::Suspend, step);
                 // The note shows that the limit ended the run and did not just reject a signal.
                 if let StopReason::Limit(rule) = why {
                     let note = serde_json::json!({ "limit_reached": rule.as_str() });
@@ -284,7 +284,7 @@ impl Coordinator {
         for approved in self.session.journal.take_waiting() {
             self.handle(step.now, EventKind::NotSent { intent: approved.intent() }, step);
         }
-        self.note_signals(step);
+        self.journal_signal_counts(step);
         self.phase = Phase::Closing { stop, is_last_save: false, error: None };
         if !self.session.journal.is_saving {
             self.save_last_entries(step);
@@ -329,24 +329,24 @@ impl Coordinator {
             return;
         };
         let ledger = self.session.ledger();
-        let finished = Finished {
+        let finished = FinishedRun {
             stop,
-            free: ledger.free(),
+            free: ledger.free_balance(),
             open_stakes: ledger.open_stakes(),
-            unfinished: Unfinished::collect(self.session.session(), self.session.book()),
+            unfinished: UnfinishedTrade::collect(self.session.session(), self.session.book()),
             wallet: self.last_wallet_balance(),
             wallet_difference: self.last_difference(),
             missing_wallet: self.describe_missing_wallet().or_else(|| self.describe_unread_wallet()),
             candles: self.session.candles,
             rejected_rows: self.rejected_rows,
             audits: self.audits.tallies(),
-            halted: self.session.halted().cloned(),
+            halted: self.session.halt_reason().cloned(),
             halted_at: self.session.halt.as_ref().and_then(|halt| halt.at),
             verdicts: self.session.session().verdicts().cloned().collect(),
             weight_of_all_bots: self.session.session().weight_of_all_bots(),
             signals: self.outside.signal_tally().cloned().map(Box::new),
             dropped_notices: 0,
-            not_durable: error.or(closed.map_err(RuntimeError::from).err()),
+            journal_error: error.or(closed.map_err(RuntimeError::from).err()),
             journal_hash: self.session.journal.finish_hash(),
             first_intent: self.session.first_intent,
             forgotten: self.session.forgotten.this_run,

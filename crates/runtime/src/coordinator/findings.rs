@@ -44,16 +44,16 @@ impl Coordinator {
     }
 
     pub(super) fn halt(&mut self, reason: String, step: &mut Step<'_>) {
-        if self.session.halted().is_none() {
+        if self.session.halt_reason().is_none() {
             self.begin_halt(reason, step);
         }
     }
 
     pub(super) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
-        let is_halted = self.session.halted().is_some();
+        let is_halted = self.session.halt_reason().is_some();
         self.session.begin_halt(reason, step);
         if !is_halted {
-            self.control(Control::Halt, step);
+            self.apply_control(Control::Halt, step);
         }
     }
 
@@ -65,8 +65,8 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn audit_unrecognised(&mut self, names: BTreeMap<String, u64>, step: &mut Step<'_>) {
-        for finding in self.audits.check_unrecognised(names) {
+    pub(super) fn audit_unrecognised_data(&mut self, names: BTreeMap<String, u64>, step: &mut Step<'_>) {
+        for finding in self.audits.check_unrecognised_data(names) {
             self.report_findings(Audit::Schema, 0, vec![finding], step);
         }
     }
@@ -107,7 +107,7 @@ impl Coordinator {
         self.report_findings(Audit::Settlement, 1, findings, step);
         // The wallet reflects the venue's amount, so that amount is booked even if it is wrong.
         if let Some(wrong) = settlement.settled_profit().check(rules).filter(|wrong| wrong.must_halt) {
-            self.halt_at_oddity(wrong.text, step);
+            self.halt_on_oddity(wrong.text, step);
         }
         if self.settings.audit_settlement_prices {
             self.agenda.add(step.now, Job::SettlementPrices);

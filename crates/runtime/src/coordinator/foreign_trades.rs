@@ -47,14 +47,15 @@ impl ForeignTrades {
 
 impl Coordinator {
     pub(super) fn search_foreign_trades(&mut self, wallet: Money, patience: Millis, now: Millis) {
-        let surplus = wallet - self.session.ledger().free();
+        let surplus = wallet - self.session.ledger().free_balance();
         let unseen = surplus - self.foreign_trades.searched_surplus;
         // If regular polls of the list are disabled, this search is disabled too.
         if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_poll(now).is_none() {
             return;
         }
         let Some(own) = self.own_amounts() else { return };
-        let may_be_ours = |amount| self.audits.wallet.may_be_own_trades(amount, own.clone(), now, patience);
+        let may_be_ours =
+            |amount| self.audits.wallet.may_be_from_own_trades(amount, own.clone(), now, patience);
         if may_be_ours(unseen) {
             return;
         }
@@ -70,7 +71,7 @@ impl Coordinator {
     /// Returns the amounts of our open trades that may reach the wallet before the ledger. `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.resolver.next_poll().is_some()
-            || self.session.has_unclear_intent()
+            || self.session.has_unresolved_intent()
             || !self.session.session().duplicate_trades().is_empty();
         if is_unclear {
             return None;
@@ -85,11 +86,11 @@ impl Coordinator {
 
     /// Reports foreign trades that were open before the run. Uses the first complete list while no intent is unclear.
     pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
-        if self.foreign_trades.has_begun || self.session.has_unclear_intent() {
+        if self.foreign_trades.has_begun || self.session.has_unresolved_intent() {
             return;
         }
         self.foreign_trades.has_begun = true;
-        let (ours, uncertainty) = (self.session.account, self.uncertainty());
+        let (ours, uncertainty) = (self.session.account, self.clock_uncertainty());
         let refused = self.doubts.refused_doubts(&self.session, step.now);
         let is_other_trade = |report: &&TradeReport| {
             report.progress == Progress::Running
@@ -139,7 +140,7 @@ impl Coordinator {
     ) {
         let (mut seconds, mut foreign) = (0, 0);
         for report in reports {
-            let second_of = self.doubts.second_trade_owner(report, &self.session, self.uncertainty());
+            let second_of = self.doubts.second_trade_owner(report, &self.session, self.clock_uncertainty());
             let count = if second_of.is_some() { &mut seconds } else { &mut foreign };
             *count += 1;
             let is_named = *count <= MAX_NAMED_TRADES;
@@ -194,7 +195,7 @@ impl Coordinator {
         }
         // Prevents other intents from claiming this trade.
         self.doubts.claim(&report.id);
-        let is_booked = wallet == Some(self.session.ledger().free());
+        let is_booked = wallet == Some(self.session.ledger().free_balance());
         if !(is_booked && report.progress.outcome().is_some()) {
             let venue_id = VenueId::truncated(&report.id);
             let trade = SecondTrade { intent, venue_id, stake: self.second_trade_stake(intent, report) };
@@ -210,7 +211,7 @@ impl Coordinator {
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
         let refused = self.doubts.refused_doubts(&self.session, step.now);
-        let known = (refused.as_slice(), self.uncertainty());
+        let known = (refused.as_slice(), self.clock_uncertainty());
         for report in &listing.trades {
             if self.doubts.is_claimed(&report.id) {
                 continue;
@@ -225,7 +226,7 @@ impl Coordinator {
                  does not contain the trade",
                 report.id
             );
-            self.halt_at_oddity(text, step);
+            self.halt_on_oddity(text, step);
         }
     }
 
@@ -237,7 +238,7 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) {
         let text = format!("trade #{intent} was ordered once: {why}");
-        let is_halted = self.session.halted().is_some();
+        let is_halted = self.session.halt_reason().is_some();
         let halts = match why {
             EscalationReason::TooManyTrades { .. } => self.settings.second_trade == SecondTradeRule::Halt,
             EscalationReason::MayBeRefused { .. } => true,

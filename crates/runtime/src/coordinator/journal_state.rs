@@ -183,7 +183,7 @@ impl Coordinator {
     }
 
     fn send(&mut self, approved: &ApprovedTrade, step: &mut Step<'_>) {
-        let (intent, leave_by) = (approved.intent(), self.session.latest_departure(approved));
+        let (intent, leave_by) = (approved.intent(), self.session.send_deadline(approved));
         if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
             return self.mark_not_sent(intent, &reason, step);
         }
@@ -191,7 +191,7 @@ impl Coordinator {
         // An entry delay may have passed, so the stake leaves the wallet now and not at the decision.
         self.audits.wallet.postpone(-approved.stake(), step.now);
         self.requests.begin(RequestId::Open(intent));
-        let order = self.session.order(approved.terms());
+        let order = self.session.to_open_order(approved.terms());
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
@@ -199,7 +199,7 @@ impl Coordinator {
         if self.ending.is_stopping() {
             return Some("the run was stopping".to_owned());
         }
-        if self.session.halted().is_some() {
+        if self.session.halt_reason().is_some() {
             return Some("the run was halted".to_owned());
         }
         if self.token_refused.is_some() {

@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::agenda::{Agenda, EventQueue, EventRank, Job};
 use super::candle_watch::CandleWatch;
-use super::command::{Step, Streams, VenueRequest};
+use super::command::{Step, StreamSupport, VenueRequest};
 use crate::RuntimeSettings;
 use crate::control::{LateSeries, MarketState, QuietSeries, SlowestCandle, StreamState};
 use candlewick_broker::{BrokerError, CandleQuery, Candles, PriceTick};
@@ -312,11 +312,11 @@ impl Coordinator {
     pub(super) fn on_subscription(
         &mut self,
         id: SymbolId,
-        answer: Result<Streams, BrokerError>,
+        answer: Result<StreamSupport, BrokerError>,
         step: &mut Step<'_>,
     ) {
         match answer {
-            Ok(Streams::Yes) => {
+            Ok(StreamSupport::Yes) => {
                 self.market.begin_stream(id);
                 self.streams.is_on = true;
                 let (streaming, wanted) = (self.market.stream_count(), self.market.wanted_symbols().count());
@@ -324,7 +324,7 @@ impl Coordinator {
                     step.warn(format!("prices of {streaming} symbols stream again"));
                 }
             }
-            Ok(Streams::No) => {}
+            Ok(StreamSupport::No) => {}
             Err(error) => {
                 let is_unknown = matches!(error, BrokerError::NotFound { .. });
                 let pause = if is_unknown { UNKNOWN_SYMBOL_RETRY_DELAY } else { RETRY_DELAY };

@@ -31,9 +31,10 @@ mod wallet_watch;
 mod warm_up;
 
 pub use command::{
-    Answer, Command, DurableOpen, Input, JournalEntry, OrderId, RequestId, RunResult, Streams, VenueRequest,
+    Answer, Command, ControlOrderId, DurableOpen, Input, JournalEntry, RequestId, RunResult, StreamSupport,
+    VenueRequest,
 };
-pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
+pub use ending::{FinishedRun, UnfinishedKind, UnfinishedTrade, WalletDifference};
 pub(crate) use plausibility::with_rounded_amount;
 pub use plausibility::{applied_terms, remove_impossible_payout, remove_impossible_times};
 pub(crate) use recorded_session::Reservations;
@@ -46,11 +47,11 @@ use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, EventQueue, Job};
 use candlewick_broker::{Account, Balances, Reply};
 use candlewick_engine::{
-    Control, EventKind, Header, IntentId, ReloadedBy, Session, SettingsReload, SymbolId,
+    Control, EventKind, Header, IntentId, ReloadTrigger, Session, SettingsReload, SymbolId,
 };
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
-use command::{Requests, Step};
+use command::{PendingRequests, Step};
 use contradictions::Contradictions;
 use doubts::Doubts;
 use ending::{Ending, Phase};
@@ -81,9 +82,9 @@ pub struct Coordinator {
     contradictions: Contradictions,
     skew: SkewWatch,
     leap: Option<answers::ClockLeap>,
-    requests: Requests,
-    claims: BTreeMap<OrderId, AdoptionRequest>,
-    reloading: Option<(OrderId, ReloadedBy)>,
+    requests: PendingRequests,
+    claims: BTreeMap<ControlOrderId, AdoptionRequest>,
+    reloading: Option<(ControlOrderId, ReloadTrigger)>,
     reloaded: Option<SettingsReload>,
     outside: ExternalSignals,
     ending: Ending,
@@ -137,12 +138,12 @@ impl Coordinator {
             audits: Audits::from_journal(
                 past.wallet,
                 past.found,
-                past.old.payouts_by_symbol(session.symbols()),
+                past.evicted.payouts_by_symbol(session.symbols()),
             ),
             contradictions: Contradictions::default(),
             skew: SkewWatch::default(),
             leap: None,
-            requests: Requests::default(),
+            requests: PendingRequests::default(),
             claims: BTreeMap::new(),
             reloading: None,
             reloaded: None,
@@ -159,14 +160,14 @@ impl Coordinator {
             token_refused: None,
             last_reported: LastReported::default(),
             runs_before: past.runs,
-            session: RecordedSession::new(session, (past.book, past.old), account, halt, is_simulated),
+            session: RecordedSession::new(session, (past.book, past.evicted), account, halt, is_simulated),
             is_simulated,
             header,
             settings,
         }
     }
 
-    pub fn on(&mut self, input: Input, now: Millis, commands: &mut Vec<Command>) {
+    pub fn on_input(&mut self, input: Input, now: Millis, commands: &mut Vec<Command>) {
         let step = &mut Step { now, commands };
         match input {
             Input::Start => self.on_start(step),
@@ -174,13 +175,13 @@ impl Coordinator {
             Input::Tick(symbol, tick) => self.on_tick(symbol, tick, step),
             Input::FeedEnded(symbol) => self.on_feed_ended(symbol, step),
             Input::Token(refused) => self.on_token_status(refused, step),
-            Input::Unrecognised(names) => self.audit_unrecognised(names, step),
+            Input::Unrecognised(names) => self.audit_unrecognised_data(names, step),
             Input::Durable(result) => self.on_durable(result, step),
             Input::EntryRefused => self.session.journal.is_corrupted = true,
             Input::RenewJournal => self.save(Urgency::Now, step),
             Input::JournalClosed(result) => self.on_journal_closed(result, step),
             Input::ClockMoved(by) => self.on_clock_moved(by, step),
-            Input::Absent(span) => self.on_suspension(span, step),
+            Input::ProcessSuspended(span) => self.on_suspension(span, step),
             Input::Order(id, order) => self.on_order(id, order, step),
             Input::Stop(why) => self.on_stop(why, step),
             Input::Finish(why) => self.on_finish(why, step),
@@ -195,11 +196,11 @@ impl Coordinator {
 
     fn on_start(&mut self, step: &mut Step<'_>) {
         self.session.begin(&self.header, step);
-        let amount = self.first_wallet_balance().unwrap_or(self.session.ledger().free());
+        let amount = self.first_wallet_balance().unwrap_or(self.session.ledger().free_balance());
         self.handle(step.now, EventKind::Balance { amount }, step);
         if self.runs_before > 0 {
             // An earlier run may have left the session suspended, for example because it was stopping.
-            self.control(Control::Continue, step);
+            self.apply_control(Control::Continue, step);
         }
         self.recover(step);
         self.read_first_wallet(step);
@@ -209,7 +210,7 @@ impl Coordinator {
 
     fn continue_start(&mut self, step: &mut Step<'_>) {
         let Phase::Starting(warm_up) = &self.phase else { return };
-        if let Some(series) = warm_up.ask(step) {
+        if let Some(series) = warm_up.request_next_series(step) {
             return self.requests.begin(RequestId::Candles(series));
         }
         let began = warm_up.began();
@@ -242,7 +243,7 @@ impl Coordinator {
         self.stop_if_due(step);
         let under_way = self.pending_work();
         if let Some(why) = self.ending.final_stop(under_way, step.now)
-            && !self.awaits_last_wallet(step)
+            && !self.awaits_last_wallet_reading(step)
         {
             return Self::finish(why, step);
         }
@@ -285,7 +286,7 @@ impl Coordinator {
     }
 
     fn request_trades(&mut self, step: &mut Step<'_>) {
-        if self.requests.has_trades() {
+        if self.requests.has_list_request() {
             return;
         }
         self.doubts.resolver.begin_poll(step.now);
@@ -311,7 +312,7 @@ impl Coordinator {
         }
     }
 
-    fn control(&mut self, control: Control, step: &mut Step<'_>) {
+    fn apply_control(&mut self, control: Control, step: &mut Step<'_>) {
         self.handle(step.now, EventKind::Control { control }, step);
     }
 
@@ -327,7 +328,7 @@ impl Coordinator {
             SaveOutcome::Failed(error) => self.suspend(error, step),
             SaveOutcome::Durable { opens, was_suspended } => {
                 if was_suspended {
-                    self.resume_opens(step);
+                    self.resume_trading_if_allowed(step);
                     step.warn("the journal can be written again");
                 }
                 for approved in opens {
@@ -346,7 +347,7 @@ impl Coordinator {
     fn suspend(&mut self, error: JournalError, step: &mut Step<'_>) {
         let unsent = self.session.journal.take_waiting();
         if self.session.journal.suspend(&error) {
-            self.control(Control::Suspend, step);
+            self.apply_control(Control::Suspend, step);
             step.alarm(format!("trading is suspended, because the journal cannot be written: {error}"));
         }
         for approved in unsent {

@@ -31,7 +31,7 @@ pub(super) enum TimeFault {
         order: IntentId,
     },
     /// The times belong to another trade: they are `by` later than this order's request. Negative if earlier.
-    OtherMoment {
+    OtherTrade {
         by: Millis,
     },
 }
@@ -92,7 +92,7 @@ impl Coordinator {
             distances.min_by_key(|by| by.abs_diff(Millis::ZERO))
         };
         if let Some(by) = others.into_iter().flatten().find_map(far) {
-            return Some(TimeFault::OtherMoment { by });
+            return Some(TimeFault::OtherTrade { by });
         }
         let requested = request_time?;
         let has_others = others.iter().any(Option::is_some);
@@ -112,14 +112,14 @@ impl Coordinator {
             return Some(if has_others {
                 TimeFault::Frozen { order: repeated.order }
             } else {
-                TimeFault::OtherMoment { by }
+                TimeFault::OtherTrade { by }
             });
         };
         let frozen = known.filter(|_| has_others);
-        Some(frozen.map_or(TimeFault::OtherMoment { by }, |known| TimeFault::Frozen { order: known.order }))
+        Some(frozen.map_or(TimeFault::OtherTrade { by }, |known| TimeFault::Frozen { order: known.order }))
     }
 
-    pub(super) fn without_frozen_time(
+    pub(super) fn remove_frozen_time(
         &mut self,
         intent: IntentId,
         (report, fault): (TradeReport, Option<TimeFault>),
@@ -141,7 +141,7 @@ impl Coordinator {
         report
     }
 
-    pub(super) fn uncertainty(&self) -> Millis {
+    pub(super) fn clock_uncertainty(&self) -> Millis {
         self.skew.uncertainty().map_or(MIN_CLOCK_UNCERTAINTY, |known| known.max(MIN_CLOCK_UNCERTAINTY))
     }
 

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::EventRank;
-use super::command::{Command, OrderId, Step, VenueRequest};
+use super::command::{Command, ControlOrderId, Step, VenueRequest};
 use super::journal_state::Urgency;
 use super::plausibility::with_rounded_amount;
 use crate::RuntimeError;
@@ -13,7 +13,7 @@ use crate::control::{
 use crate::reload::{NewSettings, ReloadInput};
 use candlewick_broker::{BrokerError, TradeReport};
 use candlewick_engine::{
-    BotId, Control, EventKind, IntentId, OutsideSignal, ReloadNote, ReloadedBy, Rule, Session, SignalId,
+    BotId, Control, EventKind, IntentId, OutsideSignal, ReloadNote, ReloadTrigger, Rule, Session, SignalId,
     SignalReason, SignalSource, VenueId,
 };
 use candlewick_sdk::{Expiry, Millis};
@@ -29,7 +29,7 @@ pub(super) struct AdoptionRequest {
 }
 
 impl Coordinator {
-    pub(super) fn on_order(&mut self, id: OrderId, order: ControlOrder, step: &mut Step<'_>) {
+    pub(super) fn on_order(&mut self, id: ControlOrderId, order: ControlOrder, step: &mut Step<'_>) {
         let answer = match order {
             ControlOrder::Halt { reason } => {
                 self.begin_halt(reason, step);
@@ -89,28 +89,28 @@ impl Coordinator {
     }
 
     /// Answers an operator command. Saves the journal immediately, because it may store the command and its answer.
-    pub(super) fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
+    pub(super) fn answer(&mut self, id: ControlOrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
         self.save(Urgency::Now, step);
     }
 
-    fn request_named_trade(&mut self, id: OrderId, claim: AdoptionRequest, step: &mut Step<'_>) {
+    fn request_named_trade(&mut self, id: ControlOrderId, claim: AdoptionRequest, step: &mut Step<'_>) {
         self.request(VenueRequest::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
         self.claims.insert(id, claim);
     }
 
     pub(super) fn on_named_trade(
         &mut self,
-        id: OrderId,
+        id: ControlOrderId,
         answer: Result<TradeReport, BrokerError>,
         step: &mut Step<'_>,
     ) {
         let Some(AdoptionRequest { intent, venue_id, reason }) = self.claims.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
         let may_have_other_terms = |report: &TradeReport| {
-            self.doubts.resolver.may_have_other_terms(intent, report, self.uncertainty())
+            self.doubts.resolver.may_have_other_terms(intent, report, self.clock_uncertainty())
         };
-        let order = self.session.order(&terms);
+        let order = self.session.to_open_order(&terms);
         let answer = answer.map(|report| with_rounded_amount(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_other_terms);
         let answer = match checked {
@@ -134,7 +134,7 @@ impl Coordinator {
         reason: &str,
         step: &mut Step<'_>,
     ) -> ControlAnswer {
-        match self.decide_doubt(intent, trade, step) {
+        match self.resolve_manually(intent, trade, step) {
             Ok(()) => {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
                 // Pending events are processed first, so that the answer contains the resulting state.
@@ -149,7 +149,12 @@ impl Coordinator {
 const MAX_PROBLEM_CHARS: usize = 2_000;
 
 impl Coordinator {
-    fn request_settings(&mut self, id: OrderId, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
+    fn request_settings(
+        &mut self,
+        id: ControlOrderId,
+        by: ReloadTrigger,
+        step: &mut Step<'_>,
+    ) -> Result<(), String> {
         if self.ending.is_stopping() {
             return Err("the run is stopping".to_owned());
         }
@@ -182,7 +187,7 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    fn reload(&mut self, new: NewSettings, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
+    fn reload(&mut self, new: NewSettings, by: ReloadTrigger, step: &mut Step<'_>) -> Result<(), String> {
         if self.ending.is_stopping() {
             return Err("the run is stopping".to_owned());
         }
@@ -196,7 +201,7 @@ impl Coordinator {
         let mut note = note.map_err(|error| error.to_string())?;
         note.reloaded.changes.extend(new.unreloaded_inputs);
         self.session.prepare_reload(&note, step)?;
-        self.control(Control::Reload, step);
+        self.apply_control(Control::Reload, step);
         self.ending.set_patience(&settings);
         self.settings = settings;
         // The next reload compares its settings with these.
@@ -220,7 +225,7 @@ const FIXED_SUFFIX: &str = "; fixed by a later reload";
 #[derive(Debug, Default)]
 pub(crate) struct ExternalSignals {
     tally: SignalTally,
-    waiting: BTreeMap<(BotId, SignalSource, SignalId), OrderId>,
+    waiting: BTreeMap<(BotId, SignalSource, SignalId), ControlOrderId>,
     next_alarm: BTreeMap<SignalSource, Millis>,
 }
 
@@ -257,7 +262,7 @@ impl ExternalSignals {
 }
 
 impl Coordinator {
-    fn on_signal(&mut self, id: OrderId, order: &SignalOrder, step: &mut Step<'_>) {
+    fn on_signal(&mut self, id: ControlOrderId, order: &SignalOrder, step: &mut Step<'_>) {
         if self.ending.is_stopping() || self.phase.is_over() {
             let problem = "the run is stopping".to_owned();
             return self.answer(id, ControlAnswer::Refused { problem }, step);
@@ -316,8 +321,8 @@ impl Coordinator {
     }
 
     /// Journals the final signal counts, because no other entry counts duplicate and malformed signals.
-    pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
-        if let Some(note) = self.outside.signal_tally().map(SignalTally::note) {
+    pub(super) fn journal_signal_counts(&mut self, step: &mut Step<'_>) {
+        if let Some(note) = self.outside.signal_tally().map(SignalTally::to_note) {
             self.session.journal.note(note, step);
         }
     }

@@ -8,7 +8,7 @@ use super::trade_watch::{OpenTrade, WatchState};
 use crate::audit::{OrderedTerms, TermsCheck, check_terms};
 use crate::connect::without_rounding_noise;
 use crate::control::describe_time;
-use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
+use candlewick_broker::{Reported, TradeListing, TradeOrder, TradeReport};
 use candlewick_engine::{IntentId, OpenedTrade, OrderTerms, SymbolId, VenueId, VenueSymbol, VenueTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
@@ -31,15 +31,15 @@ impl Coordinator {
             self.with_plausible_times(intent, with_rounded_amount(report, self.session.scale()), step);
         let (report, impossible) = remove_impossible_payout(intent, report, self.settings.max_payout_percent);
         if let Some(reason) = impossible {
-            self.halt_at_oddity(reason, step);
+            self.halt_on_oddity(reason, step);
         }
         self.check_funding(intent, &report, step);
         report
     }
 
     /// Halts the run because of implausible data. If the run is already halted, raises an alarm instead.
-    pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
-        let is_halted = self.session.halted().is_some();
+    pub(super) fn halt_on_oddity(&mut self, text: String, step: &mut Step<'_>) {
+        let is_halted = self.session.halt_reason().is_some();
         match (self.doubts.is_new_oddity(&text, is_halted), is_halted) {
             (true, true) => self.session.alarm(text, step),
             (true, false) => self.halt(text, step),
@@ -99,7 +99,7 @@ impl Coordinator {
         let stake = terms.map(|terms| terms.stake()).unwrap_or_default();
         let assumed_close = terms.map_or(now, |terms| self.latest_close(&terms, report, now).0);
         let stake = self.venue_terms(intent, report).map_or(stake, |taken| taken.stake);
-        let ordered = terms.map(|terms| self.session.order(&terms));
+        let ordered = terms.map(|terms| self.session.to_open_order(&terms));
         let known = self.session.book().original_order(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
@@ -221,7 +221,7 @@ pub fn applied_terms(
         None => known,
     };
     let direction = report.direction.as_ref().and_then(Reported::known).copied();
-    let stake = reported_stake(report).and_then(|amount| scale.rounded(amount).ok());
+    let stake = reported_stake(report).and_then(|amount| scale.convert_rounded(amount).ok());
     let taken = VenueTerms {
         symbol,
         direction: direction.unwrap_or(terms.direction()),
@@ -240,7 +240,7 @@ impl Coordinator {
             describe_charge("commission", report.funding.commission, scale),
         ];
         for oddity in oddities.into_iter().flatten() {
-            self.halt_at_oddity(format!("trade #{intent} {oddity}"), step);
+            self.halt_on_oddity(format!("trade #{intent} {oddity}"), step);
         }
         let bonus = report.funding.bonus;
         if !bonus.is_zero() {
@@ -270,7 +270,7 @@ fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<St
     });
     text.or_else(|| {
         let (amount, larger) =
-            (format_amount(amount, scale), format_amount(report.funding.by_percent?, scale));
+            (format_amount(amount, scale), format_amount(report.funding.stake_by_percent?, scale));
         Some(format!("has a stake of {amount}, but the wallet percentages add up to {larger}"))
     })
 }
@@ -294,9 +294,9 @@ impl Coordinator {
         let (terms, _) = check_terms(id, &self.session.ordered_terms(&terms), report);
         // The answer to the open request may already have halted the run because of these terms.
         if let TermsCheck::Other { reason } = terms
-            && self.session.halted() != Some(&reason)
+            && self.session.halt_reason() != Some(&reason)
         {
-            self.halt_at_oddity(reason, step);
+            self.halt_on_oddity(reason, step);
         }
     }
 
@@ -319,14 +319,14 @@ impl Coordinator {
 
 impl RecordedSession {
     pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
-        let booked = self.order(terms);
-        let asked = self.book().original_order(terms.intent()).map(|departure| OpenOrder {
+        let booked = self.to_open_order(terms);
+        let asked = self.book().original_order(terms.intent()).map(|departure| TradeOrder {
             symbol: self.ordered_symbol(&departure.ordered),
             direction: departure.ordered.direction(),
             amount: self.scale().to_decimal(departure.ordered.stake()).normalize(),
             ..booked.clone()
         });
-        OrderedTerms { asked: asked.unwrap_or_else(|| booked.clone()), booked }
+        OrderedTerms { requested: asked.unwrap_or_else(|| booked.clone()), booked }
     }
 }
 
@@ -396,7 +396,7 @@ mod tests {
             (Some("10"), Some("60"), Some("the wallet percentages add up to 60.00"), "10"),
         ] {
             let (paid, by_percent) = (paid.map(decimal), by_percent.map(decimal));
-            let funding = Funding { paid, by_percent, ..Funding::default() };
+            let funding = Funding { paid, stake_by_percent: by_percent, ..Funding::default() };
             let report = TradeReport { amount: Some(Decimal::TEN), funding, ..TradeReport::new("01JT") };
             let found = describe_stake_mismatch(&report, MoneyScale::default());
             let has = |part: &str| found.as_ref().is_some_and(|text| text.contains(part));

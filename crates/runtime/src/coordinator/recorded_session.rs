@@ -11,7 +11,7 @@ use crate::overview::{BotTallies, MAX_SETTLED};
 use crate::past::EvictedIntents;
 use crate::resolver::MAX_LIST_LAG;
 use crate::{Notice, RuntimeSettings};
-use candlewick_broker::{Account, OpenOrder};
+use candlewick_broker::{Account, TradeOrder};
 use candlewick_engine::{
     Action, ApprovedTrade, BotId, Entry, Event, EventKind, Halt, Header, IntentId, IntentRow, IntentState,
     Ledger, OrderTerms, Origin, OutsideSignal, ReloadNote, Rule, Session, TradeBook, VenueId,
@@ -120,19 +120,20 @@ impl RecordedSession {
         let reservations = Reservations::new(&self.session);
         self.session.handle_recorded(&event, &mut actions);
         self.book.record_event(&event);
-        let released = reservations.released(&self.session, &self.book);
+        let released = reservations.released_stake(&self.session, &self.book);
         for action in &actions {
             self.journal.record(Entry::Action(action), step);
             self.book.record_action(action);
         }
         let ledger = self.session.ledger();
         let (funds, intent) = (Funds::from_ledger(ledger), about.and_then(|id| self.book.row(id)).copied());
-        let mut handled = EventEffects { final_rule: None, free: ledger.free(), released, decision: None };
+        let mut handled =
+            EventEffects { final_rule: None, free: ledger.free_balance(), released, decision: None };
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
         if let (EventKind::Settled(_) | EventKind::SettledByPerson { .. }, Some(row)) = (&kind, intent) {
             if before.is_none_or(|before| before.state != IntentState::Settled) {
-                self.tallies.take(&row);
+                self.tallies.add_trade(&row);
             }
             self.publish_evidence(row.approved.bot(), step);
         }
@@ -166,8 +167,8 @@ impl RecordedSession {
         self.publish_evidence(old.bot, step);
     }
 
-    pub(crate) fn latest_departure(&mut self, approved: &ApprovedTrade) -> Millis {
-        let by_rule = self.session.latest_departure(approved);
+    pub(crate) fn send_deadline(&mut self, approved: &ApprovedTrade) -> Millis {
+        let by_rule = self.session.send_deadline(approved);
         // The entry delay is configured for the bot, so it does not make a signal late.
         let delay = self.session.entry_delay(approved.bot());
         self.expiring.remove(&approved.intent()).map_or(by_rule, |expires| by_rule.min(expires + delay))
@@ -205,8 +206,8 @@ impl RecordedSession {
         step.log_warning(format!("the venue declined trade #{intent}{bot}: {answer}"));
     }
 
-    pub(crate) fn order(&self, terms: &OrderTerms) -> OpenOrder {
-        OpenOrder {
+    pub(crate) fn to_open_order(&self, terms: &OrderTerms) -> TradeOrder {
+        TradeOrder {
             symbol: self.traded_symbol(terms),
             direction: terms.direction(),
             amount: self.session.money_scale().to_decimal(terms.stake()).normalize(),
@@ -229,7 +230,7 @@ impl RecordedSession {
         taken.and_then(|taken| Symbol::new(taken.as_str()).ok()).unwrap_or(self.ordered_symbol(terms))
     }
 
-    pub(crate) fn has_unclear_intent(&self) -> bool {
+    pub(crate) fn has_unresolved_intent(&self) -> bool {
         let is_unclear = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
         self.book.rows().iter().any(|row| is_unclear(row.state))
     }
@@ -286,7 +287,7 @@ impl RecordedSession {
     }
 
     pub(crate) fn take_book(&mut self) -> TradeBook {
-        std::mem::take(&mut self.book).from_intent(self.first_intent)
+        std::mem::take(&mut self.book).starting_at_intent(self.first_intent)
     }
 
     pub(crate) const fn session(&self) -> &Session {
@@ -298,14 +299,14 @@ impl RecordedSession {
     }
 
     pub(crate) fn money(&self, balance: Decimal) -> Option<Money> {
-        self.scale().rounded(balance).ok()
+        self.scale().convert_rounded(balance).ok()
     }
 
     pub(crate) const fn scale(&self) -> MoneyScale {
         self.session.money_scale()
     }
 
-    pub(crate) fn halted(&self) -> Option<&String> {
+    pub(crate) fn halt_reason(&self) -> Option<&String> {
         self.halt.as_ref().map(|halt| &halt.reason)
     }
 }
@@ -314,15 +315,15 @@ pub(crate) struct Reservations(Vec<IntentId>);
 
 impl Reservations {
     pub(crate) fn new(session: &Session) -> Self {
-        Self(session.reserved().collect())
+        Self(session.reserved_intents().collect())
     }
 
     /// Returns the total reserved stake that an event released. These stakes never left the wallet.
-    pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
+    pub(crate) fn released_stake(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
         }
-        let reserved: Vec<IntentId> = session.reserved().collect();
+        let reserved: Vec<IntentId> = session.reserved_intents().collect();
         let ended = self.0.iter().filter(|intent| !reserved.contains(intent));
         let rows = ended.filter_map(|intent| book.row(*intent));
         rows.filter(|row| row.state == IntentState::NotOpened).map(|row| row.approved.stake()).sum()
@@ -343,7 +344,7 @@ impl Coordinator {
         let may_explain = |row: &IntentRow| explained_until.is_some_and(|at| has_changed_since(row, at));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
             let is_searched =
-                trades.find(row.approved.intent()).is_some() || doubts.is_near(session, row, slack);
+                trades.find(row.approved.intent()).is_some() || doubts.is_near_doubt(session, row, slack);
             is_searched || may_explain(row)
         };
         for old in self.session.forget(requested - remembered, is_kept) {

@@ -110,12 +110,12 @@ impl Coordinator {
         self.audit_results(&listing, step);
         self.check_unproven_ends(&listing, step);
         self.audit_listed_terms(&listing, step);
-        self.find_missing_trades(&listing, step);
+        self.report_missing_trades(&listing, step);
         self.check_other_accounts(&listing, step);
         let wallet = reply.and_then(|reply| self.wallet_amount(reply, step));
         let opening: Vec<IntentId> = self.requests.unanswered_opens().collect();
         let has_stood = self.audits.wallet.is_ledger_stable(now, self.doubts.resolver.lag.allowance());
-        let known = (opening.as_slice(), self.uncertainty(), has_stood);
+        let known = (opening.as_slice(), self.clock_uncertainty(), has_stood);
         let mut unexplained = Vec::new();
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
             match resolution {
@@ -199,7 +199,7 @@ impl Coordinator {
     }
 
     /// Resolves an order in doubt manually: adopts `trade`, or marks the intent as not opened if `trade` is `None`.
-    pub(super) fn decide_doubt(
+    pub(super) fn resolve_manually(
         &mut self,
         intent: IntentId,
         trade: Option<&TradeReport>,
@@ -252,7 +252,9 @@ impl Coordinator {
             .collect();
         let Some(first) = refused.first() else { return };
         let orders = describe_orders(&refused);
-        if let Some(answered) = self.doubts.second_trade_owner(report, &self.session, self.uncertainty()) {
+        if let Some(answered) =
+            self.doubts.second_trade_owner(report, &self.session, self.clock_uncertainty())
+        {
             let text = format!(
                 "a listed trade may belong to {orders}, or be a duplicate: trade #{answered} was ordered once, but the \
                  venue has a second one, {}",
@@ -260,7 +262,7 @@ impl Coordinator {
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
         }
-        let order = self.session.order(&first.approved);
+        let order = self.session.to_open_order(&first.approved);
         let matched = match compare_terms(&order, report) {
             Match::Different => "the symbol and the request time, but not all terms",
             Match::Same | Match::Unclear => "the terms and the request time",
@@ -272,7 +274,7 @@ impl Coordinator {
         for row in &refused {
             self.reinstate(row, step);
         }
-        self.halt_at_oddity(text, step);
+        self.halt_on_oddity(text, step);
     }
 
     fn reinstate_for_operator(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {

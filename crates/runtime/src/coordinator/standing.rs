@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::command::{Command, Step};
-use super::venue_watch::{TOKEN_SOURCE, describe_refusal};
+use super::venue_watch::{TOKEN_SOURCE, describe_token_refusal};
 use crate::Notice;
 use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, QuietSeries, RunState, VenueApi};
 use crate::notice::Funds;
@@ -27,7 +27,7 @@ pub(crate) struct LastReported {
 
 impl Coordinator {
     fn phase_and_reason(&self) -> (Phase, Option<Cow<'_, str>>) {
-        let (halted, suspended) = (self.session.halted(), self.session.journal.suspended.as_ref());
+        let (halted, suspended) = (self.session.halt_reason(), self.session.journal.suspended.as_ref());
         let phase = if self.ending.is_stopping() {
             Phase::Stopping
         } else if halted.is_some() {
@@ -40,7 +40,7 @@ impl Coordinator {
         let token_refused = self
             .token_refused
             .as_ref()
-            .map(|text| format!("{}. Provide a valid token {TOKEN_SOURCE}", describe_refusal(text)));
+            .map(|text| format!("{}. Provide a valid token {TOKEN_SOURCE}", describe_token_refusal(text)));
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
         let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
         (phase, reason.or_else(|| self.account_restriction().map(Cow::Owned)))
@@ -52,7 +52,7 @@ impl Coordinator {
 
     fn run_state(&self, now: Millis) -> RunState {
         let (phase, reason) = self.phase_and_reason();
-        let gates: BTreeMap<String, String> = self.session.session().gates().collect();
+        let gates: BTreeMap<String, String> = self.session.session().gate_states().collect();
         let blocked = Blockage::list(self.session.session(), now);
         RunState {
             phase,
@@ -72,13 +72,13 @@ impl Coordinator {
             signals: self.outside.tally(),
             market: self.market_state(now).map(Box::new),
             gates: Some(gates).filter(|gates| !gates.is_empty()).map(Box::new),
-            all_blocked: Blockage::block_all(&blocked, self.session.session().bot_names().len()),
+            all_blocked: Blockage::are_all_bots_blocked(&blocked, self.session.session().bot_names().len()),
             blocked,
         }
     }
 
     pub(super) fn publish_changes(&mut self, step: &mut Step<'_>) {
-        let is_halted = self.session.halted().is_some();
+        let is_halted = self.session.halt_reason().is_some();
         let was_halted = std::mem::replace(&mut self.last_reported.is_halted, is_halted);
         let (phase, reason) = self.phase_and_reason();
         // A stopping run may still halt because of its last wallet reading or a trade report.
@@ -170,7 +170,7 @@ impl Coordinator {
             settled,
             bots: BotOverview::collect(session.verdicts(), &self.session.tallies),
             refused: book.refusal_counts(),
-            limits: session.limit_use(now),
+            limits: session.limit_usage(now),
         }
     }
 
@@ -183,7 +183,7 @@ impl Coordinator {
             let (bound, remedy) = describe_bound(trouble.bound);
             format!("the stake {stake} of {name} is {bound} {figure}. No trade can open until {remedy}")
         };
-        session.stake_troubles(now).into_iter().map(describe).collect()
+        session.stake_violations(now).into_iter().map(describe).collect()
     }
 }
 

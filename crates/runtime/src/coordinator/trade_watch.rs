@@ -189,7 +189,7 @@ pub(crate) fn to_settlement(
 /// Returns the reported profit of a finished trade. If the venue omits the profit, computes it.
 pub(super) fn reported_profit(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
-    let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
+    let reported = report.profit.and_then(|profit| scale.convert_rounded(profit).ok());
     reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
 }
 
@@ -269,7 +269,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn find_missing_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn report_missing_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
         for intent in self.trades.record_list(listing, self.doubts.resolver.lag.allowance(), patience) {
             let Some(text) = self.trades.find(intent).and_then(|trade| describe_missing(intent, trade))
@@ -283,7 +283,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn missing_trades(&self) -> Vec<String> {
+    pub(super) fn describe_missing_trades(&self) -> Vec<String> {
         let is_reported = |trade: &OpenTrade| trade.watch.absence.is_some_and(|absence| absence.is_reported);
         let missing = self.trades.iter().filter(|(_, trade)| is_reported(trade));
         missing.filter_map(|(intent, trade)| describe_missing(intent, trade)).collect()

@@ -92,8 +92,8 @@ impl Coordinator {
         };
         self.session.alarm(text, step);
         match (was_barred, self.venue.is_account_restricted()) {
-            (false, true) if !self.ending.is_stopping() => self.control(Control::Suspend, step),
-            (true, false) => self.resume_opens(step),
+            (false, true) if !self.ending.is_stopping() => self.apply_control(Control::Suspend, step),
+            (true, false) => self.resume_trading_if_allowed(step),
             _ => {}
         }
     }
@@ -102,15 +102,15 @@ impl Coordinator {
     pub(super) fn override_restrictions(&mut self, step: &mut Step<'_>) {
         if self.venue.is_account_restricted() {
             self.venue.is_overridden = true;
-            self.resume_opens(step);
+            self.resume_trading_if_allowed(step);
         }
     }
 
-    pub(super) fn resume_opens(&mut self, step: &mut Step<'_>) {
+    pub(super) fn resume_trading_if_allowed(&mut self, step: &mut Step<'_>) {
         let is_journalled = self.session.journal.suspended.is_none();
         let may_open = is_journalled && self.token_refused.is_none() && !self.venue.is_account_restricted();
         if may_open && !self.ending.is_stopping() {
-            self.control(Control::Continue, step);
+            self.apply_control(Control::Continue, step);
         }
     }
 
@@ -152,7 +152,7 @@ impl Coordinator {
         let wallet = is_below_zero
             .then(|| format!("the balance of the {} wallet is below zero", self.session.account));
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
-        let missing = self.missing_trades();
+        let missing = self.describe_missing_trades();
         describe_silence(|api| self.is_silent(api, now))
             .into_iter()
             .chain(describe_late_series(&late))
@@ -206,18 +206,18 @@ impl Coordinator {
                     return;
                 }
                 if !self.ending.is_stopping() {
-                    self.control(Control::Suspend, step);
+                    self.apply_control(Control::Suspend, step);
                 }
                 self.agenda.add(step.now + MAX_PROBE_INTERVAL, Job::Balances);
                 let text = format!(
                     "{}; trading is suspended. Provide a valid token {TOKEN_SOURCE}. If the token is valid, run \
                      `candlewick resume` to retry it",
-                    describe_refusal(&text)
+                    describe_token_refusal(&text)
                 );
                 self.session.alarm(text, step);
             }
             None if self.token_refused.take().is_some() => {
-                self.resume_opens(step);
+                self.resume_trading_if_allowed(step);
                 step.warn("the venue accepts the token again");
             }
             None => {}
@@ -239,7 +239,7 @@ impl Coordinator {
     }
 }
 
-pub(super) fn describe_refusal(text: &str) -> String {
+pub(super) fn describe_token_refusal(text: &str) -> String {
     // If only one endpoint rejects the token, the message of the adapter names that endpoint.
     let is_whole = text.starts_with("the venue ");
     if is_whole { text.to_owned() } else { format!("the venue rejects the token: {text}") }

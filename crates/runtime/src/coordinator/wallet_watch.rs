@@ -191,7 +191,7 @@ impl Coordinator {
         let reading = Reading {
             wallet: read.wallet,
             bonus: read.bonus,
-            free: self.session.ledger().free(),
+            free: self.session.ledger().free_balance(),
             in_flight: &under_way,
             sent: read.sent,
             lag,
@@ -263,7 +263,8 @@ impl Coordinator {
         let mut money = InFlightMoney::default();
         let mut unknown = Money::ZERO;
         let mut largest = Money::ZERO;
-        let is_reserved = |intent| self.session.session().reserved().any(|reserved| reserved == intent);
+        let is_reserved =
+            |intent| self.session.session().reserved_intents().any(|reserved| reserved == intent);
         for row in self.session.book().rows() {
             let stake = row.approved.stake();
             largest = largest.max(stake);
@@ -290,7 +291,7 @@ impl Coordinator {
         }
         unknown += self.session.session().duplicate_trades().iter().map(|trade| trade.stake).sum();
         // A reserved order may have opened with other terms. The wallet may also reflect a contradicting result.
-        if self.session.session().reserved().next().is_some() || self.contradictions.is_pending() {
+        if self.session.session().reserved_intents().next().is_some() || self.contradictions.is_pending() {
             unknown += largest + largest;
         }
         let percent = 100 + i64::from(self.settings.max_payout_percent);
@@ -298,7 +299,7 @@ impl Coordinator {
         money
     }
 
-    pub(super) fn awaits_last_wallet(&mut self, step: &mut Step<'_>) -> bool {
+    pub(super) fn awaits_last_wallet_reading(&mut self, step: &mut Step<'_>) -> bool {
         match self.wallet.ending {
             LastReading::Done => false,
             LastReading::Until(end) if step.now >= end && !self.requests.has(RequestId::Balances) => {
@@ -480,7 +481,7 @@ impl Coordinator {
     }
 
     pub(super) fn halt_or_alarm(&mut self, text: String, step: &mut Step<'_>) {
-        if self.session.halted().is_some() {
+        if self.session.halt_reason().is_some() {
             self.session.alarm(text, step);
         } else {
             self.halt(text, step);
@@ -523,7 +524,7 @@ impl Coordinator {
         if self.wallet.other.take().is_some() {
             self.audits.wallet.names = None;
         }
-        self.control(Control::Resume, step);
+        self.apply_control(Control::Resume, step);
         self.record_difference(self.audits.wallet.confirmed, step);
     }
 

@@ -51,7 +51,7 @@ impl WarmUp {
         }
     }
 
-    pub(crate) fn ask(&self, step: &mut Step<'_>) -> Option<SeriesId> {
+    pub(crate) fn request_next_series(&self, step: &mut Step<'_>) -> Option<SeriesId> {
         let PendingSeries { id, series, bars, .. } = self.waiting.front()?;
         let length = series.interval.length();
         let start = self.began.floor_to(length) - length * *bars;

@@ -1,7 +1,7 @@
 //! JSON format of the events.
 
 use crate::control::VenueApi;
-use candlewick_engine::{Edge, IntentId};
+use candlewick_engine::{EdgeVerdict, IntentId};
 use candlewick_sdk::{Direction, Millis, Outcome};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -206,7 +206,7 @@ pub enum RunEvent {
         bot: String,
         /// Verdict.
         #[schemars(with = "String")]
-        edge: Edge,
+        edge: EdgeVerdict,
         /// Number of trades on which the verdict is based.
         trades: u64,
     },

@@ -1,8 +1,8 @@
 //! Event feed: delivers the events of a run to its followers.
 
 use super::document::RunEvent;
-use super::translate::Names;
-use crate::notice::{Interest, Notice, NoticeReceiver, Observer, RequestKind, Watcher};
+use super::translate::EventNames;
+use crate::notice::{Interest, Notice, NoticeReceiver, NoticeSender, Observer, RequestKind};
 use candlewick_broker::clock::Clock;
 use candlewick_sdk::Millis;
 use serde::Serialize;
@@ -68,25 +68,25 @@ impl EventFeed {
         Follower { lines: self.lines.subscribe(), shared: Arc::clone(&self.shared) }
     }
 
-    pub fn followers(&self) -> usize {
+    pub fn follower_count(&self) -> usize {
         self.lines.receiver_count()
     }
 
-    pub fn last(&self) -> u64 {
+    pub fn last_seq(&self) -> u64 {
         *self.shared.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn dropped(&self) -> u64 {
+    pub fn dropped_count(&self) -> u64 {
         self.shared.dropped.load(Ordering::Relaxed)
     }
 
-    pub fn missed(&self) -> u64 {
+    pub fn missed_count(&self) -> u64 {
         self.shared.missed.load(Ordering::Relaxed)
     }
 
     /// Sends an event to all followers. Does nothing if there are no followers.
     pub fn publish(&self, at: Millis, event: &RunEvent) {
-        if self.followers() == 0 {
+        if self.follower_count() == 0 {
             return;
         }
         // The line is numbered and sent under one lock, so that all lines are in order.
@@ -104,15 +104,15 @@ impl EventFeed {
 
     pub fn observer(
         &self,
-        names: Names,
+        names: EventNames,
         clock: Arc<dyn Clock>,
     ) -> (EventObserver, impl Future<Output = ()> + Send + use<>) {
-        let (watcher, notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
+        let (watcher, notices) = NoticeSender::channel(MAX_NOTICES, Interest::Everything);
         let feed = self.clone();
         (EventObserver { watcher, feed: self.clone() }, feed.translate(notices, names, clock))
     }
 
-    async fn translate(self, mut notices: NoticeReceiver, names: Names, clock: Arc<dyn Clock>) {
+    async fn translate(self, mut notices: NoticeReceiver, names: EventNames, clock: Arc<dyn Clock>) {
         while let Some(received) = notices.next().await {
             if received.missed > 0 {
                 self.shared.dropped.fetch_add(received.missed, Ordering::Relaxed);
@@ -126,7 +126,7 @@ impl EventFeed {
 
 #[derive(Debug)]
 pub struct EventObserver {
-    watcher: Watcher,
+    watcher: NoticeSender,
     feed: EventFeed,
 }
 
@@ -134,7 +134,7 @@ impl Observer for EventObserver {
     fn on_turn(&self) {}
 
     fn on_notice(&self, notice: &Notice) {
-        if self.feed.followers() > 0 {
+        if self.feed.follower_count() > 0 {
             self.watcher.send(notice);
         }
     }
@@ -151,7 +151,7 @@ impl Follower {
     }
 
     /// Blocks until the next event. Must not be called from an async task.
-    pub fn wait(&mut self) -> Option<FollowedEvent> {
+    pub fn blocking_next(&mut self) -> Option<FollowedEvent> {
         let received = self.lines.blocking_recv();
         self.to_followed_event(received)
     }
@@ -203,7 +203,7 @@ mod tests {
     #[tokio::test]
     async fn counts_dropped_notices_without_blocking_the_run() {
         let (feed, clock) = (EventFeed::default(), Arc::new(VirtualClock::new(Millis::ZERO, Speed::Max)));
-        let (observer, translation) = feed.observer(Names::new(&[], MoneyScale::default()), clock);
+        let (observer, translation) = feed.observer(EventNames::new(&[], MoneyScale::default()), clock);
         let phase = |phase| Notice::Phase { phase, reason: Some("news".to_owned()) };
         observer.on_notice(&phase(Phase::Halted));
         let mut follower = feed.follow();

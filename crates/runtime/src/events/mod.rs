@@ -10,4 +10,4 @@ mod translate;
 
 pub use document::{OrderFacts, RunEvent, Totals, TradeFacts, event_schema};
 pub use feed::{EventFeed, EventObserver, FollowedEvent, Follower};
-pub use translate::Names;
+pub use translate::EventNames;

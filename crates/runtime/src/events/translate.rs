@@ -10,14 +10,14 @@ use candlewick_engine::{
 use candlewick_sdk::{Candle, Millis, MoneyScale, Payout, Series, Symbol};
 
 #[derive(Clone, Debug)]
-pub struct Names {
+pub struct EventNames {
     bots: Vec<String>,
     symbols: Vec<Symbol>,
     series: Vec<Series>,
     scale: MoneyScale,
 }
 
-impl Names {
+impl EventNames {
     pub fn new(bots: &[BotSettings], scale: MoneyScale) -> Self {
         let mut names = Self { bots: Vec::new(), symbols: Vec::new(), series: Vec::new(), scale };
         for bot in bots {
@@ -306,11 +306,11 @@ mod tests {
     use serde_json::json;
 
     /// Creates the names of a test run, and the row of its only intent.
-    fn run() -> (Names, IntentRow) {
+    fn run() -> (EventNames, IntentRow) {
         let bot = json!({"name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot]});
         let session: SessionSettings = serde_json::from_value(settings.clone()).unwrap();
-        let names = Names::new(&session.bots, session.money_scale);
+        let names = EventNames::new(&session.bots, session.money_scale);
         let header = Header {
             format: Header::FORMAT,
             settings: json!({"session": settings}),
@@ -330,7 +330,7 @@ mod tests {
     fn publishes_a_settlement_once_and_resolves_its_doubt() {
         let (names, row) = run();
         let (intent, outcome, profit) = (IntentId::new(1), Outcome::Lost, Money::from_minor(-1_000));
-        let settled = TradeSettlement::by_operator(intent, outcome, profit);
+        let settled = TradeSettlement::from_operator(intent, outcome, profit);
         let by_person = EventKind::SettledByPerson { intent, outcome, profit };
         let told = |kind, state| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };

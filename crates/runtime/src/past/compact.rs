@@ -1,7 +1,7 @@
 //! Offline maintenance of a journal: compaction, and updates of its tables.
 
 use super::fold::JournalFold;
-use super::{damaged, read_header};
+use super::{read_header, unreadable_entry};
 use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::SessionSettings;
@@ -38,7 +38,7 @@ pub async fn compact_journal(
 
 async fn dump_state(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>> {
     let (session, past, _) = JournalFold::read(reader, settings, 0).await?.into_parts();
-    let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
+    let unreadable = |error: serde_json::Error| unreadable_entry(0, &error.to_string());
     let mut all = vec![serde_json::to_string(&session.snapshot()).map_err(unreadable)?];
     for row in past.book.rows() {
         all.push(serde_json::to_string(&past.book.stored_row(row.approved.intent())).map_err(unreadable)?);
@@ -52,7 +52,7 @@ async fn dump_state(reader: &mut Reader, settings: &SessionSettings) -> Result<V
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
     CatchUp,
-    Anew,
+    Rebuild,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +78,12 @@ pub async fn project_journal(
 }
 
 async fn project(reader: &mut Reader, store: &mut Store, projection: Projection) -> Result<ProjectionResult> {
-    let settings = last_settings(reader).await?.ok_or_else(|| damaged(0, "the journal has no run yet"))?;
+    let settings =
+        last_settings(reader).await?.ok_or_else(|| unreadable_entry(0, "the journal has no run yet"))?;
     let (_, past, _) = JournalFold::read(reader, &settings, 0).await?.into_parts();
     let mut projector = match projection {
-        Projection::CatchUp => Projector::after(store.head()),
-        Projection::Anew => Projector::from_start(store.head()),
+        Projection::CatchUp => Projector::starting_after(store.head()),
+        Projection::Rebuild => Projector::from_start(store.head()),
     };
     loop {
         if let ProjectionProgress::Complete(up_to) = projector.write_piece(store, &past).await? {
@@ -95,5 +96,5 @@ async fn last_settings(reader: &mut Reader) -> Result<Option<SessionSettings>> {
     let Some(header) = reader.last_run_header().await? else { return Ok(None) };
     let session = read_header(header.seq, &header.line)?.settings.get("session").cloned();
     let settings = serde_json::from_value(session.unwrap_or_default());
-    settings.map(Some).map_err(|error| damaged(header.seq, &error.to_string()))
+    settings.map(Some).map_err(|error| unreadable_entry(header.seq, &error.to_string()))
 }

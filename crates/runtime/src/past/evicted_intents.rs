@@ -21,7 +21,7 @@ pub struct OldTrade {
     /// Time of the settlement event, outcome and profit. `None` if the trade is not settled.
     pub settled: Option<(Millis, Outcome, Money)>,
     pub edge: EdgeRow,
-    pub by_person: bool,
+    pub is_by_operator: bool,
     venue: Option<u64>,
 }
 
@@ -178,7 +178,7 @@ impl EvictionFilter {
 
     fn evict(&mut self, intent: &StoredIntent, row: &IntentRow) {
         self.old.count += 1;
-        self.old.tallies.take(row);
+        self.old.tallies.add_trade(row);
         self.retain_details(intent, row);
         if let Some(payout) = row.payout {
             self.old.payouts.entry(row.approved.symbol()).or_insert(payout);
@@ -201,7 +201,7 @@ impl EvictionFilter {
                     bot: row.approved.bot(),
                     settled: ended.map(|(at, outcome)| (at, outcome, row.profit)),
                     edge: EdgeRow::from_row(row),
-                    by_person: intent.kept.is_by_operator(),
+                    is_by_operator: intent.kept.is_settled_by_operator(),
                     venue: intent.kept.venue_id().map(|id| hash_id(id.as_str())),
                 };
                 push_with_capacity(&mut self.old.trades, trade, most);

@@ -10,7 +10,7 @@ use candlewick_engine::{
     BotVerdict, EngineError, IntentId, JournalDecoder, Session, SessionNames, SessionSettings,
 };
 use candlewick_journal::{
-    Follower, Head, IntentRows, JournalError, Line, LineKind, Reader, StoredLine, is_snapshot,
+    Head, IntentRows, JournalError, JournalFollower, Line, LineKind, Reader, StoredLine, is_snapshot,
 };
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
@@ -117,7 +117,7 @@ impl JournalFold {
             )),
         };
         let new = Self::new(settings, every);
-        let mut fold = new.map_err(|error| super::damaged(0, &error.to_string()))?;
+        let mut fold = new.map_err(|error| super::unreadable_entry(0, &error.to_string()))?;
         fold.notice = notice;
         let total = reader.head().await?.seq;
         let mut tell = |notice: Option<&String>, done: u64| {
@@ -154,10 +154,11 @@ impl JournalFold {
         let fingerprints = Fingerprints::new(settings)?;
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
         let unusable = |why: Flaw| Ok(Err((last.seq, why)));
-        let before = match parse_fingerprint(&last.line.body).filter(|settings| !fingerprints.has(settings)) {
-            Some(settings) => Some(PreviousSettings::load(reader, &last, &settings).await?),
-            None => None,
-        };
+        let before =
+            match parse_fingerprint(&last.line.body).filter(|settings| !fingerprints.matches(settings)) {
+                Some(settings) => Some(PreviousSettings::load(reader, &last, &settings).await?),
+                None => None,
+            };
         let mut pieces = SnapshotReader::for_settings(settings, &fingerprints, before).with_eviction(policy);
         let mut next = Some(last.clone());
         while let Some(stored) = next.take() {
@@ -246,7 +247,7 @@ impl JournalFold {
         }
     }
 
-    pub const fn last(&self) -> u64 {
+    pub const fn last_seq(&self) -> u64 {
         self.last
     }
 
@@ -271,14 +272,14 @@ impl JournalFold {
         self.past.take_old_trades()
     }
 
-    pub fn hand_over(&self, session: &mut Session) -> Result<RecoveredState> {
+    pub fn restore_into(&self, session: &mut Session) -> Result<RecoveredState> {
         let restored = session.restore(self.session.snapshot());
-        restored.map_err(|error| super::damaged(0, &error.to_string()))?;
+        restored.map_err(|error| super::unreadable_entry(0, &error.to_string()))?;
         session.copy_history_from(&self.session);
         Ok(self.past.clone())
     }
 
-    pub const fn read_lines(&self) -> u64 {
+    pub const fn lines_read(&self) -> u64 {
         self.read
     }
 
@@ -300,7 +301,7 @@ impl JournalFold {
     }
 
     fn build_full_snapshot(&self, fingerprint: &str) -> Result<String, serde_json::Error> {
-        self.written.build_whole(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
+        self.written.build_full_snapshot(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
     /// Rebuilds a snapshot piece from the current state. The result should equal `body`; `None` if it cannot be built.
@@ -316,7 +317,7 @@ impl JournalFold {
         self.session.names()
     }
 
-    pub(super) const fn written_mut(&mut self) -> &mut WrittenParts {
+    pub(super) const fn written_parts_mut(&mut self) -> &mut WrittenParts {
         &mut self.written
     }
 }
@@ -366,8 +367,8 @@ fn recent_settlements(past: &RecoveredState) -> BTreeSet<IntentId> {
     rows.take(MAX_CORRECTABLE_TRADES).map(|row| row.approved.intent()).collect()
 }
 
-impl Follower for JournalFold {
-    fn take(&mut self, stored: &StoredLine) {
+impl JournalFollower for JournalFold {
+    fn follow_line(&mut self, stored: &StoredLine) {
         if self.is_broken {
             return;
         }
@@ -386,7 +387,7 @@ impl Follower for JournalFold {
         }
     }
 
-    fn is_due(&self) -> bool {
+    fn is_snapshot_due(&self) -> bool {
         self.should_write_piece(false)
     }
 
@@ -411,14 +412,14 @@ impl Follower for JournalFold {
         }
     }
 
-    fn piece_stored(&mut self, head: Head) {
+    fn on_piece_stored(&mut self, head: Head) {
         // If this piece completes the snapshot, no later piece continues it.
         if self.is_writing {
             self.written.previous = Some(head);
         }
     }
 
-    fn piece_failed(&mut self, why: &str) {
+    fn on_piece_failed(&mut self, why: &str) {
         if !std::mem::replace(&mut self.has_failed, true) {
             tracing::warn!(
                 "a journal snapshot could not be stored: {why}. Trading continues, but the next start takes longer"
@@ -429,15 +430,15 @@ impl Follower for JournalFold {
         (self.is_writing, self.since, self.tried) = (false, 0, self.past.last_intent());
     }
 
-    fn rows(&self) -> Option<&dyn IntentRows> {
+    fn intent_rows(&self) -> Option<&dyn IntentRows> {
         (!self.is_broken).then_some(&self.past as &dyn IntentRows)
     }
 
-    fn rows_complete(&mut self) {
+    fn on_rows_complete(&mut self) {
         self.forget_rows();
     }
 
-    fn rows_not_written(&mut self, error: &JournalError) {
+    fn on_rows_failed(&mut self, error: &JournalError) {
         self.row_failures += 1;
         if self.row_failures == 1 {
             tracing::warn!(

@@ -29,7 +29,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) const HALT_PREFIX: &str = Halt::PREFIX;
+pub(crate) const HALT_PREFIX: &str = Halt::ALARM_PREFIX;
 
 const HALT_PAGE_LINES: usize = 200;
 
@@ -44,7 +44,7 @@ pub struct IntentDecision {
 #[derive(Clone, Debug, Default)]
 pub struct RecoveredState {
     pub(crate) book: TradeBook,
-    pub(crate) old: EvictedIntents,
+    pub(crate) evicted: EvictedIntents,
     /// Time at which each intent was journaled. The order's request cannot have been sent earlier.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// Intents that were reported as not sent, although the client had tried to send them.
@@ -82,7 +82,9 @@ impl RecoveredState {
         let Some(first) = first_run(reader).await? else { return Ok(None) };
         let header: Header = read_header(first.seq, &first.line)?;
         let balance = header.settings.pointer("/session/balance").cloned().unwrap_or_default();
-        serde_json::from_value(balance).map(Some).map_err(|error| damaged(first.seq, &error.to_string()))
+        serde_json::from_value(balance)
+            .map(Some)
+            .map_err(|error| unreadable_entry(first.seq, &error.to_string()))
     }
 
     pub const fn book(&self) -> &TradeBook {
@@ -94,24 +96,24 @@ impl RecoveredState {
     }
 
     pub const fn evicted_count(&self) -> u64 {
-        self.old.count
+        self.evicted.count
     }
 
     pub fn old_rows(&self) -> impl Iterator<Item = &IntentRow> {
-        self.old.rows.iter().rev()
+        self.evicted.rows.iter().rev()
     }
 
     pub fn take_old_trades(&mut self) -> Vec<OldTrade> {
-        let mut trades = std::mem::take(&mut self.old.trades);
+        let mut trades = std::mem::take(&mut self.evicted.trades);
         trades.reverse();
         trades
     }
 
     pub const fn evicted_bots(&self) -> &BTreeSet<(u64, usize)> {
-        &self.old.bots
+        &self.evicted.bots
     }
 
-    pub const fn decided(&self) -> &BTreeMap<IntentId, IntentDecision> {
+    pub const fn decisions(&self) -> &BTreeMap<IntentId, IntentDecision> {
         &self.decided
     }
 
@@ -145,7 +147,7 @@ impl RecoveredState {
         Ok(())
     }
 
-    pub fn unexplained(&self) -> &[String] {
+    pub fn unexplained_trades(&self) -> &[String] {
         &self.unexplained
     }
 
@@ -160,7 +162,7 @@ impl RecoveredState {
             self.began = self.began.or(Some(line.at));
             self.displayed.push(seq);
             let made = JournalDecoder::for_run(&read_header(seq, line)?, session);
-            *recall = Some(made.map_err(|error| damaged(seq, &error.to_string()))?);
+            *recall = Some(made.map_err(|error| unreadable_entry(seq, &error.to_string()))?);
             return Ok(());
         }
         if line.kind == LineKind::Note {
@@ -175,12 +177,14 @@ impl RecoveredState {
         if is_candle {
             return Ok(());
         }
-        let Some(recall) = recall else { return Err(damaged(seq, "the entry precedes the first run")) };
+        let Some(recall) = recall else {
+            return Err(unreadable_entry(seq, "the entry precedes the first run"));
+        };
         let recorded = match line.kind {
             LineKind::Action => recall.read_action(&line.body),
             LineKind::Event | LineKind::Run | LineKind::Note => recall.read_event(&line.body),
         };
-        let recorded = recorded.map_err(|error| damaged(seq, &error.to_string()))?;
+        let recorded = recorded.map_err(|error| unreadable_entry(seq, &error.to_string()))?;
         if let RecordedEntry::Open(approved) = &recorded {
             self.sent.insert(approved.intent(), line.received);
             self.decided.insert(approved.intent(), read_decision(seq, line)?);
@@ -208,8 +212,8 @@ impl RecoveredState {
         let reservations = Reservations::new(session);
         session.recall(&recorded);
         self.book.recall(&recorded);
-        let released = reservations.released(session, &self.book);
-        self.wallet.record_event_balance(session.ledger().free(), released, line.received);
+        let released = reservations.released_stake(session, &self.book);
+        self.wallet.record_event_balance(session.ledger().free_balance(), released, line.received);
         Ok(())
     }
 
@@ -290,7 +294,8 @@ fn read_decision(seq: u64, line: &Line) -> Result<IntentDecision> {
     struct BotRef {
         bot: usize,
     }
-    let found: BotRef = serde_json::from_str(&line.body).map_err(|error| damaged(seq, &error.to_string()))?;
+    let found: BotRef =
+        serde_json::from_str(&line.body).map_err(|error| unreadable_entry(seq, &error.to_string()))?;
     Ok(IntentDecision { run: line.run, seq, bot: found.bot, at: line.received })
 }
 
@@ -307,10 +312,10 @@ async fn first_run(reader: &mut Reader) -> Result<Option<StoredLine>> {
 }
 
 fn read_header(seq: u64, line: &Line) -> Result<Header> {
-    serde_json::from_str(&line.body).map_err(|error| damaged(seq, &error.to_string()))
+    serde_json::from_str(&line.body).map_err(|error| unreadable_entry(seq, &error.to_string()))
 }
 
-fn damaged(seq: u64, problem: &str) -> RuntimeError {
+fn unreadable_entry(seq: u64, problem: &str) -> RuntimeError {
     RuntimeError::UnreadableEntry { seq, problem: problem.to_owned() }
 }
 

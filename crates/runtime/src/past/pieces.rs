@@ -90,7 +90,7 @@ impl PreviousSettings {
         let Some(own) = own.and_then(|own| serde_json::from_value::<SessionSettings>(own).ok()) else {
             return unknown("the settings of the previous run cannot be read");
         };
-        if !Fingerprints::new(&own)?.has(settings) {
+        if !Fingerprints::new(&own)?.matches(settings) {
             return unknown("these are not the settings of the previous run");
         }
         Ok(Ok(Self { settings: own, headers }))
@@ -139,7 +139,7 @@ impl<'a> SnapshotReader<'a> {
                 self.renumber(&mut whole.gain);
                 let previous = whole.gain.previous;
                 whole.decoder = whole.decoder.take().map(|decoder| match &self.numbers {
-                    Some(numbers) => decoder.with_numbers(numbers),
+                    Some(numbers) => decoder.renumbered(numbers),
                     None => decoder,
                 });
                 self.names = self.names.take().filter(|_| previous.is_some());
@@ -173,7 +173,7 @@ impl<'a> SnapshotReader<'a> {
 
     fn restore_session(&mut self, whole: &WholeSnapshot) -> Result<Session, Flaw> {
         let mut session = Session::without_strategies(self.settings).map_err(|error| error.to_string())?;
-        if self.fingerprints.has(&whole.settings) {
+        if self.fingerprints.matches(&whole.settings) {
             self.before = None;
             session.restore(whole.session.clone()).map_err(|error| error.to_string())?;
             return Ok(session);
@@ -196,10 +196,8 @@ impl<'a> SnapshotReader<'a> {
 
     fn renumber(&mut self, gain: &mut SnapshotDelta) {
         if let Some(numbers) = &self.numbers {
-            gain.intents = std::mem::take(&mut gain.intents)
-                .into_iter()
-                .map(|kept| kept.with_numbers(numbers))
-                .collect();
+            gain.intents =
+                std::mem::take(&mut gain.intents).into_iter().map(|kept| kept.renumbered(numbers)).collect();
         }
         let symbols = gain.intents.iter().map(|intent| intent.row().approved.symbol());
         self.last_symbol = symbols.chain(self.last_symbol).max();
@@ -218,7 +216,7 @@ impl<'a> SnapshotReader<'a> {
         let (whole, mut session) = self.whole.ok_or("the snapshot has no state")?;
         let (mut past, mut reasons) = (RecoveredState::default(), JournalDecoder::default());
         let may_lack = self.filter.is_some();
-        past.old = self.filter.map(EvictionFilter::finish).unwrap_or_default();
+        past.evicted = self.filter.map(EvictionFilter::finish).unwrap_or_default();
         for part in self.parts.into_iter().rev() {
             part.restore_into(&mut past, &mut reasons, may_lack)?;
         }
@@ -234,11 +232,11 @@ impl<'a> SnapshotReader<'a> {
         if next != session.next_intent().number() {
             return Err("the snapshot's intents do not match its state".to_owned());
         }
-        if past.book.rows().len() as u64 + past.old.count + 1 != next {
+        if past.book.rows().len() as u64 + past.evicted.count + 1 != next {
             return Err("an intent is missing".to_owned());
         }
         if let (Some(_), Some(symbol)) = (&self.before, self.last_symbol) {
-            session.make_room_for(symbol);
+            session.allocate_trade_counts(symbol);
         }
         (past.wallet, past.is_halted) = (whole.wallet, whole.is_halted);
         (past.runs, past.began, past.wallet_line) = (whole.runs, whole.began, whole.wallet_line);

@@ -1,6 +1,6 @@
 //! Serialized format of the snapshots that a journal fold creates.
 
-use super::{IntentDecision, RecoveredState, damaged};
+use super::{IntentDecision, RecoveredState, unreadable_entry};
 use crate::audit::WalletAudit;
 use crate::error::Result;
 use candlewick_engine::{
@@ -91,8 +91,8 @@ impl StoredIntent {
         self.kept.row()
     }
 
-    pub(super) fn with_numbers(self, numbers: &Renumbering) -> Self {
-        Self { kept: self.kept.with_numbers(numbers), ..self }
+    pub(super) fn renumbered(self, numbers: &Renumbering) -> Self {
+        Self { kept: self.kept.renumbered(numbers), ..self }
     }
 
     fn new(past: &RecoveredState, intent: IntentId) -> Option<Self> {
@@ -145,7 +145,7 @@ impl WrittenParts {
         serde_json::to_string(&Piece::SnapshotPart(gain))
     }
 
-    pub(super) fn build_whole(
+    pub(super) fn build_full_snapshot(
         &self,
         past: &RecoveredState,
         (settings, session, decoder): (&str, &Session, Option<&JournalDecoder>),
@@ -254,12 +254,12 @@ pub(super) struct Fingerprints {
 
 impl Fingerprints {
     pub(super) fn new(settings: &SessionSettings) -> Result<Self> {
-        let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
+        let unreadable = |error: serde_json::Error| unreadable_entry(0, &error.to_string());
         let own = settings.fingerprint().map_err(unreadable)?;
         Ok(Self { own, earlier: settings.earlier_fingerprint().map_err(unreadable)? })
     }
 
-    pub(super) fn has(&self, fingerprint: &str) -> bool {
+    pub(super) fn matches(&self, fingerprint: &str) -> bool {
         fingerprint == self.own || fingerprint == self.earlier
     }
 }

@@ -73,7 +73,7 @@ impl TablesToCheck {
     }
 
     fn row(&self, (intent, seq): (&u64, &u64), past: &RecoveredState) -> Option<IntentRecord> {
-        past.record(*intent, *seq, self.names.get(&past.run_of_intent(*intent)?)?)
+        past.intent_record(*intent, *seq, self.names.get(&past.run_of_intent(*intent)?)?)
     }
 
     pub(super) fn finish(self) -> Result<TablesCheck> {
@@ -111,7 +111,7 @@ impl IntentRows for RecoveredState {
         read_run_names(header)
     }
 
-    fn record(&self, intent: u64, seq: u64, names: &RunNames) -> Option<IntentRecord> {
+    fn intent_record(&self, intent: u64, seq: u64, names: &RunNames) -> Option<IntentRecord> {
         let id = IntentId::new(intent);
         let (row, decided) = (self.book.row(id)?, self.decided.get(&id)?);
         let (bot, symbol) = names.bots.get(decided.bot).cloned()?;

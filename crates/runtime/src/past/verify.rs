@@ -23,7 +23,7 @@ pub struct JournalCheck {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotCheck {
-    pub sound: u64,
+    pub verified: u64,
     /// Number of snapshots whose content could not be verified, by reason. Their hashes were verified.
     pub not_checked: BTreeMap<String, u64>,
 }
@@ -107,7 +107,7 @@ impl Checks {
             // A part does not name its settings, so each fold is tried. The snapshot after it reveals a mismatch.
             for fold in self.folds.values_mut() {
                 if rebuilds_piece(fold, &self.saved_parts, stored) {
-                    let mut written = fold.written_mut().clone();
+                    let mut written = fold.written_parts_mut().clone();
                     written.previous = Some(stored.head());
                     let part = self.saved_parts.entry(stored.seq);
                     let part = part.or_insert(SavedPart { written, names: Vec::new() });
@@ -131,7 +131,7 @@ impl Checks {
             return self.count_unchecked(why.to_owned());
         };
         if rebuilds_piece(fold, &self.saved_parts, stored) {
-            self.found.sound += 1;
+            self.found.verified += 1;
         } else {
             self.fault = Some(RuntimeError::WrongSnapshot { seq: stored.seq });
         }
@@ -150,7 +150,7 @@ struct SavedPart {
 fn rebuilds_piece(fold: &mut JournalFold, parts: &BTreeMap<u64, SavedPart>, stored: &StoredLine) -> bool {
     let body = &stored.line.body;
     let Some(written) = parts_before(fold, parts, body) else { return false };
-    *fold.written_mut() = written;
+    *fold.written_parts_mut() = written;
     fold.rebuild_piece(body).is_some_and(|expected| expected == *body)
 }
 

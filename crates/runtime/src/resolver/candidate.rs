@@ -1,7 +1,7 @@
 //! Compares trades at the venue with the order of an intent.
 
 use super::Doubt;
-use candlewick_broker::{OpenOrder, Reported, TradeReport};
+use candlewick_broker::{Reported, TradeOrder, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
 /// Tolerance for creation times, which replace missing request times. The venue may truncate them to seconds.
@@ -34,7 +34,7 @@ pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Ma
 
 /// Returns whether symbol, account and time match the order, but the amount, direction or expiry differs.
 pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
-    is_departure_within(doubt, report, doubt.span(uncertainty))
+    is_departure_within(doubt, report, doubt.arrival_window(uncertainty))
 }
 
 pub(super) fn is_departure_within(doubt: &Doubt, report: &TradeReport, window: Window) -> bool {
@@ -53,7 +53,7 @@ pub(crate) fn states_all_terms(report: &TradeReport) -> bool {
     direction.is_some() && duration.is_some() && report.amount.is_some()
 }
 
-pub(crate) fn compare_terms(order: &OpenOrder, report: &TradeReport) -> Match {
+pub(crate) fn compare_terms(order: &TradeOrder, report: &TradeReport) -> Match {
     let respects = [
         compare_value(report.symbol.as_deref(), &order.symbol.as_str()),
         compare_reported(report.direction.as_ref(), &order.direction),
@@ -87,12 +87,12 @@ fn compare_expiration(reported: Option<&Reported<ExpirationType>>, wanted: Expir
     compare_value(reported, &wanted.as_str())
 }
 
-fn compare_time(report: &TradeReport, order: &OpenOrder, window: Window) -> Match {
+fn compare_time(report: &TradeReport, order: &TradeOrder, window: Window) -> Match {
     let Some((earliest, latest)) = request_span(report, order) else { return Match::Unclear };
     if latest >= window.from && earliest <= window.until { Match::Same } else { Match::Different }
 }
 
-fn request_span(report: &TradeReport, order: &OpenOrder) -> Option<(Millis, Millis)> {
+fn request_span(report: &TradeReport, order: &TradeOrder) -> Option<(Millis, Millis)> {
     let open_wait = match order.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::CandleClose => OPEN_TOLERANCE,
         ExpirationType::NextCandle => order.close_type.duration() + OPEN_TOLERANCE,

@@ -13,7 +13,7 @@ pub(crate) struct ClaimedTrades {
     old: BTreeSet<u64>,
     order: VecDeque<(u64, Millis)>,
     /// Latest end time of the trades whose ids were dropped for lack of space. `None` if no id was dropped.
-    pub(crate) unknown_until: Option<Millis>,
+    pub(crate) dropped_until: Option<Millis>,
 }
 
 impl ClaimedTrades {
@@ -44,13 +44,13 @@ impl ClaimedTrades {
         while self.order.len() > most {
             let Some((hash, ended)) = self.order.pop_front() else { return };
             self.old.remove(&hash);
-            self.unknown_until = self.unknown_until.max(Some(ended));
+            self.dropped_until = self.dropped_until.max(Some(ended));
         }
     }
 
     pub(crate) fn insert_older(&mut self, venue_id: &str, ended: Millis) {
         if self.order.len() >= MAX_OLD_TRADES {
-            self.unknown_until = self.unknown_until.max(Some(ended));
+            self.dropped_until = self.dropped_until.max(Some(ended));
         } else if self.old.insert(hash_id(venue_id)) {
             self.order.push_front((hash_id(venue_id), ended));
         }
@@ -78,20 +78,20 @@ mod tests {
         claimed.move_to_old("a", at(7));
         claimed.move_to_old("a", at(9));
         let known = |claimed: &ClaimedTrades| ["a", "b", "c", "d"].map(|id| claimed.contains(id));
-        assert_eq!((known(&claimed), claimed.unknown_until), ([true, true, true, false], None));
+        assert_eq!((known(&claimed), claimed.dropped_until), ([true, true, true, false], None));
         assert_eq!((claimed.young_len(), claimed.order.len()), (2, 1), "an old id is stored only as a hash");
         claimed.young.clear();
         claimed.add_old("b", at(5), 2);
         claimed.add_old("c", at(6), 2);
         assert_eq!(known(&claimed), [false, true, true, false]);
-        assert_eq!(claimed.unknown_until, Some(at(7)));
+        assert_eq!(claimed.dropped_until, Some(at(7)));
         claimed.add_old("d", at(8), 2);
-        assert_eq!((known(&claimed), claimed.unknown_until), ([false, false, true, true], Some(at(7))));
+        assert_eq!((known(&claimed), claimed.dropped_until), ([false, false, true, true], Some(at(7))));
         let mut claimed = ClaimedTrades::default();
         for (id, ended) in [("c", 9), ("b", 8), ("a", 7)] {
             claimed.insert_older(id, at(ended));
         }
         claimed.add_old("d", at(10), 2);
-        assert_eq!((known(&claimed), claimed.unknown_until), ([false, false, true, true], Some(at(8))));
+        assert_eq!((known(&claimed), claimed.dropped_until), ([false, false, true, true], Some(at(8))));
     }
 }

@@ -5,7 +5,7 @@ use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
 use super::doubt::{MAX_ARRIVAL_DELAY, TIMESTAMP_TOLERANCE};
 use super::{Doubt, EscalationReason, Resolver, ResolverContext, earliest_close};
-use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
+use candlewick_broker::{TradeListing, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ pub(crate) enum Conclusion {
     Wait,
     Adopt(Vec<(usize, usize)>),
     NotOpened(usize),
-    Ask(EscalationReason),
+    Escalate(EscalationReason),
     /// The venue lists one trade too many. The trade in this row may belong to one of these refused intents.
     Reinstate(Vec<IntentId>, usize),
     /// Settlements of other trades are missing. If `is_late` is true, the operator is notified.
@@ -29,9 +29,9 @@ pub(crate) struct Evidence<'a> {
     pub(crate) cases: &'a [Case],
     pub(crate) table: &'a CandidateTable<'a>,
     pub(crate) listing: &'a TradeListing,
-    pub(crate) known: &'a ResolverContext<'a>,
+    pub(crate) context: &'a ResolverContext<'a>,
     pub(crate) list_lag: Millis,
-    pub(crate) is_alone: bool,
+    pub(crate) has_no_foreign_trades: bool,
     pub(crate) now: Millis,
 }
 
@@ -66,20 +66,20 @@ impl Evidence<'_> {
         } else if group.rows.len() < group.intents.len() {
             escalate_if(is_due, EscalationReason::TooFewTrades { venue_ids })
         } else {
-            Conclusion::Ask(EscalationReason::TooManyTrades { venue_ids })
+            Conclusion::Escalate(EscalationReason::TooManyTrades { venue_ids })
         }
     }
 
     /// Handles a group with a trade that may belong to a refused intent. `None` if the group has no such trade.
     /// If it has more trades than intents, the refused intent returns to doubt. Otherwise the operator decides.
     fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
-        let refused = (self.known.refused, self.known.uncertainty);
+        let refused = (self.context.refused, self.context.uncertainty);
         let (intents, row) = find_rivals(self.table, group.rows.iter().copied(), refused)?;
         if group.rows.len() > group.intents.len() {
             return Some(Conclusion::Reinstate(intents, row));
         }
         let venue_ids = self.table.ids(&group.rows);
-        Some(Conclusion::Ask(EscalationReason::MayBeRefused { venue_ids, intents }))
+        Some(Conclusion::Escalate(EscalationReason::MayBeRefused { venue_ids, intents }))
     }
 
     /// Handles an intent without a matching trade. After the deadline, adopts a trade with different terms if it is the
@@ -93,15 +93,15 @@ impl Evidence<'_> {
         let is_absent = self.listing.is_complete && case.is_absent_twice(case.deadline(self.list_lag));
         let departures = &self.table.departures[intent];
         if is_absent && !departures.is_empty() {
-            return match self.table.only_departure(intent).filter(|_| self.is_alone) {
+            return match self.table.only_departure(intent).filter(|_| self.has_no_foreign_trades) {
                 Some(row) => Conclusion::Adopt(vec![(intent, row)]),
-                None => {
-                    Conclusion::Ask(EscalationReason::OtherTrades { venue_ids: self.table.ids(departures) })
-                }
+                None => Conclusion::Escalate(EscalationReason::OtherTrades {
+                    venue_ids: self.table.ids(departures),
+                }),
             };
         }
         let is_late = case.is_late(self.list_lag, self.now);
-        let why = match self.known.wallet {
+        let why = match self.context.wallet {
             _ if !is_absent => self.unstable_reason(&BTreeSet::from([intent])),
             None => EscalationReason::WalletUnknown,
             Some(_) if case.is_stake_taken => EscalationReason::StakeTaken,
@@ -116,9 +116,9 @@ impl Evidence<'_> {
 
     /// Returns whether the venue may have paid out an unbooked trade. This could hide that a stake is missing.
     fn has_unknown_pay(&self, intent: usize) -> bool {
-        let now = self.now + self.known.uncertainty;
+        let now = self.now + self.context.uncertainty;
         let may_be_over = |doubt: &Doubt| {
-            let OpenOrder { close_type, expiration_type, .. } = doubt.order;
+            let TradeOrder { close_type, expiration_type, .. } = doubt.order;
             earliest_close(doubt.sent, Expiry { close_type, expiration_type }) <= now
         };
         let is_over = |other: usize, row: &TradeReport| {
@@ -128,8 +128,8 @@ impl Evidence<'_> {
         let may_be_paid =
             |other: usize| self.table.possible[other].iter().any(|row| is_over(other, self.table.rows[*row]));
         let mut others = (0..self.cases.len()).filter(|other| *other != intent);
-        self.known.has_unknown_payment
-            || self.known.in_flight.iter().any(may_be_over)
+        self.context.has_unknown_payment
+            || self.context.in_flight.iter().any(may_be_over)
             || others.any(may_be_paid)
     }
 
@@ -138,9 +138,9 @@ impl Evidence<'_> {
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
-        self.known.is_ledger_stable
+        self.context.is_ledger_stable
             && self
-                .known
+                .context
                 .wallet
                 .filter(is_sound)
                 .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).unspent < doubt.stake)
@@ -156,19 +156,19 @@ impl Evidence<'_> {
             match case.stage {
                 Stage::InDoubt if is_listed => {}
                 Stage::InDoubt => reserved.uncertain.push(stake),
-                Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
+                Stage::NotOpened { .. } if !self.context.reserved.contains(&case.doubt.intent) => {}
                 // The venue lists a trade, so the stake may have left the wallet after all.
                 Stage::NotOpened { .. } if is_listed => reserved.uncertain.push(stake),
                 Stage::NotOpened { .. } => reserved.unspent += stake,
             }
         }
-        reserved.uncertain.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));
+        reserved.uncertain.extend(self.context.in_flight.iter().map(|doubt| doubt.stake));
         reserved
     }
 
     fn unstable_reason(&self, intents: &BTreeSet<usize>) -> EscalationReason {
         let seen: BTreeSet<&String> = intents.iter().flat_map(|index| &self.cases[*index].seen_ids).collect();
-        let is_free = |id: &&String| !self.known.claimed.contains(id);
+        let is_free = |id: &&String| !self.context.claimed.contains(id);
         EscalationReason::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
     }
 
@@ -178,7 +178,7 @@ impl Evidence<'_> {
 }
 
 fn escalate_if(is_due: bool, why: EscalationReason) -> Conclusion {
-    if is_due { Conclusion::Ask(why) } else { Conclusion::Wait }
+    if is_due { Conclusion::Escalate(why) } else { Conclusion::Wait }
 }
 
 /// Minimum assumed travel time of a request, because the time in the venue's answer may be too early.
@@ -239,7 +239,7 @@ pub(crate) const MAX_SUBSET_SUMS: usize = 4_096;
 pub(crate) struct WalletView {
     pub(crate) balance: Money,
     /// Expected balance if every intent in doubt opened a trade: the ledger's free balance, without their stakes.
-    pub(crate) explained_without_doubts: Money,
+    pub(crate) expected_balance: Money,
 }
 
 /// Stakes that are deducted from the ledger's free balance, but may still be in the wallet.
@@ -251,7 +251,7 @@ pub(crate) struct ReservedStakes {
 
 impl WalletView {
     pub(crate) fn surplus(&self) -> Money {
-        self.balance - self.explained_without_doubts
+        self.balance - self.expected_balance
     }
 
     /// Returns whether the balance can be explained without this trade, but not with it.
@@ -311,7 +311,7 @@ mod tests {
 
     fn check(balance: i64, stake: i64, unspent: i64, maybe: &[i64], expected: bool) {
         let minor = Money::from_minor;
-        let view = WalletView { balance: minor(balance), explained_without_doubts: minor(50_000) };
+        let view = WalletView { balance: minor(balance), expected_balance: minor(50_000) };
         let others =
             ReservedStakes { unspent: minor(unspent), uncertain: maybe.iter().copied().map(minor).collect() };
         assert_eq!(view.proves_not_opened(minor(stake), &others), expected, "{balance} {maybe:?}");

@@ -1,7 +1,7 @@
 //! Intents in doubt: their deadlines, and their possible resolutions after a poll of the trade list.
 
 use super::candidate::Window;
-use candlewick_broker::{OpenOrder, TradeReport};
+use candlewick_broker::{TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScale};
 
@@ -29,7 +29,7 @@ pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doubt {
     pub(crate) intent: IntentId,
-    pub(crate) order: OpenOrder,
+    pub(crate) order: TradeOrder,
     pub(crate) stake: Money,
     /// Earliest time at which the request may have been sent.
     pub(crate) sent: Millis,
@@ -65,7 +65,7 @@ impl Doubt {
         self.expected_close_latest + list_lag
     }
 
-    pub(crate) fn span(&self, uncertainty: Millis) -> Window {
+    pub(crate) fn arrival_window(&self, uncertainty: Millis) -> Window {
         self.window(uncertainty, self.latest_arrival() + uncertainty)
     }
 
@@ -224,7 +224,7 @@ mod tests {
         let (uncertainty, until) = (Millis::new(300), Millis::new(199_000));
         assert_eq!(doubt.window(uncertainty, until), Window { from: Millis::new(98_700), until });
         let span = Window { from: Millis::new(98_700), until: Millis::new(140_300) };
-        assert_eq!(doubt.span(uncertainty), span);
+        assert_eq!(doubt.arrival_window(uncertainty), span);
         assert_eq!(doubt.reserved_until(LAG), Millis::new(321_000));
         let latest = latest_close(Millis::from_seconds(110), "05:00".parse().unwrap());
         assert_eq!(latest, Millis::from_seconds(110 + 30 + 600));

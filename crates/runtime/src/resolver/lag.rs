@@ -11,7 +11,7 @@ pub(crate) const MAX_LIST_LAG: Millis = Millis::from_seconds(600);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcceptedTrade<'a> {
     pub(crate) id: &'a str,
-    pub(crate) at: Millis,
+    pub(crate) accepted_at: Millis,
     /// Whether the venue has reported the trade's result. A result proves that the trade exists.
     pub(crate) is_settled: bool,
 }
@@ -35,7 +35,7 @@ impl LagMeter {
         self.setting.max(self.longest * 2)
     }
 
-    pub(crate) fn take<'a>(
+    pub(crate) fn record_listing<'a>(
         &mut self,
         listing: &TradeListing,
         accepted: impl IntoIterator<Item = AcceptedTrade<'a>>,
@@ -45,7 +45,7 @@ impl LagMeter {
         }
         let listed: BTreeSet<&str> = listing.trades.iter().map(|trade| trade.id.as_str()).collect();
         let mut missing = BTreeMap::new();
-        for AcceptedTrade { id, at, is_settled } in accepted {
+        for AcceptedTrade { id, accepted_at: at, is_settled } in accepted {
             if !listed.contains(id) {
                 // An answer may name a trade that does not exist, so an unsettled trade may never appear.
                 let lag = listing.began - at;
@@ -77,14 +77,14 @@ mod tests {
     use crate::resolver::testing;
 
     const fn open(id: &str, at: i64) -> AcceptedTrade<'_> {
-        AcceptedTrade { id, at: Millis::new(at), is_settled: false }
+        AcceptedTrade { id, accepted_at: Millis::new(at), is_settled: false }
     }
 
     fn allowances<const N: usize>(looks: [(i64, &[&str]); N], accepted: &[AcceptedTrade<'_>]) -> [i64; N] {
         let mut meter = LagMeter::new(Millis::from_seconds(120));
         looks.map(|(at, ids)| {
             let trades = ids.iter().map(|id| testing::report(id, Millis::ZERO)).collect();
-            meter.take(&testing::listing(at, trades), accepted.iter().copied());
+            meter.record_listing(&testing::listing(at, trades), accepted.iter().copied());
             meter.allowance().get()
         })
     }
@@ -96,7 +96,7 @@ mod tests {
         // An incomplete list does not prove a lag.
         let mut meter = LagMeter::new(Millis::ZERO);
         let listing = TradeListing { is_complete: false, ..testing::listing(9_000, Vec::new()) };
-        meter.take(&listing, [settled]);
+        meter.record_listing(&listing, [settled]);
         assert_eq!(meter.allowance(), Millis::ZERO);
     }
 

@@ -109,7 +109,8 @@ impl Resolver {
     ) -> Option<IntentId> {
         let anywhere = TradeReport { account: None, ..report.clone() };
         let is_match = |doubt: &Doubt| {
-            let is_match = candidate::compare(doubt, &anywhere, doubt.span(uncertainty)) != Match::Different;
+            let is_match =
+                candidate::compare(doubt, &anywhere, doubt.arrival_window(uncertainty)) != Match::Different;
             is_match || candidate::is_departure(doubt, &anywhere, uncertainty)
         };
         let mut doubts = self.cases.iter().map(|case| &case.doubt);
@@ -139,7 +140,7 @@ impl Resolver {
     }
 
     pub(crate) fn is_searching(&self) -> bool {
-        self.cases.iter().any(Case::is_searched)
+        self.cases.iter().any(Case::is_search_active)
     }
 
     /// Records the start of a poll. Pass the result to [`Self::take_listing`] even if the poll failed.
@@ -165,8 +166,15 @@ impl Resolver {
             case.departures.extend(table.unclear_ids(intent));
         }
         let is_alone = self.reported.is_empty();
-        let evidence =
-            Evidence { cases: &self.cases, table: &table, listing, known, list_lag, is_alone, now };
+        let evidence = Evidence {
+            cases: &self.cases,
+            table: &table,
+            listing,
+            context: known,
+            list_lag,
+            has_no_foreign_trades: is_alone,
+            now,
+        };
         let conclusions: Vec<_> =
             table.groups().into_iter().map(|group| (evidence.conclude(&group), group)).collect();
         let taken: Vec<usize> = (0..self.cases.len()).filter(|id| evidence.shows_stake_taken(*id)).collect();
@@ -264,7 +272,7 @@ impl Resolver {
                 let reserved_until = case.give_up(self.lag.allowance());
                 resolutions.push(Resolution::NotOpened { intent: case.doubt.intent, reserved_until });
             }
-            Conclusion::Ask(why) => self.escalate(&why, group, resolutions),
+            Conclusion::Escalate(why) => self.escalate(&why, group, resolutions),
             Conclusion::Reinstate(intents, row) => {
                 let report = Box::new(table.rows[row].clone());
                 resolutions.push(Resolution::Reinstate { intents, report });
@@ -293,7 +301,7 @@ impl Resolver {
     fn adopt(&mut self, intent: usize, report: &TradeReport) -> Resolution {
         let case = &self.cases[intent];
         self.assigned.insert(report.id.clone());
-        if let Some(missing) = case.last_missing {
+        if let Some(missing) = case.last_missing_at {
             self.lag.record_found_trade(report, missing);
         }
         let (intent, report) = (case.doubt.intent, Box::new(report.clone()));
@@ -313,7 +321,7 @@ impl Resolver {
         // Older trades may belong to intents that are no longer in memory. They were checked when they were new.
         let since = known
             .claimed
-            .unknown_until
+            .dropped_until
             .map_or(self.since, |until| self.since.max(until + MIN_CLOCK_UNCERTAINTY));
         for report in table.unowned_reports() {
             let is_ours = report.account.is_none_or(|account| account == self.account);

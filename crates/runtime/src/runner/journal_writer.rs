@@ -57,7 +57,7 @@ pub(crate) enum LeaseCheck {
 }
 
 pub(crate) struct SaveReport {
-    pub(crate) durable: Result<(), JournalError>,
+    pub(crate) save_result: Result<(), JournalError>,
     pub(crate) write_result: io::Result<()>,
     pub(crate) took: Duration,
 }
@@ -99,16 +99,16 @@ impl JournalWriter {
     }
 
     /// Checks that this process still holds the lease, by writing to the journal again.
-    pub(crate) async fn confirm(&mut self) -> LeaseCheck {
+    pub(crate) async fn confirm_lease(&mut self) -> LeaseCheck {
         self.hurry_snapshot().await;
         let is_away = matches!(self.slot, JournalSlot::Away(_));
         let earlier = if is_away { Some(self.wait_for_save().await) } else { None };
         self.make_durable();
-        let SaveReport { durable, write_result, took } = self.wait_for_save().await;
+        let SaveReport { save_result: durable, write_result, took } = self.wait_for_save().await;
         match earlier {
             None => LeaseCheck::Here(durable),
             Some(earlier) => LeaseCheck::Returned(SaveReport {
-                durable: earlier.durable.and(durable),
+                save_result: earlier.save_result.and(durable),
                 write_result: earlier.write_result.and(write_result),
                 took: earlier.took + took,
             }),
@@ -172,7 +172,7 @@ impl JournalWriter {
         let (journal, durable, took) = away.await;
         self.slot = JournalSlot::Here(journal);
         let write_result = std::mem::replace(&mut self.write_result, Ok(())).and(self.flush_queue());
-        SaveReport { durable, write_result, took }
+        SaveReport { save_result: durable, write_result, took }
     }
 
     fn flush_queue(&mut self) -> io::Result<()> {
@@ -291,7 +291,7 @@ mod tests {
             Ok(())
         }
 
-        fn pending(&self) -> usize {
+        fn pending_count(&self) -> usize {
             0
         }
 
@@ -335,7 +335,7 @@ mod tests {
             let (before, wanted) = (kept.load(Ordering::Relaxed), Instant::now());
             writer.make_durable();
             let returned = writer.wait_for_save().await;
-            assert!(returned.durable.is_ok() && wanted.elapsed() <= PIECE, "{:?}", wanted.elapsed());
+            assert!(returned.save_result.is_ok() && wanted.elapsed() <= PIECE, "{:?}", wanted.elapsed());
             assert!(kept.load(Ordering::Relaxed) <= before + 1);
             let closed = Instant::now();
             writer.write_snapshot_piece(false).await;

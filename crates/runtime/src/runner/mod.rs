@@ -10,11 +10,11 @@ mod watchers;
 pub(crate) use requests::{LIST_DEADLINE, within_deadline};
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
-use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finished, Input, RunResult};
+use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, FinishedRun, Input, RunResult};
 use crate::notice::Observer;
 use crate::past::RecoveredState;
 use crate::reload::SettingsReader;
-use crate::{ConnectedAccount, RuntimeError, RuntimeSettings, StopReason, Watcher};
+use crate::{ConnectedAccount, NoticeSender, RuntimeError, RuntimeSettings, StopReason};
 use candlewick_broker::clock::{BootClock, Clock, Hold};
 use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{BotSettings, Header, Session};
@@ -94,7 +94,7 @@ impl Runner {
 
     #[must_use]
     pub fn with_settings_reader(mut self, reader: SettingsReader) -> Self {
-        self.requests.read_settings_with(reader);
+        self.requests.set_settings_reader(reader);
         self
     }
 
@@ -110,7 +110,7 @@ impl Runner {
         mut self,
         mut stop: mpsc::Receiver<StopReason>,
         mut orders: mpsc::Receiver<ControlRequest>,
-    ) -> Result<Finished, RuntimeError> {
+    ) -> Result<FinishedRun, RuntimeError> {
         let clock = Arc::clone(&self.clock);
         let mut hold = clock.hold();
         let mut renewal =
@@ -168,7 +168,7 @@ impl Runner {
             if behind > Millis::ZERO {
                 self.feed(Input::ClockMoved(behind)).await;
             } else if let Some(absence) = absence.filter(|_| !self.clock.is_virtual()) {
-                self.feed(Input::Absent(absence)).await;
+                self.feed(Input::ProcessSuspended(absence)).await;
             }
         }
     }
@@ -193,14 +193,15 @@ impl Runner {
     /// Confirms the lease after a suspension, because another process may have taken it. Without it, no trade opens.
     async fn confirm_lease(&mut self, next: NextEvent) -> NextEvent {
         tracing::debug!("this process was suspended: confirming the journal lease");
-        let confirmed = self.journal.confirm().await;
+        let confirmed = self.journal.confirm_lease().await;
         // The time that the confirmation took does not count as a suspension.
         self.sleep.reset();
         match (next, confirmed) {
             // The earlier result is outdated, so the result of the confirmation is included.
-            (NextEvent::Journal(returned), LeaseCheck::Here(confirmed)) => {
-                NextEvent::Journal(SaveReport { durable: returned.durable.and(confirmed), ..returned })
-            }
+            (NextEvent::Journal(returned), LeaseCheck::Here(confirmed)) => NextEvent::Journal(SaveReport {
+                save_result: returned.save_result.and(confirmed),
+                ..returned
+            }),
             (next, LeaseCheck::Here(Ok(()))) => next,
             (next, LeaseCheck::Here(Err(error))) => {
                 self.feed(Input::Durable(Err(error))).await;
@@ -243,7 +244,7 @@ impl Runner {
     }
 
     async fn feed_order(&mut self, request: ControlRequest) {
-        match self.orders.take(request) {
+        match self.orders.register(request) {
             Arrival::New(id, order) => {
                 if order == ControlOrder::Resume {
                     // The operator considers the token valid. The next answer of the venue will show whether it is.
@@ -252,7 +253,7 @@ impl Runner {
                 }
                 self.feed(Input::Order(id, order)).await;
             }
-            Arrival::UnderWay | Arrival::Left => {}
+            Arrival::UnderWay | Arrival::Abandoned => {}
             Arrival::Answered(token, answer) => self.journal_answer(token, &answer),
         }
     }
@@ -265,7 +266,7 @@ impl Runner {
     }
 
     async fn feed_save_report(&mut self, returned: SaveReport) {
-        let SaveReport { durable, write_result, .. } = self.watchers.on_written(returned);
+        let SaveReport { save_result: durable, write_result, .. } = self.watchers.on_written(returned);
         if let Err(error) = write_result {
             tracing::warn!(%error, "the journal rejected an entry");
             self.feed(Input::EntryRefused).await;
@@ -283,7 +284,7 @@ impl Runner {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
             let mut commands = std::mem::take(&mut self.commands);
-            self.coordinator.on(input, self.clock.now(), &mut commands);
+            self.coordinator.on_input(input, self.clock.now(), &mut commands);
             for command in commands.drain(..) {
                 self.carry_out(command, &mut inputs).await;
             }
@@ -295,9 +296,9 @@ impl Runner {
         match command {
             Command::Ask(question) => {
                 let priority = self.coordinator.priority(&question);
-                self.requests.ask(question, priority);
+                self.requests.start_request(question, priority);
             }
-            Command::Send(open) => self.requests.send(open),
+            Command::Send(open) => self.requests.start_open(open),
             Command::Record(entry) => {
                 if let Err(error) = self.journal.record(entry) {
                     tracing::warn!(%error, "the journal rejected an entry");
@@ -309,7 +310,8 @@ impl Runner {
                 self.journal.make_durable();
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
                     let returned = self.journal.wait_for_save().await;
-                    let SaveReport { durable, write_result, .. } = self.watchers.on_written(returned);
+                    let SaveReport { save_result: durable, write_result, .. } =
+                        self.watchers.on_written(returned);
                     inputs.extend(write_result.is_err().then_some(Input::EntryRefused));
                     // Events that were frozen during the save continue now.
                     inputs.extend([Input::Durable(durable), Input::Time]);
@@ -344,7 +346,7 @@ impl Runner {
         if dropped_prices > 0 {
             tracing::warn!(dropped_prices, "streamed prices were dropped because they arrived too fast");
         }
-        result.map(|finished| Finished { dropped_notices: self.watchers.dropped(), ..finished })
+        result.map(|finished| FinishedRun { dropped_notices: self.watchers.dropped(), ..finished })
     }
 }
 
@@ -363,7 +365,7 @@ pub struct RunnerParts {
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     pub unrecognised: Arc<UnrecognisedData>,
     pub token: Arc<TokenState>,
-    pub watchers: Vec<Watcher>,
+    pub watchers: Vec<NoticeSender>,
     pub until: Option<Millis>,
 }
 

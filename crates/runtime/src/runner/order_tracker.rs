@@ -1,7 +1,7 @@
 //! Executes each operator order only once, even if the order arrives by several routes.
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
-use crate::coordinator::OrderId;
+use crate::coordinator::ControlOrderId;
 use candlewick_journal::OrderToken;
 use std::collections::{HashMap, VecDeque};
 use tokio::sync::oneshot;
@@ -11,7 +11,7 @@ const MAX_REMEMBERED_ANSWERS: usize = 256;
 #[derive(Default)]
 pub(crate) struct OrderTracker {
     count: u64,
-    under_way: HashMap<OrderId, PendingOrder>,
+    under_way: HashMap<ControlOrderId, PendingOrder>,
     answered: VecDeque<(OrderToken, ControlAnswer)>,
 }
 
@@ -21,19 +21,19 @@ struct PendingOrder {
 }
 
 pub(crate) enum Arrival {
-    New(OrderId, ControlOrder),
+    New(ControlOrderId, ControlOrder),
     UnderWay,
     /// The sender of the signal has stopped waiting and assumes that the signal had no effect.
-    Left,
+    Abandoned,
     /// The order has already arrived by another route and was answered. The answer may not be in the journal yet.
     Answered(OrderToken, ControlAnswer),
 }
 
 impl OrderTracker {
-    pub(crate) fn take(&mut self, request: ControlRequest) -> Arrival {
+    pub(crate) fn register(&mut self, request: ControlRequest) -> Arrival {
         let ControlRequest { order, token, answer, .. } = request;
         if matches!(order, ControlOrder::Signal(_)) && answer.is_closed() {
-            return Arrival::Left;
+            return Arrival::Abandoned;
         }
         if let Some(token) = &token {
             let same = |under_way: &&mut PendingOrder| under_way.token.as_ref() == Some(token);
@@ -48,12 +48,12 @@ impl OrderTracker {
             }
         }
         self.count += 1;
-        let id = OrderId(self.count);
+        let id = ControlOrderId(self.count);
         self.under_way.insert(id, PendingOrder { token, waiting: vec![answer] });
         Arrival::New(id, order)
     }
 
-    pub(crate) fn answer(&mut self, id: OrderId, answer: &ControlAnswer) -> Option<OrderToken> {
+    pub(crate) fn answer(&mut self, id: ControlOrderId, answer: &ControlAnswer) -> Option<OrderToken> {
         let PendingOrder { token, waiting } = self.under_way.remove(&id)?;
         for asked in waiting {
             drop(asked.send(answer.clone()));
@@ -85,16 +85,16 @@ mod tests {
     fn order_sent_twice_runs_once_and_answers_both() {
         let (token, mut tracker) = (OrderToken::random().unwrap(), OrderTracker::default());
         let (by_socket, mut first) = request(Some(&token));
-        let Arrival::New(id, ControlOrder::Resume) = tracker.take(by_socket) else { panic!("it is new") };
+        let Arrival::New(id, ControlOrder::Resume) = tracker.register(by_socket) else { panic!("it is new") };
         let (by_journal, mut second) = request(Some(&token));
-        assert!(matches!(tracker.take(by_journal), Arrival::UnderWay));
+        assert!(matches!(tracker.register(by_journal), Arrival::UnderWay));
         assert_eq!(tracker.answer(id, &done()).as_ref(), Some(&token));
         assert_eq!((first.try_recv().unwrap(), second.try_recv().unwrap()), (done(), done()));
         let (again, mut third) = request(Some(&token));
-        let Arrival::Answered(known, answer) = tracker.take(again) else { panic!("it is answered") };
+        let Arrival::Answered(known, answer) = tracker.register(again) else { panic!("it is answered") };
         assert_eq!((known, answer, third.try_recv().unwrap()), (token, done(), done()));
         for token in [None, None, OrderToken::random().ok()] {
-            assert!(matches!(tracker.take(request(token.as_ref()).0), Arrival::New(..)));
+            assert!(matches!(tracker.register(request(token.as_ref()).0), Arrival::New(..)));
         }
     }
 }

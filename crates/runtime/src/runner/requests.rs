@@ -1,7 +1,7 @@
 //! Requests to the venue, and price subscriptions. Each request has its own task and a deadline.
 
 use crate::adoption;
-use crate::coordinator::{Answer, DurableOpen, RequestId, Streams, VenueRequest};
+use crate::coordinator::{Answer, DurableOpen, RequestId, StreamSupport, VenueRequest};
 use crate::notice::RequestKind;
 use crate::reload::{NewSettings, ReloadInput, SettingsReader};
 use candlewick_broker::clock::{Clock, Hold};
@@ -62,7 +62,7 @@ impl Requests {
         Self { ports, running: JoinSet::new(), asked: HashMap::new() }
     }
 
-    pub(crate) fn read_settings_with(&mut self, reader: SettingsReader) {
+    pub(crate) fn set_settings_reader(&mut self, reader: SettingsReader) {
         self.ports.settings = Some(reader);
     }
 
@@ -70,13 +70,13 @@ impl Requests {
         self.running.is_empty()
     }
 
-    pub(crate) fn ask(&mut self, question: VenueRequest, priority: Priority) {
+    pub(crate) fn start_request(&mut self, question: VenueRequest, priority: Priority) {
         let id = question.id();
         let task = self.running.spawn(with_priority(priority, perform_request(self.ports.clone(), question)));
         self.asked.insert(task.id(), (id, Instant::now()));
     }
 
-    pub(crate) fn send(&mut self, open: DurableOpen) {
+    pub(crate) fn start_open(&mut self, open: DurableOpen) {
         let id = RequestId::Open(open.intent());
         let task = self.running.spawn(send_open(Arc::clone(&self.ports.broker), open));
         self.asked.insert(task.id(), (id, Instant::now()));
@@ -126,10 +126,10 @@ async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response 
             let subscribed = tokio::time::timeout(REQUEST_DEADLINE, market.subscribe(&symbol)).await;
             match subscribed.unwrap_or_else(|_| Err(timeout_error())) {
                 Ok(Some(feed)) => {
-                    let answer = Answer::Subscription(id, Ok(Streams::Yes));
+                    let answer = Answer::Subscription(id, Ok(StreamSupport::Yes));
                     Response { feed: Some((id, feed)), ..answer.into() }
                 }
-                Ok(None) => Answer::Subscription(id, Ok(Streams::No)).into(),
+                Ok(None) => Answer::Subscription(id, Ok(StreamSupport::No)).into(),
                 Err(error) => Answer::Subscription(id, Err(error)).into(),
             }
         }
@@ -223,7 +223,7 @@ impl Feeds {
     }
 
     pub(crate) fn dropped(&self) -> u64 {
-        self.0.iter().map(|(_, feed)| feed.dropped()).sum()
+        self.0.iter().map(|(_, feed)| feed.dropped_prices()).sum()
     }
 
     /// Returns the next price of any symbol. `None` if the feed of the returned symbol has ended. The clock is held
@@ -263,8 +263,12 @@ mod tests {
             Err("read to its end".to_owned())
         });
         let reading = Arc::new(Mutex::new(()));
-        let standing =
-            || ReloadInput { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten_trades: 0 };
+        let standing = || ReloadInput {
+            free_balance: Money::ZERO,
+            payouts: Vec::new(),
+            rows: Vec::new(),
+            forgotten_trades: 0,
+        };
         let read =
             || tokio::spawn(read_settings(Some(Arc::clone(&reader)), Arc::clone(&reading), standing()));
         let problem = |read: Result<Result<Box<NewSettings>, String>, JoinError>| read.unwrap().unwrap_err();

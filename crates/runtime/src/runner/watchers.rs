@@ -3,7 +3,7 @@
 use super::journal_writer::SaveReport;
 use super::requests::Response;
 use crate::notice::Observer;
-use crate::{Funds, Notice, Overview, Watcher};
+use crate::{Funds, Notice, NoticeSender, Overview};
 use candlewick_broker::clock::BootClock;
 use candlewick_engine::IntentRow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const MAX_OVERVIEW_AGE: Duration = Duration::from_secs(1);
 const MIN_OVERVIEW_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(super) struct Watchers {
-    all: Vec<Watcher>,
+    all: Vec<NoticeSender>,
     observers: Vec<Arc<dyn Observer>>,
     clock: BootClock,
     shown: Option<Duration>,
@@ -22,7 +22,7 @@ pub(super) struct Watchers {
 }
 
 impl Watchers {
-    pub(super) fn new(all: Vec<Watcher>) -> Self {
+    pub(super) fn new(all: Vec<NoticeSender>) -> Self {
         Self { all, observers: Vec::new(), clock: BootClock::start(), shown: None, has_news: true }
     }
 
@@ -50,7 +50,7 @@ impl Watchers {
     }
 
     pub(super) fn send_overview(&mut self, overview: impl FnOnce() -> Overview) {
-        if !self.all.iter().any(Watcher::wants_overview) {
+        if !self.all.iter().any(NoticeSender::wants_overview) {
             return;
         }
         let now = self.clock.elapsed();
@@ -78,12 +78,12 @@ impl Watchers {
     }
 
     pub(super) fn on_written(&self, returned: SaveReport) -> SaveReport {
-        let (took, is_durable) = (returned.took, returned.durable.is_ok());
+        let (took, is_durable) = (returned.took, returned.save_result.is_ok());
         self.observers.iter().for_each(|observer| observer.on_written(took, is_durable));
         returned
     }
 
     pub(super) fn dropped(&self) -> u64 {
-        self.all.iter().map(Watcher::dropped).sum()
+        self.all.iter().map(NoticeSender::dropped_count).sum()
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn about(intent: IntentId) -> Vec<String> {
     kinds.iter().flat_map(|kind| [format!("{kind}{intent} "), format!("{kind}{intent}:")]).collect()
 }
 
-fn due_for_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Due> {
+fn due_for_terms(intent: IntentId, asked: &TradeOrder, report: &TradeReport) -> Vec<Due> {
     let is_other = |differs: Option<bool>| differs == Some(true);
     let direction = report.direction.as_ref().and_then(Reported::known);
     let duration = report.close_type.as_ref().and_then(Reported::known);
@@ -166,14 +166,14 @@ fn due_for_result(
     (outcome, profit): (Outcome, Decimal),
     trade: &Trade,
 ) -> Vec<Due> {
-    let profit = MoneyScale::default().rounded(profit).map_or(i64::MAX, Money::minor);
+    let profit = MoneyScale::default().convert_rounded(profit).map_or(i64::MAX, Money::minor);
     let is_possible = match outcome {
         Outcome::Won => (0..=trade.stake * MAX_STAKES).contains(&profit),
         Outcome::Lost => (-trade.stake..=0).contains(&profit),
         Outcome::Draw | Outcome::Cancelled => profit == 0,
     };
     let expected = trade.order.amount * payout / Decimal::ONE_HUNDRED;
-    let expected = MoneyScale::default().rounded(expected).map_or(i64::MAX, Money::minor);
+    let expected = MoneyScale::default().convert_rounded(expected).map_or(i64::MAX, Money::minor);
     let is_inexact = outcome == Outcome::Won && is_possible && profit != expected;
     let impossible = (!is_possible).then(|| Due::new(about(intent), &WRONG_PROFIT, true));
     let inexact = is_inexact.then(|| Due::new(about(intent), &[" give "], (profit - expected).abs() > 1));
@@ -217,7 +217,8 @@ fn due_for_rows(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
         let Some(report) = listing.trades.iter().find(|report| report.id == id.as_str()) else { continue };
         let differs = match report.progress.outcome() {
             Some(listed) => {
-                let profit = report.profit.and_then(|profit| MoneyScale::default().rounded(profit).ok());
+                let profit =
+                    report.profit.and_then(|profit| MoneyScale::default().convert_rounded(profit).ok());
                 listed != outcome || profit.is_some_and(|profit| profit != row.profit)
             }
             None => report.progress == Progress::Running && listing.began - at > MAX_LIST_LAG + MAX_OFFSET,

@@ -33,10 +33,10 @@ pub(crate) fn moment(url: &Url, name: &str) -> Millis {
     Millis::new(parsed(url, name))
 }
 
-pub(crate) fn read_order(body: &[u8]) -> OpenOrder {
+pub(crate) fn read_order(body: &[u8]) -> TradeOrder {
     let body: Value = serde_json::from_slice(body).unwrap();
     let text = |key: &str| body[key].as_str();
-    OpenOrder {
+    TradeOrder {
         symbol: text("symbol").unwrap().parse().unwrap(),
         direction: text("direction").unwrap().parse().unwrap(),
         amount: body["amount"].to_string().parse::<Decimal>().unwrap().normalize(),
@@ -113,7 +113,7 @@ pub(crate) fn short_record(report: &TradeReport) -> Value {
 }
 
 pub(crate) fn wallets(balances: &Balances) -> Value {
-    let record = |name: &WalletName, balance: Decimal| {
+    let record = |name: &WalletIdentity, balance: Decimal| {
         json!({
             "id": name.id, "type": name.type_name, "balance": number(balance), "userId": name.user,
             "currency": name.currency,
@@ -122,7 +122,7 @@ pub(crate) fn wallets(balances: &Balances) -> Value {
     let part = Decimal::from(5);
     let records = balances.wallets.iter().filter_map(|name| {
         let balance = balances.balance(name.account?)?;
-        let second = WalletName { id: format!("{}-2", name.id), ..name.clone() };
+        let second = WalletIdentity { id: format!("{}-2", name.id), ..name.clone() };
         Some([record(name, balance - part), record(&second, part)])
     });
     records.flatten().collect()

@@ -13,7 +13,9 @@ use crate::world::MAX_QUESTIONS;
 use candlewick_broker::{Rejection, RejectionReason};
 use candlewick_engine::{Entry, Recorder};
 use candlewick_journal::Journal;
-use candlewick_runtime::{Command, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry, OrderId};
+use candlewick_runtime::{
+    Command, ControlOrderId, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry,
+};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
@@ -188,7 +190,7 @@ impl Process<'_> {
         for order in look.orders {
             if self.coordinator.is_started() {
                 self.orders += 1;
-                self.feed(Input::Order(OrderId(self.orders), order));
+                self.feed(Input::Order(ControlOrderId(self.orders), order));
             }
         }
     }
@@ -210,7 +212,7 @@ impl Process<'_> {
         self.inputs.push_back(input);
         while let Some(input) = self.inputs.pop_front() {
             let mut commands = std::mem::take(&mut self.commands);
-            self.coordinator.on(input, self.clock.now(), &mut commands);
+            self.coordinator.on_input(input, self.clock.now(), &mut commands);
             for command in commands.drain(..) {
                 if self.ended.is_some() {
                     return;
@@ -272,7 +274,7 @@ impl Process<'_> {
         match asking.go_on(self.world, self.clock.now()) {
             RequestProgress::Pending(asking, span) => self.happen_after(span, Occurrence::Question(asking)),
             RequestProgress::Came(answer) => {
-                if let Answer::Subscription(symbol, Ok(Streams::Yes)) = &answer {
+                if let Answer::Subscription(symbol, Ok(StreamSupport::Yes)) = &answer {
                     self.count += 1;
                     self.streams.insert(*symbol, self.count);
                     self.happen_after(Millis::ZERO, Occurrence::Stream(*symbol, self.count));

@@ -18,7 +18,7 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
     let staked: i64 = unfinished.clone().map(|row| row.approved.stake().minor()).sum::<i64>() + seconds_open;
     let expected = BALANCE + settled + brought + booked - staked;
-    let (free, open) = (session.ledger().free().minor(), session.ledger().open_stakes().minor());
+    let (free, open) = (session.ledger().free_balance().minor(), session.ledger().open_stakes().minor());
     world.require(free == expected, || format!("the ledger has {free}, the venue's trades give {expected}"));
     world.require(open == staked, || format!("{open} at stake instead of {staked}"));
     for row in unfinished {

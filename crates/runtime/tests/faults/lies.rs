@@ -263,7 +263,7 @@ impl Lie {
         if let Self::PaysTooMuch = self { TOO_MUCH } else { percent }
     }
 
-    pub(crate) fn accepted_order(self, order: &OpenOrder) -> OpenOrder {
+    pub(crate) fn accepted_order(self, order: &TradeOrder) -> TradeOrder {
         let mut taken = order.clone();
         let term = match self {
             Self::Takes(term) => term,

@@ -100,7 +100,7 @@ fn check_day(world: &World, approved: &ApprovedTrade, book: &TradeBook) {
     let counted = book.rows().iter().filter(|row| counts(row) && day(row.approved.decision_time()) == today);
     let count = counted.count();
     world.require(is_allowed(risk.max_trades_per_day, count), || format!("{count} trades in a day"));
-    let limit = MoneyScale::default().rounded(risk.daily_loss_limit).unwrap();
+    let limit = MoneyScale::default().convert_rounded(risk.daily_loss_limit).unwrap();
     let settled_today = |row: &&IntentRow| row.settled_at.is_some_and(|at| day(at) == today);
     let profit: i64 = book.rows().iter().filter(settled_today).map(|row| row.profit.minor()).sum();
     let disk = world.disk();

@@ -199,7 +199,7 @@ impl Journal for CrashingJournal {
         std::future::pending().await
     }
 
-    fn pending(&self) -> usize {
+    fn pending_count(&self) -> usize {
         self.taken
     }
 

@@ -138,7 +138,7 @@ pub(crate) struct WalletCheck {
 
 impl WalletCheck {
     pub(crate) const fn new(ledger: &Ledger) -> Self {
-        let (free, difference) = (ledger.free().minor(), ledger.wallet_difference().minor());
+        let (free, difference) = (ledger.free_balance().minor(), ledger.wallet_difference().minor());
         Self { free, difference, since: Millis::ZERO }
     }
 

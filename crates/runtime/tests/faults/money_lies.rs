@@ -197,7 +197,7 @@ pub(crate) fn with_money_lies(plan: Plan) -> Plan {
 }
 
 impl MoneyLie {
-    pub(crate) fn is_tellable(self, order: &OpenOrder, habits: &Habits) -> bool {
+    pub(crate) fn is_tellable(self, order: &TradeOrder, habits: &Habits) -> bool {
         match self {
             FirstSays(_) | ListedReal | ListedOpposite | RecordedReal => !habits.is_short_by_id,
             AnswersOldTrade | AnswersOldTimes | RepeatsRequestTime => !habits.only_acknowledges,

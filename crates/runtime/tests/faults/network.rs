@@ -154,7 +154,13 @@ impl ModelNetwork {
         answer
     }
 
-    pub(crate) fn request(&self, intent: Option<u64>, order: &OpenOrder, way: &Way, wait: Millis) -> Request {
+    pub(crate) fn request(
+        &self,
+        intent: Option<u64>,
+        order: &TradeOrder,
+        way: &Way,
+        wait: Millis,
+    ) -> Request {
         let (habits, now) = (&self.world.plan.habits, self.world.time.now());
         let sender = intent.map_or(Sender::Program, Sender::Intent);
         let is_doubtful = way.is_doubtful(wait);
@@ -173,7 +179,7 @@ impl ModelNetwork {
         Request { listed_from, twin, is_clear, ..Request::new(sender, order.clone()) }
     }
 
-    pub(crate) fn check_post(&self, intent: Option<u64>, order: &OpenOrder) -> Option<u64> {
+    pub(crate) fn check_post(&self, intent: Option<u64>, order: &TradeOrder) -> Option<u64> {
         self.world.require(intent.is_some(), || "an open that no intent asked for".to_owned());
         let number = intent?;
         let is_first = self.world.truth().posted.insert(number, order.clone()).is_none();
@@ -198,7 +204,7 @@ impl ModelNetwork {
         body::full_record(&report)
     }
 
-    pub(crate) fn draw_way(&self, order: &OpenOrder) -> Way {
+    pub(crate) fn draw_way(&self, order: &TradeOrder) -> Way {
         let just_now = self.world.time.now() - Millis::from_seconds(3);
         let is_like = |trade: &Trade| trade.request_time >= just_now && trade.order == *order;
         let is_repeated = self.world.truth().trades.iter().rev().any(is_like);
@@ -207,7 +213,7 @@ impl ModelNetwork {
         way
     }
 
-    async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<RawAnswer, TransportError> {
+    async fn post(&self, order: &TradeOrder, patience: Millis) -> Result<RawAnswer, TransportError> {
         let intent = self.check_post(current_intent(), order);
         let lost = || Err(TransportError::Lost("as it happens".to_owned()));
         let unsent = || Err(TransportError::NotConnected("as it happens".to_owned()));

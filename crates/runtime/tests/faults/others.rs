@@ -41,7 +41,7 @@ const DIFFERENCES: [Difference; 13] = [
 ];
 
 /// Sends a foreign trade while the answer to one of our opens is lost; returns the twin that is to follow ours.
-pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, is_lost: bool) -> Option<Twin> {
+pub(crate) fn join(world: &World, intent: Option<u64>, order: &TradeOrder, is_lost: bool) -> Option<Twin> {
     let habits = &world.plan.habits;
     let (difference, is_joined) = {
         let mut dice = world.dice();
@@ -114,7 +114,7 @@ pub(crate) fn trade_as_stranger(world: &World) {
     }
     let bot = &plan.bots[0];
     let is_program = world.dice().one_in(2);
-    let order = OpenOrder {
+    let order = TradeOrder {
         symbol: bot.symbol,
         direction: candlewick_sdk::Direction::Buy,
         amount: if is_program { STRANGE_AMOUNT } else { Decimal::TEN },

@@ -14,15 +14,15 @@ pub(crate) use crate::world::World;
 pub(crate) use async_trait::async_trait;
 pub(crate) use candlewick_broker::clock::Clock;
 pub(crate) use candlewick_broker::{
-    Account, Balances, BrokerError, CandleRow, OpenOrder, OpenOutcome, PriceAnswer, PriceRecord, Progress,
-    Reply, Reported, TradeListing, TradeReport, WalletName,
+    Account, Balances, BrokerError, CandleRow, OpenOutcome, PriceAnswer, PriceRecord, Progress, Reply,
+    Reported, TradeListing, TradeOrder, TradeReport, WalletIdentity,
 };
 pub(crate) use candlewick_engine::{
     Action, ApprovedTrade, BotSettings, Control, Event, EventKind, IntentId, IntentRow, IntentState, Ledger,
     OrderTerms, RiskSettings, Session, StakeSettings, SymbolId, TradeBook, TradeSettlement, VenueId,
 };
 pub(crate) use candlewick_journal::{ChainHash, JournalError, Line, LineKind, StoredLine};
-pub(crate) use candlewick_runtime::{Answer, RecoveredState, RuntimeError, StopReason, Streams};
+pub(crate) use candlewick_runtime::{Answer, RecoveredState, RuntimeError, StopReason, StreamSupport};
 pub(crate) use candlewick_sdk::rust_decimal::Decimal;
 pub(crate) use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 pub(crate) use candlewick_sdk::{

@@ -8,10 +8,10 @@ use crate::prelude::*;
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::Account as Kind;
 use candlewick_engine::{Header, SessionSettings};
-use candlewick_journal::Follower as _;
+use candlewick_journal::JournalFollower as _;
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
 use candlewick_runtime::{
-    ConnectedAccount, Interest, JournalFold, NoticeReceiver, Runner, RunnerParts, Watcher as Channel,
+    ConnectedAccount, Interest, JournalFold, NoticeReceiver, NoticeSender as Channel, Runner, RunnerParts,
 };
 use candlewick_sdk::{Candle, Price, Signal, Strategy};
 use std::ops::ControlFlow;
@@ -424,7 +424,7 @@ pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
             let (at, seq) = (Millis::ZERO, kept.len() as u64 + 1);
             let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received: at, body };
             let piece = StoredLine { seq, hash: ChainHash::GENESIS.next(seq, &line), line };
-            fold.piece_stored(piece.head());
+            fold.on_piece_stored(piece.head());
             kept.insert(0, piece);
         }
         if !kept.is_empty() {
@@ -436,5 +436,5 @@ pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
         fold = JournalFold::new(&settings, 1)?;
         disk.lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
     }
-    Ok(RecoveredRun { past: fold.hand_over(&mut session)?, session })
+    Ok(RecoveredRun { past: fold.restore_into(&mut session)?, session })
 }

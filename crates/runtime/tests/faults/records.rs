@@ -17,7 +17,7 @@ pub(crate) fn balances(world: &World) -> Balances {
     let demo = Decimal::new(truth.balance_at(seen), 2);
     truth.readings += 1;
     let reading = truth.readings;
-    let name = |id: &str, account, type_name: &str| WalletName {
+    let name = |id: &str, account, type_name: &str| WalletIdentity {
         id: id.to_owned(),
         user: Some(USER.to_owned()),
         account: Some(account),

@@ -147,7 +147,7 @@ impl RecoveredRun {
         let rows = self.past.book().rows();
         let settled = rows.iter().filter(|row| row.state == IntentState::Settled);
         let settled = settled.map(|row| row.approved.intent().number()).collect();
-        let reported = self.past.unexplained().iter().cloned().collect();
+        let reported = self.past.unexplained_trades().iter().cloned().collect();
         let open: BTreeSet<u64> =
             rows.iter().filter(|row| is_unfinished(row)).map(|row| row.approved.intent().number()).collect();
         let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
@@ -204,7 +204,7 @@ fn reckon(world: &World, folded: Option<Box<RecoveredRun>>) {
         let claimed = VenueId::new(&trade.id).and_then(|id| claims.remove(&id)).unwrap_or_default();
         let may_stay_open = trade.lie.is_some_and(Lie::may_stay_open);
         let may_be_unexplained = trade.lie.is_some_and(Lie::may_be_unexplained);
-        let is_reported = past.unexplained().contains(&trade.id);
+        let is_reported = past.unexplained_trades().contains(&trade.id);
         let is_answered_with = |row: &IntentRow| {
             let ours = truth.trade_of(row.approved.intent().number());
             ours.is_some_and(|trade| trade.lie == Some(Lie::AnswersStrangersId))
@@ -240,7 +240,7 @@ fn reckon(world: &World, folded: Option<Box<RecoveredRun>>) {
     money_checks::reckon(world, session.ledger(), (past.book(), &truth));
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
         let is_it = |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);
-        let is_known = past.unexplained().contains(&trade.id) || past.book().rows().iter().any(is_it);
+        let is_known = past.unexplained_trades().contains(&trade.id) || past.book().rows().iter().any(is_it);
         world.require(is_known, || format!("foreign trade {} was not reported", trade.id));
     }
 }

@@ -26,12 +26,12 @@ pub(crate) fn name_of(plan: &Plan, id: SymbolId) -> Option<Symbol> {
     known.get(id.index()).copied()
 }
 
-pub(crate) fn subscribed(world: &World, symbol: Symbol) -> Result<Streams, BrokerError> {
+pub(crate) fn subscribed(world: &World, symbol: Symbol) -> Result<StreamSupport, BrokerError> {
     let letters = symbol.as_str().bytes().fold(0_u64, |key, byte| key.wrapping_mul(31) + u64::from(byte));
     match mix([world.plan.seed, 2_003, mix([letters, world.time.now().get() as u64, 3])]) % 10 {
-        0..=6 => Ok(Streams::Yes),
+        0..=6 => Ok(StreamSupport::Yes),
         7 | 8 => Err(BrokerError::Unavailable { text: "no stream now".to_owned() }),
-        _ if mix([world.plan.seed, 2_003, 2]).is_multiple_of(3) => Ok(Streams::No),
+        _ if mix([world.plan.seed, 2_003, 2]).is_multiple_of(3) => Ok(StreamSupport::No),
         _ => Err(BrokerError::NotFound { text: "no such pair".to_owned() }),
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Trade {
     pub(crate) id: String,
     pub(crate) intent: Option<u64>,
     pub(crate) second_of: Option<u64>,
-    pub(crate) order: OpenOrder,
+    pub(crate) order: TradeOrder,
     pub(crate) lie: Option<Lie>,
     pub(crate) stake: i64,
     pub(crate) payout: Decimal,
@@ -51,7 +51,7 @@ pub(crate) struct Revision {
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) sender: Sender,
-    pub(crate) order: OpenOrder,
+    pub(crate) order: TradeOrder,
     pub(crate) stamped_ago: Millis,
     pub(crate) listed_from: Millis,
     pub(crate) twin: Option<Twin>,
@@ -103,7 +103,7 @@ impl Trade {
     }
 }
 
-pub(crate) fn is_of_pair(order: &OpenOrder, asked: &OpenOrder) -> bool {
+pub(crate) fn is_of_pair(order: &TradeOrder, asked: &TradeOrder) -> bool {
     order.symbol == asked.symbol && order.account == asked.account
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn candle_close(at: Millis, duration: Millis) -> Millis {
 }
 
 impl Request {
-    pub(crate) const fn new(sender: Sender, order: OpenOrder) -> Self {
+    pub(crate) const fn new(sender: Sender, order: TradeOrder) -> Self {
         let (stamped_ago, listed_from) = (Millis::ZERO, Millis::ZERO);
         Self { sender, order, stamped_ago, listed_from, twin: None, is_clear: false }
     }
@@ -124,7 +124,7 @@ impl Request {
     }
 }
 
-pub(crate) fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
+pub(crate) fn moments(order: &TradeOrder, at: Millis) -> (Millis, Millis) {
     let duration = order.close_type.duration();
     let open = at.floor_to(Millis::SECOND) + Millis::new(999);
     let close = match order.expiration_type {
@@ -134,7 +134,7 @@ pub(crate) fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
     (open, close)
 }
 
-pub(crate) fn end_of(order: &OpenOrder, payout: Decimal, prices: [f64; 2], is_void: bool) -> (Outcome, i64) {
+pub(crate) fn end_of(order: &TradeOrder, payout: Decimal, prices: [f64; 2], is_void: bool) -> (Outcome, i64) {
     let [open_price, close_price] = prices;
     let outcome = match order.direction {
         _ if is_void => Outcome::Cancelled,

@@ -47,12 +47,12 @@ pub(crate) struct Truth {
     moved: i64,
     changes: Vec<Change>,
     pub(crate) by_strangers: i64,
-    pub(crate) posted: BTreeMap<u64, OpenOrder>,
+    pub(crate) posted: BTreeMap<u64, TradeOrder>,
     pub(crate) followed: BTreeSet<u64>,
 }
 
 impl Truth {
-    pub(crate) fn order_of(&self, intent: u64) -> Option<OpenOrder> {
+    pub(crate) fn order_of(&self, intent: u64) -> Option<TradeOrder> {
         self.posted.get(&intent).cloned()
     }
 

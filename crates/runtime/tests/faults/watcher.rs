@@ -70,7 +70,7 @@ impl Observations {
             settled: of_state(IntentState::Settled).collect(),
             booked: past.book().rows().iter().filter_map(result_of).collect(),
             open: of_state(IntentState::Open).collect(),
-            reported: past.unexplained().iter().cloned().collect(),
+            reported: past.unexplained_trades().iter().cloned().collect(),
             unfinished: 1,
             covered: WalletCheck::new(ledger),
             is_halted: world.disk().is_halted(),

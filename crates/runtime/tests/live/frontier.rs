@@ -164,7 +164,7 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
         Arc::new(HttpBroker::with_transport(venue, settings, credentials, Arc::new(clock.clone())).unwrap());
     let closes: Vec<_> = (1..=CLOSES as i64).map(|close| start + Millis::MINUTE * close).collect();
     let strategies = (0..symbols).map(|_| Box::new(Signaller(closes.clone())) as Box<dyn Strategy>).collect();
-    let (watcher, mut notices) = Watcher::channel(100_000, Interest::Everything);
+    let (watcher, mut notices) = NoticeSender::channel(100_000, Interest::Everything);
     let at = (&client, Arc::new(clock.clone()) as Arc<dyn Clock>);
     let mut parts = parts(at, ("u", 1_000_000), (risk(), bots(symbols)), strategies, vec![watcher]);
     parts.settings.watch_prices = demand(symbols, prices).has_room_for_display_prices(per_second);
@@ -211,7 +211,8 @@ async fn frontier(per_second: f64, prices: Prices) -> usize {
 async fn warning_starts_when_signals_are_lost() {
     for per_second in [1.0, 2.0, 5.0, 10.0] {
         let found = frontier(per_second, Prices::Unwanted).await;
-        let is_short = |symbols: usize| demand(symbols, Prices::Unwanted).shortage(per_second).is_some();
+        let is_short =
+            |symbols: usize| demand(symbols, Prices::Unwanted).describe_shortage(per_second).is_some();
         let warned = (1..1_000).find(|symbols| is_short(*symbols)).unwrap();
         assert_eq!(warned, found + 1, "at {per_second} requests a second {found} symbols are traded in full");
     }
@@ -224,6 +225,6 @@ async fn overloaded_run_trades_as_time_allows_and_prices_never_delay_an_open() {
     assert!(opened >= none * CLOSES && opened + lost == 20 * CLOSES, "{opened} opened, {lost} lost");
     assert_eq!(frontier(5.0, Prices::Polled).await, none);
     assert_eq!(frontier(5.0, Prices::Streamed).await, none);
-    let needed = |prices| demand(none, prices).needed(5.0);
+    let needed = |prices| demand(none, prices).needed_rate(5.0);
     assert!(needed(Prices::Streamed) < needed(Prices::Polled), "streamed prices need no requests");
 }

@@ -84,7 +84,7 @@ impl Journal for MemoryJournal {
         self.0.lock().unwrap().notes.push(body);
     }
 
-    fn pending(&self) -> usize {
+    fn pending_count(&self) -> usize {
         let record = self.0.lock().unwrap();
         record.lines.len() - record.durable
     }

@@ -8,7 +8,7 @@ use candlewick_broker::clock::{Speed, VirtualClock};
 use candlewick_engine::{Header, Session, SessionSettings, StakeSettings};
 use candlewick_journal::NullJournal;
 use candlewick_runtime::control::ControlRequest;
-use candlewick_runtime::{ConnectedAccount, Finished, RecoveredState, RunnerParts};
+use candlewick_runtime::{ConnectedAccount, FinishedRun, RecoveredState, RunnerParts};
 use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
 use tokio::sync::{mpsc, oneshot};
 
@@ -60,7 +60,7 @@ pub(crate) fn parts<V: MarketData + Broker + 'static>(
     (user, balance): (&str, i64),
     (risk, bots): (RiskSettings, Vec<BotSettings>),
     strategies: Vec<Box<dyn Strategy>>,
-    watchers: Vec<Watcher>,
+    watchers: Vec<NoticeSender>,
 ) -> RunnerParts {
     let (money_scale, balance) = (MoneyScale::default(), Decimal::from(balance));
     let settings = SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None };
@@ -103,7 +103,7 @@ pub(crate) struct Stage {
 }
 
 pub(crate) struct RunRecord {
-    pub(crate) result: Result<Finished, RuntimeError>,
+    pub(crate) result: Result<FinishedRun, RuntimeError>,
     pub(crate) ended: i64,
     pub(crate) handled: Vec<(Event, Vec<Action>)>,
     pub(crate) warnings: Vec<String>,
@@ -260,9 +260,9 @@ impl Stage {
                 given_answers.lock().unwrap().extend(answer);
             }
         });
-        let (watcher, mut notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
+        let (watcher, mut notices) = NoticeSender::channel(MAX_NOTICES, Interest::Everything);
         // A second watcher that never reads must block nothing.
-        let (stuck, _unread) = Watcher::channel(1, Interest::Everything);
+        let (stuck, _unread) = NoticeSender::channel(1, Interest::Everything);
         let (at, watchers) = ((&venue, Arc::clone(&clock)), vec![watcher, stuck]);
         let mut parts = parts(at, (USER, 1_000), (self.risk, self.bots), self.strategies, watchers);
         (parts.settings, parts.until) = (self.settings, self.until);
@@ -313,7 +313,7 @@ impl RunRecord {
         self.finished().stop
     }
 
-    pub(crate) fn finished(&self) -> &Finished {
+    pub(crate) fn finished(&self) -> &FinishedRun {
         self.result.as_ref().expect("the run must succeed")
     }
 

@@ -32,7 +32,7 @@ async fn full_disk_suspends_opens_and_the_run_continues() {
     assert_eq!(ran.asked_open(btc()), [0; 0], "requests must wait for durable intents");
     let refused = ran.finished().book.refusal_counts();
     assert_eq!(refused.get("Halted"), Some(&2), "{refused:?}");
-    assert!(matches!(ran.finished().not_durable, Some(RuntimeError::Journal(_))), "the end must report it");
+    assert!(matches!(ran.finished().journal_error, Some(RuntimeError::Journal(_))), "the end must report it");
     assert!(ran.warned("trading is suspended"), "{:?}", ran.warnings);
 }
 
@@ -59,7 +59,7 @@ async fn stalled_journal_stops_neither_candles_nor_shutdown() {
     assert_eq!(handled, expected, "in order, although the hold was over when they arrived");
     assert_eq!(ran.stop(), StopReason::TimeUp);
     assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);
-    assert!(ran.finished().not_durable.is_some());
+    assert!(ran.finished().journal_error.is_some());
     assert!(ran.opens().is_empty());
 }
 

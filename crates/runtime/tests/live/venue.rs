@@ -4,7 +4,7 @@ use crate::journal::MemoryJournal;
 use crate::prelude::*;
 use crate::script::since;
 use candlewick_broker::{
-    Account, Balances, CandleRow, Detail, Identity, OpenOrder, PriceRecord, TradeListing,
+    Account, Balances, CandleRow, Detail, Identity, PriceRecord, TradeListing, TradeOrder,
 };
 use candlewick_sdk::Ohlcv;
 use std::sync::MutexGuard;
@@ -101,7 +101,7 @@ impl ScriptedVenue {
     }
 
     /// Takes the durable, unsent intent of an order: each intent has at most one request.
-    fn check_order(&self, order: &OpenOrder) {
+    fn check_order(&self, order: &TradeOrder) {
         let Some(journal) = &self.journal else { return };
         let (found, is_halted) = {
             let mut record = journal.0.lock().unwrap();
@@ -171,7 +171,7 @@ impl Broker for ScriptedVenue {
         }
     }
 
-    async fn open(&self, order: &OpenOrder, _leave_by: Millis) -> OpenOutcome {
+    async fn open(&self, order: &TradeOrder, _leave_by: Millis) -> OpenOutcome {
         let sent = self.clock.now();
         self.check_order(order);
         let script = {

@@ -50,7 +50,7 @@ async fn check(remember: Option<Millis>) {
             let same = whole.past().book().row(row.approved.intent()).unwrap();
             assert_eq!((row.approved, row.state), (same.approved, same.state), "start {number}");
         }
-        let (read, lines) = (found.read_lines(), whole.read_lines());
+        let (read, lines) = (found.lines_read(), whole.lines_read());
         let most = if matches!(number, 3 | 5) { 600 } else { 150 };
         assert!(read < most && lines > read + 100, "start {number} read {read} of {lines} entries");
         folder.ends_in_doubt = number == 3;
@@ -131,7 +131,7 @@ async fn abandoned_start_writes_no_snapshot() {
     folder.run_under(true, &all[0]).await;
     let kept = folder.snapshots().await;
     let (_session, _past, _now, mut journal) = folder.start_under(&all[1]).await;
-    let behind = folder.read_under(&all[1]).await.unwrap().read_lines();
+    let behind = folder.read_under(&all[1]).await.unwrap().lines_read();
     assert!(behind >= u64::from(EVERY) / 10, "{behind} entries are worth a snapshot at the end of a run");
     assert!(!journal.is_snapshot_due());
     journal.close().await.unwrap();
@@ -139,7 +139,7 @@ async fn abandoned_start_writes_no_snapshot() {
     let (whole, found) = (folder.read_whole_under(&all[2]).await, folder.read_under(&all[2]).await.unwrap());
     assert_eq!(found.notice(), None);
     assert_eq!(state_under(&found, &all[2]), state_under(&whole, &all[2]));
-    assert!(found.read_lines() < whole.read_lines(), "the fold must start at a snapshot");
+    assert!(found.lines_read() < whole.lines_read(), "the fold must start at a snapshot");
     folder.run_under(false, &all[2]).await;
     assert!(folder.snapshots().await.1 > kept.1);
     assert_eq!(folder.read_under(&all[0]).await.unwrap().notice(), None);

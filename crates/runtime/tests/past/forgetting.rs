@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::snapshots::PART;
 use candlewick_engine::EdgeRow;
-use candlewick_journal::Follower as _;
+use candlewick_journal::JournalFollower as _;
 use chacha20::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use std::collections::BTreeSet;
@@ -38,8 +38,8 @@ async fn evicting_fold_writes_the_same_snapshots() {
         let new = || JournalFold::new(&settings(), u64::from(EVERY)).unwrap().with_part_size(PART);
         let (mut all, mut few) = (new(), new());
         for stored in own() {
-            all.take(stored);
-            few.take(stored);
+            all.follow_line(stored);
+            few.follow_line(stored);
             while random.random_bool(0.8) {
                 let (piece, same) = (all.next_piece(false), few.next_piece(false));
                 assert_eq!(piece, same, "seed {seed}, entry {}", stored.seq);
@@ -48,19 +48,19 @@ async fn evicting_fold_writes_the_same_snapshots() {
                 }
                 pieces += 1;
                 if random.random_bool(0.3) {
-                    few.rows_complete();
+                    few.on_rows_complete();
                 }
                 if random.random_bool(0.2) {
-                    all.piece_failed("chance");
-                    few.piece_failed("chance");
+                    all.on_piece_failed("chance");
+                    few.on_piece_failed("chance");
                     lost += 1;
                 } else {
-                    all.piece_stored(stored.head());
-                    few.piece_stored(stored.head());
+                    all.on_piece_stored(stored.head());
+                    few.on_piece_stored(stored.head());
                 }
             }
             if random.random_bool(0.3) {
-                few.rows_complete();
+                few.on_rows_complete();
             }
         }
         held = (held.0 + rows(&few), held.1 + rows(&all));
@@ -92,7 +92,7 @@ async fn start_leaves_trades_older_than_a_day_in_the_journal() {
     for row in few.past().book().rows() {
         let intent = row.approved.intent();
         assert_eq!(kept(&few, intent), kept(&all, intent));
-        assert_eq!(few.past().decided()[&intent], all.past().decided()[&intent]);
+        assert_eq!(few.past().decisions()[&intent], all.past().decisions()[&intent]);
     }
     assert_eq!(few.past().displayed_lines(), all.past().displayed_lines());
 }
@@ -115,7 +115,7 @@ async fn reads_evicted_rows_and_trades_from_the_journal() {
     assert_eq!(old.len(), 130);
     for (old, row) in old.iter().zip(book.rows()) {
         let id = book.venue_id(row).unwrap();
-        assert!(old.has_venue_id(id.as_str()) && !old.has_venue_id("another") && !old.by_person);
+        assert!(old.has_venue_id(id.as_str()) && !old.has_venue_id("another") && !old.is_by_operator);
         assert_eq!((old.intent, old.bot), (row.approved.intent(), row.approved.bot()));
         assert_eq!(old.settled, row.settled_at.zip(row.outcome).map(|(at, end)| (at, end, row.profit)));
         assert_eq!(old.edge, EdgeRow::from_row(row));

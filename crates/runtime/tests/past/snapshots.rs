@@ -163,7 +163,7 @@ impl Folder {
 
     pub(crate) async fn check(&self) -> JournalCheck {
         let checked = check_journal(&mut self.reader().await).await.unwrap();
-        let SnapshotCheck { sound, not_checked } = &checked.snapshots;
+        let SnapshotCheck { verified: sound, not_checked } = &checked.snapshots;
         assert_eq!((*sound, not_checked.len()), (self.snapshots().await.1, 0), "{checked:?}");
         checked
     }
@@ -205,7 +205,7 @@ impl Folder {
         let (store, fold) = (self.store().await, self.read_under(settings).await.unwrap());
         let signal = Signal::buy("always").with("nothing", f64::NAN).with("half", 0.5);
         let mut session = new_session(settings, &signal);
-        let past = fold.hand_over(&mut session).unwrap();
+        let past = fold.restore_into(&mut session).unwrap();
         let now = Millis::DAY * i64::try_from(past.runs + 1).unwrap();
         let (pace, looks) = (self.pace, AtomicU32::new(0));
         let elapsed = move || pace * looks.fetch_add(1, Ordering::Relaxed);
@@ -325,7 +325,7 @@ pub(crate) fn state(fold: &JournalFold) -> (String, String) {
 
 pub(crate) fn state_under(fold: &JournalFold, settings: &SessionSettings) -> (String, String) {
     let mut session = Session::without_strategies(settings).unwrap();
-    let past = fold.hand_over(&mut session).unwrap();
+    let past = fold.restore_into(&mut session).unwrap();
     (serde_json::to_string(&session.snapshot()).unwrap(), rows(&past))
 }
 
@@ -338,8 +338,13 @@ fn rows(past: &RecoveredState) -> String {
         let by_person = book.is_settled_by_operator(book.rows()[0].approved.intent());
         format!("{row} {reason} {venue_id:?} {by_person:?}")
     });
-    let details =
-        format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.displayed_lines(), past.decided());
+    let details = format!(
+        "{:?} {:?} {:?} {:?}",
+        past.unexplained_trades(),
+        past.runs,
+        past.displayed_lines(),
+        past.decisions()
+    );
     all.collect::<Vec<_>>().join("\n") + &details
 }
 
@@ -351,7 +356,7 @@ async fn start_from_a_snapshot_matches_start_from_the_first_line() {
         let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
         assert_eq!(state(&from_snapshot), state(&whole));
         assert_eq!((from_snapshot.notice(), whole.notice()), (None, None));
-        assert!(from_snapshot.read_lines() < whole.read_lines(), "the fold must start at a snapshot");
+        assert!(from_snapshot.lines_read() < whole.lines_read(), "the fold must start at a snapshot");
     }
     let checked = folder.check().await;
     let (lines, whole) = folder.snapshots().await;
@@ -381,12 +386,12 @@ async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     let mut other = settings();
     other.risk.max_open_trades += 1;
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
-    assert_eq!((fold.notice(), fold.read_lines() < 100), (None, true));
+    assert_eq!((fold.notice(), fold.lines_read() < 100), (None, true));
     let mut other = settings();
     (other.bots[0].strategy, other.bots[0].params) =
         ("another".to_owned(), serde_json::json!({ "period": 7 }));
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
-    assert_eq!((fold.notice(), fold.read_lines() < 100, state(&fold)), (None, true, expected.clone()));
+    assert_eq!((fold.notice(), fold.lines_read() < 100, state(&fold)), (None, true, expected.clone()));
     std::fs::remove_file(folder.path("journal.db.verified")).unwrap();
     let fold = folder.read().await.unwrap();
     assert_eq!((fold.notice(), state(&fold)), (None, expected));
@@ -457,7 +462,7 @@ async fn skips_snapshots_of_another_format_or_settings_with_a_notice() {
 
 async fn check_not_checked(folder: &Folder, check: &JournalCheck, reason: &str) {
     let (why, count) = check.snapshots.not_checked.first_key_value().unwrap();
-    assert_eq!((check.snapshots.sound, *count), (0, folder.snapshots().await.1));
+    assert_eq!((check.snapshots.verified, *count), (0, folder.snapshots().await.1));
     assert!(why.contains(reason), "{why}");
 }
 
@@ -483,7 +488,7 @@ async fn resumes_from_and_checks_a_snapshot_of_an_earlier_version() {
     });
     let other = other.await;
     let (expected, found) = (folder.read().await.unwrap(), other.read().await.unwrap());
-    assert!(found.notice().is_none() && found.read_lines() < 100, "{}", found.read_lines());
+    assert!(found.notice().is_none() && found.lines_read() < 100, "{}", found.lines_read());
     assert_eq!(state(&found), state(&expected));
     other.run(false).await;
     other.check().await;
@@ -496,5 +501,5 @@ async fn checks_snapshots_of_different_settings_in_one_pass() {
     folder.run_under(true, &other_settings()).await;
     folder.run(true).await;
     let check = folder.check().await;
-    assert!(check.snapshots.sound > 3, "{check:?}");
+    assert!(check.snapshots.verified > 3, "{check:?}");
 }

@@ -63,7 +63,7 @@ impl Script {
         let store = self.folder.store().await;
         let fold = JournalFold::read(&mut self.folder.reader().await, &settings, every).await.unwrap();
         let mut session = new_session(&settings, &Signal::buy("a \0 reason").with("half", 0.5));
-        let past = fold.hand_over(&mut session).unwrap();
+        let past = fold.restore_into(&mut session).unwrap();
         let began = Millis::DAY * i64::try_from(self.runs * 10).unwrap();
         let elapsed = Arc::new(AtomicU64::new(0));
         let clock = Arc::clone(&elapsed);
@@ -199,7 +199,8 @@ impl Script {
         let (_, past, _) = fold.into_parts();
         let is_from_start = self.random.random_bool(0.2);
         let head = store.head();
-        let mut projector = if is_from_start { Projector::from_start(head) } else { Projector::after(head) };
+        let mut projector =
+            if is_from_start { Projector::from_start(head) } else { Projector::starting_after(head) };
         for _ in 0..pieces {
             projector.write_piece(&mut store, &past).await.unwrap();
         }
@@ -270,7 +271,7 @@ async fn incremental_tables_match_a_single_projection_and_each_outcome() {
         let check = script.checked().await.unwrap();
         let (seq, intents) = (in_pieces.up_to.seq, in_pieces.intents.len() as u64);
         assert_eq!(check.tables, TablesCheck::Sound { seq, intents }, "seed {seed}");
-        let in_one = script.project(Projection::Anew).await;
+        let in_one = script.project(Projection::Rebuild).await;
         assert_eq!(in_pieces, in_one, "seed {seed}");
         assert_eq!(expected_row(&in_one), script.known, "seed {seed}");
         let days = in_one.figures.iter().filter(|(_, day)| day.settled > 0);
@@ -308,7 +309,7 @@ async fn detects_and_rebuilds_a_manually_changed_row() {
             Err(RuntimeError::WrongRow { row }) => assert!(row.contains(named), "{statement}: {row}"),
             other => panic!("{statement}: {other:?}"),
         }
-        assert_eq!(script.project(Projection::Anew).await, sound, "{statement}");
+        assert_eq!(script.project(Projection::Rebuild).await, sound, "{statement}");
         script.checked().await.unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! Market data of the offered pairs at a given venue time. Intervals that are not stored are resampled.
 
-use crate::chance::{Chance, hash_symbol};
+use crate::chance::{RandomSource, hash_symbol};
 use crate::{SandboxError, SandboxSettings};
 use candlewick_broker::COMMON_INTERVALS;
 use candlewick_history::{AssetType, expected_asset_type, known_market, resample};
@@ -53,7 +53,7 @@ pub(crate) struct PriceBoard {
     resampled: Mutex<BTreeMap<Interval, Option<CandleSeries>>>,
     tick: Option<f64>,
     path: Option<PricePath>,
-    pub(crate) chance: Chance,
+    pub(crate) random: RandomSource,
     pub(crate) symbol_key: u64,
 }
 
@@ -76,7 +76,7 @@ impl PriceBoards {
                     resampled: Mutex::default(),
                     tick: simulation.ticks.get(&symbol).copied().or_else(|| Some(known_market(symbol)?.tick)),
                     path: paths.get(&symbol).cloned(),
-                    chance: Chance::new(settings.seed),
+                    random: RandomSource::new(settings.seed),
                     symbol_key: hash_symbol(symbol),
                 }),
             };
@@ -108,7 +108,7 @@ impl PriceBoards {
         known.into_iter().filter(everywhere).collect()
     }
 
-    pub(crate) fn coarsest_interval(&self) -> Millis {
+    pub(crate) fn shortest_common_expiry(&self) -> Millis {
         self.boards.values().map(PriceBoard::finest_interval).max().unwrap_or(Millis::SECOND)
     }
 

@@ -1,7 +1,7 @@
 //! One-second prices of a pair. They come from stored one-second candles, or otherwise from a random walk.
 
 use super::PriceBoard;
-use crate::chance::{Chance, DrawSubject};
+use crate::chance::{DrawSubject, RandomSource};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use candlewick_simulator::{PathPrice, PriceMoment};
 
@@ -41,7 +41,7 @@ impl PriceBoard {
             let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
             return self.extend_to_trades(SecondPrices { time, open, high, low, close, volume });
         }
-        let (tick, chance, symbol_key) = (self.tick, self.chance, self.symbol_key);
+        let (tick, chance, symbol_key) = (self.tick, self.random, self.symbol_key);
         let bridge = PriceBridge { candle, seconds, tick, chance, symbol_key };
         let elapsed = ((time - candle.time()).get() / 1_000).cast_unsigned();
         let (open, close) = (bridge.price_after(elapsed), bridge.price_after(elapsed + 1));
@@ -73,7 +73,7 @@ struct PriceBridge<'a> {
     candle: &'a Candle,
     seconds: u64,
     tick: Option<f64>,
-    chance: Chance,
+    chance: RandomSource,
     symbol_key: u64,
 }
 
@@ -137,7 +137,8 @@ mod tests {
         let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, interval, numbers).unwrap();
         let seconds = seconds.cast_unsigned();
-        let bridge = PriceBridge { candle: &candle, seconds, tick, chance: Chance::new(seed), symbol_key: 7 };
+        let bridge =
+            PriceBridge { candle: &candle, seconds, tick, chance: RandomSource::new(seed), symbol_key: 7 };
         (0..=seconds).map(|elapsed| bridge.price_after(elapsed)).collect()
     }
 

@@ -44,7 +44,7 @@ impl FromRequestParts<Arc<ServerState>> for KeyCheck {
         {
             return Ok(Self);
         }
-        Err(failure(StatusCode::UNAUTHORIZED, "Unauthorized", state.now(), &parts.uri))
+        Err(error_response(StatusCode::UNAUTHORIZED, "Unauthorized", state.now(), &parts.uri))
     }
 }
 
@@ -52,7 +52,7 @@ impl FromRequestParts<Arc<ServerState>> for KeyCheck {
 #[allow(clippy::result_large_err)]
 fn check_token(state: &ServerState, headers: &HeaderMap, uri: &Uri, is_timed: bool) -> Result<(), Response> {
     let at = state.now();
-    let reject = |status, message| Err(failure(status, message, at, uri));
+    let reject = |status, message| Err(error_response(status, message, at, uri));
     let message = |message| if uses_error_envelope(uri) { message } else { "Unauthorized" };
     match headers.get("api-token") {
         None => return reject(StatusCode::UNAUTHORIZED, message("ApiKey not provided")),
@@ -87,7 +87,9 @@ impl FromRequestParts<Arc<ServerState>> for PathSegment {
     async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
         match Path::<String>::from_request_parts(parts, state).await {
             Ok(Path(segment)) => Ok(Self(segment)),
-            Err(_) => Err(failure(StatusCode::BAD_REQUEST, "The path is not UTF-8", state.now(), &parts.uri)),
+            Err(_) => {
+                Err(error_response(StatusCode::BAD_REQUEST, "The path is not UTF-8", state.now(), &parts.uri))
+            }
         }
     }
 }
@@ -110,7 +112,7 @@ impl FromRequest<Arc<ServerState>> for Payload {
             }
             Err(_) => (StatusCode::REQUEST_TIMEOUT, "The body did not arrive within 10 s"),
         };
-        let mut answer = failure(status, message, state.now(), &parts.uri);
+        let mut answer = error_response(status, message, state.now(), &parts.uri);
         // The rest of the body is never read, so the connection cannot be reused.
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         Err(answer)
@@ -161,16 +163,16 @@ fn uses_error_envelope(uri: &Uri) -> bool {
 }
 
 /// Builds an error response. `message` must not contain header values, which may be secret.
-pub(crate) fn failure(status: StatusCode, message: &str, at: Millis, uri: &Uri) -> Response {
-    failure_with_code(status, message, None, at, uri)
+pub(crate) fn error_response(status: StatusCode, message: &str, at: Millis, uri: &Uri) -> Response {
+    error_response_with_code(status, message, None, at, uri)
 }
 
-pub(crate) fn internal_failure(at: Millis, uri: &Uri) -> Response {
-    failure(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", at, uri)
+pub(crate) fn internal_error_response(at: Millis, uri: &Uri) -> Response {
+    error_response(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", at, uri)
 }
 
 /// Builds an error response. `code` is the value of the field `error`, by default the name of the HTTP status.
-pub(crate) fn failure_with_code(
+pub(crate) fn error_response_with_code(
     status: StatusCode,
     message: &str,
     code: Option<&'static str>,

@@ -1,7 +1,7 @@
 //! Middleware that injects faults into requests and responses, as drawn by the switchboard.
 
 use super::ServerState;
-use super::extract::{failure, internal_failure};
+use super::extract::{error_response, internal_error_response};
 use super::listener::Connection;
 use crate::fault::{Fault, add_unknown_values, garbage_body};
 use axum::body::{Body, Bytes, HttpBody};
@@ -58,7 +58,9 @@ pub(crate) async fn apply_faults(
         return Response::from_parts(parts, Body::from(garbage_body(index)));
     }
     if response.status().is_success() && state.switchboard.draw_fault(Fault::UnknownValues).is_some() {
-        return add_values_to_body(response).await.unwrap_or_else(|_| internal_failure(state.now(), &uri));
+        return add_values_to_body(response)
+            .await
+            .unwrap_or_else(|_| internal_error_response(state.now(), &uri));
     }
     response
 }
@@ -67,7 +69,7 @@ async fn sleep_for(state: &ServerState, duration: Millis) {
     let duration = Duration::from_millis(u64::try_from(duration.get()).unwrap_or(0));
     tokio::select! {
         () = tokio::time::sleep(duration) => {}
-        () = state.until_stopping() => {}
+        () = state.wait_until_stopping() => {}
     }
 }
 
@@ -86,7 +88,7 @@ fn build_server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response 
     } else {
         (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
     };
-    let mut response = failure(status, message, state.now(), uri);
+    let mut response = error_response(status, message, state.now(), uri);
     if even {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }

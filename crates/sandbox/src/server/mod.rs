@@ -34,7 +34,7 @@ pub(crate) struct ServerState {
     expired_until: AtomicI64,
     lists: AtomicU64,
     #[cfg(feature = "stream")]
-    pub(crate) pushed: watch::Sender<Millis>,
+    pub(crate) prices_pushed_until: watch::Sender<Millis>,
 }
 
 impl ServerState {
@@ -62,7 +62,7 @@ impl ServerState {
             expired_until: AtomicI64::new(i64::MIN),
             lists: AtomicU64::new(0),
             #[cfg(feature = "stream")]
-            pushed: watch::channel(Millis::new(i64::MIN)).0,
+            prices_pushed_until: watch::channel(Millis::new(i64::MIN)).0,
         }
     }
 
@@ -74,7 +74,7 @@ impl ServerState {
         self.venue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) async fn until_stopping(&self) {
+    pub(crate) async fn wait_until_stopping(&self) {
         let mut stopping = self.stopping.clone();
         if stopping.wait_for(|stopping| *stopping).await.is_err() {
             std::future::pending::<()>().await;

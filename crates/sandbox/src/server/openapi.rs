@@ -1,7 +1,7 @@
 //! Routes of the sandbox, and the `OpenAPI` document generated from the routes.
 
 use super::ServerState;
-use super::extract::failure;
+use super::extract::error_response;
 use super::faults::apply_faults;
 use super::listener::mark_in_flight;
 use super::{opening, prices, trading};
@@ -61,11 +61,11 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
 }
 
 async fn reject_unknown_path(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
-    failure(StatusCode::NOT_FOUND, "Not Found", state.now(), &uri)
+    error_response(StatusCode::NOT_FOUND, "Not Found", state.now(), &uri)
 }
 
 async fn reject_unknown_method(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
-    failure(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed", state.now(), &uri)
+    error_response(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed", state.now(), &uri)
 }
 
 struct CredentialSchemes;
@@ -98,7 +98,7 @@ fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) 
     }
     stake["multipleOf"] = json!(Decimal::new(1, state.scale.decimals()).to_f64());
     if settings.close_types.is_empty() {
-        let shortest = if settings.allow_coarse { Millis::SECOND } else { boards.coarsest_interval() };
+        let shortest = if settings.allow_coarse { Millis::SECOND } else { boards.shortest_common_expiry() };
         schemas["CloseType"]["pattern"] = json!(close_type_pattern(shortest));
     } else {
         schemas["CloseType"]["enum"] = json!(settings.close_types);

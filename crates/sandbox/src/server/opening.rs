@@ -1,10 +1,10 @@
 //! Endpoints that open trades (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
 use super::ServerState;
-use super::extract::{Payload, Token, failure_with_code, internal_failure};
+use super::extract::{Payload, Token, error_response_with_code, internal_error_response};
 use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
-use crate::venue::{BodyShape, OrderRequest, Pricing, Rejection, SYMBOL_NOT_ACTIVE, read_body};
+use crate::venue::{BodyShape, OrderRequest, PricingCheck, Rejection, SYMBOL_NOT_ACTIVE, read_body};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -48,7 +48,7 @@ pub(crate) async fn open(
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
             hold = state.clock.sleep_until(opened.arrival) => Some(hold),
-            () = state.until_stopping() => None,
+            () = state.wait_until_stopping() => None,
         },
     };
     let now = state.now();
@@ -114,19 +114,19 @@ fn parse_order(
     }
     let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Rejection::new)?;
     match state.venue().check_pricing(&request) {
-        Pricing::NoSuchSymbol => Err(SYMBOL_NOT_ACTIVE),
-        Pricing::CandlesTooLong if !state.settings.allow_coarse => {
+        PricingCheck::NoSuchSymbol => Err(SYMBOL_NOT_ACTIVE),
+        PricingCheck::CandlesTooLong if !state.settings.allow_coarse => {
             Err(Rejection::new("closeType is shorter than the candles of this pair"))
         }
-        Pricing::CandlesTooLong | Pricing::Possible => Ok((shape, request)),
+        PricingCheck::CandlesTooLong | PricingCheck::Possible => Ok((shape, request)),
     }
 }
 
 fn build_rejection(reason: &Rejection, at: Millis, uri: &Uri) -> Response {
-    failure_with_code(StatusCode::BAD_REQUEST, &reason.message, reason.code, at, uri)
+    error_response_with_code(StatusCode::BAD_REQUEST, &reason.message, reason.code, at, uri)
 }
 
 fn build_answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
     // The trade always exists, because the table removes only older trades that have ended.
-    trade.map_or_else(|| internal_failure(now, uri), |trade| Json(trade).into_response())
+    trade.map_or_else(|| internal_error_response(now, uri), |trade| Json(trade).into_response())
 }

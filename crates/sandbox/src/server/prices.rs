@@ -1,7 +1,7 @@
 //! Endpoints of the symbol price API (contract 4.2).
 
 use super::ServerState;
-use super::extract::{KeyCheck, Parameters, PathSegment, failure, read_parameter, read_parameter_or};
+use super::extract::{KeyCheck, Parameters, PathSegment, error_response, read_parameter, read_parameter_or};
 use crate::body::{
     AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, PriceSlot, format_iso8601,
 };
@@ -172,7 +172,7 @@ pub(super) fn build_record(board: &PriceBoard, last: Millis, now: Millis) -> Res
     let SecondPrices { time, open, high, low, close, volume } = second;
     let stored = format_iso8601(time + Millis::SECOND);
     Ok(PriceRecord {
-        id: generate_id(board.chance, IdKind::Record, time, [board.symbol_key, time.get().cast_unsigned()]),
+        id: generate_id(board.random, IdKind::Record, time, [board.symbol_key, time.get().cast_unsigned()]),
         slot: DEFAULT_SLOT.to_owned(),
         pair: board.symbol.to_string(),
         asset_type: board.asset_type.as_str().to_owned(),
@@ -193,6 +193,6 @@ impl PriceError {
             Self::BadRequest(message) => (StatusCode::BAD_REQUEST, message.as_str()),
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
         };
-        failure(status, message, at, uri)
+        error_response(status, message, at, uri)
     }
 }

@@ -1,7 +1,7 @@
 //! Price stream `/symbol-prices`, which uses Socket.IO 4 over WebSocket (`observed: prices and candles`).
 
 use super::ServerState;
-use super::extract::{KeyCheck, Parameters, failure};
+use super::extract::{KeyCheck, Parameters, error_response};
 use super::listener::Connection;
 use super::prices::{DEFAULT_SLOT, build_record};
 use crate::fault::{Fault, garbage_body};
@@ -47,7 +47,7 @@ pub(crate) async fn stream(
     let is = |name: &str, value: &str| parameters.get(name).is_some_and(|given| given == value);
     if !is("EIO", "4") || !is("transport", "websocket") {
         let message = "Only EIO=4&transport=websocket is served";
-        return failure(StatusCode::BAD_REQUEST, message, state.now(), &uri);
+        return error_response(StatusCode::BAD_REQUEST, message, state.now(), &uri);
     }
     let connection = connection.map(|Extension(ConnectInfo(connection))| connection);
     upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES).on_upgrade(
@@ -84,7 +84,7 @@ impl StreamClient {
         let mut next = state.now().floor_to(Millis::SECOND) + Millis::SECOND;
         loop {
             tokio::select! {
-                () = state.until_stopping() => return Ok(()),
+                () = state.wait_until_stopping() => return Ok(()),
                 message = self.socket.recv() => match message {
                     Some(Ok(Message::Text(text))) => self.handle_message(text.as_str()).await?,
                     Some(Ok(_)) => {}
@@ -157,7 +157,7 @@ impl StreamClient {
         while let Some(message) = messages.pop_front() {
             self.push_message(message).await?;
         }
-        self.state.pushed.send_replace(now);
+        self.state.prices_pushed_until.send_replace(now);
         Ok(())
     }
 

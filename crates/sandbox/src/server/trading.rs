@@ -1,7 +1,7 @@
 //! Endpoints for wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
 use super::ServerState;
-use super::extract::{Parameters, PathSegment, Token, TokenAndTimestamp, failure, read_parameter_or};
+use super::extract::{Parameters, PathSegment, Token, TokenAndTimestamp, error_response, read_parameter_or};
 use crate::body::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use crate::fault::Fault;
 use crate::venue::{PageRequest, RowOrder};
@@ -58,7 +58,7 @@ pub(crate) async fn trades(
     let now = state.now();
     let request = match parse_page_request(&parameters) {
         Ok(request) => request,
-        Err(message) => return failure(StatusCode::BAD_REQUEST, &message, now, &uri),
+        Err(message) => return error_response(StatusCode::BAD_REQUEST, &message, now, &uri),
     };
     let order = match state.switchboard.draw_fault(Fault::Shuffle) {
         Some(_) => RowOrder::Shuffled { draw: state.lists.fetch_add(1, Ordering::Relaxed) },
@@ -107,7 +107,7 @@ pub(crate) async fn trade(
     let found = state.venue().short_trade(&id, state.settings.rich_short, now);
     match found {
         Some(trade) => Json(trade).into_response(),
-        None => failure(StatusCode::NOT_FOUND, "Trade not found", now, &uri),
+        None => error_response(StatusCode::NOT_FOUND, "Trade not found", now, &uri),
     }
 }
 

@@ -8,7 +8,7 @@ pub(crate) use order::{BodyShape, OrderRequest, read_body};
 pub(crate) use projection::{PageRequest, RowOrder};
 
 use crate::body;
-use crate::chance::{Chance, IdKind, generate_id};
+use crate::chance::{IdKind, RandomSource, generate_id};
 use crate::fault::{Fault, FaultSwitchboard};
 use crate::market::PricePaths;
 use crate::{Replies, TradedWallet};
@@ -20,7 +20,7 @@ use candlewick_simulator::{
 use projection::Account;
 use std::borrow::Cow;
 use std::sync::Arc;
-use table::{Trade, TradeEnd, TradeTable};
+use table::{Trade, TradeState, TradeTable};
 
 const MAX_OPEN_TRADES: usize = 1_000_000;
 
@@ -34,7 +34,7 @@ pub(crate) struct Venue {
     trades: TradeTable,
     orders: u64,
     account: Account,
-    chance: Chance,
+    chance: RandomSource,
     switchboard: Arc<FaultSwitchboard>,
 }
 
@@ -72,7 +72,7 @@ impl Venue {
         keep_trades: u32,
         (markets, paths): (Vec<Market>, PricePaths),
         start: Millis,
-        chance: Chance,
+        chance: RandomSource,
         switchboard: Arc<FaultSwitchboard>,
     ) -> Result<Self, SimulatorError> {
         Ok(Self {
@@ -88,11 +88,11 @@ impl Venue {
         })
     }
 
-    pub(crate) fn check_pricing(&self, request: &OrderRequest) -> Pricing {
+    pub(crate) fn check_pricing(&self, request: &OrderRequest) -> PricingCheck {
         match self.markets.iter().find(|market| market.symbol() == request.symbol) {
-            None => Pricing::NoSuchSymbol,
-            Some(market) if check_expiry(request.expiry, market).is_err() => Pricing::CandlesTooLong,
-            Some(_) => Pricing::Possible,
+            None => PricingCheck::NoSuchSymbol,
+            Some(market) if check_expiry(request.expiry, market).is_err() => PricingCheck::CandlesTooLong,
+            Some(_) => PricingCheck::Possible,
         }
     }
 
@@ -137,7 +137,7 @@ impl Venue {
             payout: self.simulation.payout_of(order.symbol),
             balance_before: balance,
             listed_from: shown + lag,
-            ending: TradeEnd::Running,
+            state: TradeState::Running,
         };
         self.trades.insert(trade);
         OpenResult { arrival, trade: Ok(order.number) }
@@ -177,7 +177,7 @@ impl Venue {
 
     /// Returns the entry price if it is known at `now`. Under `stress`, the settlement may change the price.
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
-        if let Some(settled) = trade.settled_at(now) {
+        if let Some(settled) = trade.visible_settlement(now) {
             return settled.open_price;
         }
         if now < trade.open_time {
@@ -194,7 +194,7 @@ impl Venue {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pricing {
+pub(crate) enum PricingCheck {
     Possible,
     CandlesTooLong,
     NoSuchSymbol,

@@ -106,7 +106,7 @@ fn read_stake(
     if settings.max_amount > Decimal::ZERO && amount > settings.max_amount {
         return Err("is above the maximum");
     }
-    scale.exact(amount).map_err(|_| "has more decimals than the wallet allows")
+    scale.convert_exact(amount).map_err(|_| "has more decimals than the wallet allows")
 }
 
 #[cfg(test)]

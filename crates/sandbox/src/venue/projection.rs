@@ -7,7 +7,7 @@ use crate::body::{
     Acknowledgement, AsyncTrade, CopyTradeParams, FullTrade, ListItem, ShortTrade, TradeListing, TradePage,
     User, UserParams, Wallet, WalletEntry, format_iso8601,
 };
-use crate::chance::{Chance, DrawSubject, IdKind, generate_id};
+use crate::chance::{DrawSubject, IdKind, RandomSource, generate_id};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
 impl Venue {
@@ -84,7 +84,7 @@ impl Venue {
     }
 
     fn full_trade(&self, trade: &Trade, now: Millis) -> FullTrade {
-        let settled = trade.settled_at(now);
+        let settled = trade.visible_settlement(now);
         let open_price = self.open_price_at(trade, now);
         let wallet = self.wallet_entry(trade);
         FullTrade {
@@ -149,11 +149,11 @@ impl Venue {
 
 /// Returns the net profit of a trade (`observed: money`). The profit is 0 until the settlement is visible.
 fn profit_at(trade: &Trade, now: Millis) -> Money {
-    trade.settled_at(now).map_or(Money::ZERO, |settled| settled.profit)
+    trade.visible_settlement(now).map_or(Money::ZERO, |settled| settled.profit)
 }
 
 fn close_price_at(trade: &Trade, now: Millis) -> f64 {
-    trade.settled_at(now).and_then(|settled| settled.close_price).unwrap_or_default()
+    trade.visible_settlement(now).and_then(|settled| settled.close_price).unwrap_or_default()
 }
 
 /// The only user of the sandbox, who has two wallets.
@@ -169,7 +169,11 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(chance: Chance, start: Millis, (wallet, scale): (TradedWallet, MoneyScale)) -> Self {
+    pub(super) fn new(
+        chance: RandomSource,
+        start: Millis,
+        (wallet, scale): (TradedWallet, MoneyScale),
+    ) -> Self {
         let make_id = |named, number| generate_id(chance, named, start, [number, 0]);
         Self {
             user_id: make_id(IdKind::User, 0),
@@ -316,7 +320,7 @@ fn repeat_first_row<T: Clone>(rows: &mut Vec<T>) -> u64 {
     1
 }
 
-fn shuffle<T>(rows: &mut [T], chance: Chance, draw: u64) {
+fn shuffle<T>(rows: &mut [T], chance: RandomSource, draw: u64) {
     for last in (1..rows.len()).rev() {
         let word = chance.random_word(DrawSubject::PageOrder, [draw, 0], last as u64);
         rows.swap(last, (word % (last as u64 + 1)) as usize);

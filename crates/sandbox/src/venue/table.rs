@@ -50,7 +50,7 @@ impl TradeTable {
     pub(super) fn settle(&mut self, settled: SettledTrade, lateness: Millis) {
         let Some(trade) = self.trades.get_mut(&settled.number) else { return };
         let shown_from = settled.known_at + lateness;
-        trade.ending = TradeEnd::Settled { trade: settled, shown_from };
+        trade.state = TradeState::Settled { trade: settled, shown_from };
         // While a trade is not listed yet, its settlement is not visible either.
         self.unseen.insert((shown_from.max(trade.listed_from), settled.number));
     }
@@ -84,35 +84,35 @@ pub(super) struct Trade {
     pub(super) payout: Payout,
     pub(super) balance_before: Money,
     pub(super) listed_from: Millis,
-    pub(super) ending: TradeEnd,
+    pub(super) state: TradeState,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum TradeEnd {
+pub(super) enum TradeState {
     Running,
     Settled { trade: SettledTrade, shown_from: Millis },
 }
 
 impl Trade {
-    pub(super) fn settled_at(&self, now: Millis) -> Option<&SettledTrade> {
-        match &self.ending {
-            TradeEnd::Settled { trade, shown_from } if *shown_from <= now => Some(trade),
-            TradeEnd::Settled { .. } | TradeEnd::Running => None,
+    pub(super) fn visible_settlement(&self, now: Millis) -> Option<&SettledTrade> {
+        match &self.state {
+            TradeState::Settled { trade, shown_from } if *shown_from <= now => Some(trade),
+            TradeState::Settled { .. } | TradeState::Running => None,
         }
     }
 
     pub(super) fn hidden_payout(&self, now: Millis) -> Option<Money> {
-        match &self.ending {
-            TradeEnd::Settled { trade, shown_from } if *shown_from > now => {
+        match &self.state {
+            TradeState::Settled { trade, shown_from } if *shown_from > now => {
                 Some(self.order.stake + trade.profit)
             }
-            TradeEnd::Settled { .. } | TradeEnd::Running => None,
+            TradeState::Settled { .. } | TradeState::Running => None,
         }
     }
 
     /// Returns the status: `PROCESSING` until the order arrives, then `OPEN`, `COMPLETED` or `CANCELLED`.
     pub(super) fn status(&self, now: Millis) -> &'static str {
-        match self.settled_at(now) {
+        match self.visible_settlement(now) {
             Some(settled) if settled.outcome == Outcome::Cancelled => "CANCELLED",
             Some(_) => "COMPLETED",
             None if now < self.request_time => "PROCESSING",
@@ -122,7 +122,7 @@ impl Trade {
 
     /// Returns the result: `HOLD` until the order arrives, then `PENDING`, `WON`, `LOST`, `DRAW` or `CANCELLED`.
     pub(super) fn result(&self, now: Millis) -> &'static str {
-        match self.settled_at(now) {
+        match self.visible_settlement(now) {
             Some(settled) => settled.outcome.as_str(),
             None if now < self.request_time => "HOLD",
             None => "PENDING",
@@ -159,7 +159,7 @@ mod tests {
             payout: Payout::from_percent(80.into()).unwrap(),
             balance_before: Money::ZERO,
             listed_from: Millis::new(listed_from),
-            ending: TradeEnd::Running,
+            state: TradeState::Running,
         }
     }
 

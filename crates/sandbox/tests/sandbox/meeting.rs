@@ -4,8 +4,8 @@ use crate::harness::{NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_broker::{
-    Account, AsOf, Broker, CandleQuery, Detail, MarketData, OpenOrder, OpenOutcome, PriceAnswer, Progress,
-    RejectionReason, Reply, Skew, TradeReport,
+    Account, AsOf, Broker, CandleQuery, Detail, MarketData, OpenOutcome, PriceAnswer, Progress,
+    RejectionReason, Reply, Skew, TradeOrder, TradeReport,
 };
 use candlewick_sandbox::Replies;
 use candlewick_sdk::{Direction, ExpirationType, Interval, Millis, Outcome};
@@ -19,8 +19,8 @@ async fn open(broker: &HttpBroker, symbol: &str) -> TradeReport {
     }
 }
 
-fn order(symbol: &str) -> OpenOrder {
-    OpenOrder {
+fn order(symbol: &str) -> TradeOrder {
+    TradeOrder {
         symbol: symbol.parse().unwrap(),
         direction: Direction::Buy,
         amount: Decimal::new(1_250, 2),
@@ -66,7 +66,7 @@ async fn client_reads_every_field() {
         end: clock.now(),
     };
     let page = broker.candles(&query).await.unwrap().value;
-    let counts = (page.candles.len(), page.unusable_rows, page.forming_rows, page.outside.len());
+    let counts = (page.candles.len(), page.unusable_rows, page.forming_rows, page.outside_candles.len());
     assert_eq!(counts, (31, 0, 1, 0));
 
     assert!(broker.unrecognised().snapshot().is_empty(), "{:?}", broker.unrecognised().snapshot());
@@ -83,7 +83,7 @@ async fn rejection_has_reason_and_arrival_time() {
     };
     assert_eq!((rejection.reason, rejection.text.as_str()), (RejectionReason::NoPrice, "Outdated price"));
     assert_eq!(rejection.venue_time, Some(Millis::new(START + 41 * 60_000 + 2_000)));
-    let greedy = OpenOrder { amount: Decimal::from(10_001), ..order("BTCUSDT") };
+    let greedy = TradeOrder { amount: Decimal::from(10_001), ..order("BTCUSDT") };
     let OpenOutcome::Rejected(rejection) = broker.open(&greedy, Millis::MAX).await else {
         panic!("the wallet does not cover it")
     };

@@ -72,7 +72,7 @@ async fn faulty_stream_never_yields_old_or_wrong_prices() {
     for second in 1..=200_i64 {
         let ([garbage, reordered, _], now) = (met(&sandbox), NOON + second * 1_000);
         clock.set(now);
-        let pushed = sandbox.pushed_until.wait_for(|pushed| *pushed >= Millis::new(now));
+        let pushed = sandbox.prices_pushed_until.wait_for(|pushed| *pushed >= Millis::new(now));
         drop(tokio::time::timeout(PATIENCE, pushed).await.expect("in time").unwrap());
         // Corrupted prices are dropped, as are delayed ones, which arrive after a newer one.
         if met(&sandbox)[..2] == [garbage, reordered] {

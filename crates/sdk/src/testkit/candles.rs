@@ -82,7 +82,7 @@ pub fn at_interval(candles: &[Candle], interval: Interval) -> Vec<Candle> {
 }
 
 pub(super) fn rescale(candle: &Candle, time: Millis, factor: f64) -> Candle {
-    let Ohlcv { open, high, low, close, volume } = candle.numbers();
+    let Ohlcv { open, high, low, close, volume } = candle.ohlcv();
     let [open, high, low, close] = [open, high, low, close].map(|price| price * factor);
     with_numbers(candle, time, Ohlcv { open, high, low, close, volume })
 }

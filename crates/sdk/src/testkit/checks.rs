@@ -212,7 +212,7 @@ mod tests {
         fn declaration(&self) -> Option<Declaration> {
             let mut before = f64::NAN;
             let mut declaration = Declaration::new();
-            let rise = declaration.series("rise", &[], move |candle| {
+            let rise = declaration.add_series("rise", &[], move |candle| {
                 Some(candle.close() - std::mem::replace(&mut before, candle.close()))
             });
             Some(declaration.buy_when([rise.above(0.005)]))

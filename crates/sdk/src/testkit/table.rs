@@ -82,7 +82,7 @@ fn find_differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Res
     }
     let mut text = String::new();
     for (index, Row { line, candle, signal: expected }) in rows.iter().enumerate() {
-        longer.feed_ended(candle, &mut *strategy);
+        longer.feed_longer_before(candle, &mut *strategy);
         let signal = strategy.on_candle(candle);
         let counts = index + 1 >= warmup;
         let given = signal.filter(|_| counts).map(|signal| format!("{} {}", signal.direction, signal.reason));
@@ -96,7 +96,7 @@ fn find_differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Res
                 writeln!(text, "candle {}, \"{line}\": expected {expected}, got {given}{cold}", index + 1);
             text.push_str(&describe_state(&*strategy));
         }
-        longer.feed_completed(candle, &mut *strategy);
+        longer.feed_longer_after(candle, &mut *strategy);
     }
     Ok(text)
 }

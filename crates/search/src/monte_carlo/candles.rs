@@ -16,12 +16,12 @@ pub enum ResampleInputError {
     TooFew,
 }
 
-pub struct ResampledCandles<'a> {
+pub struct CandleResampler<'a> {
     candles: &'a [CandleSeries],
     markets: &'a [Market],
 }
 
-impl<'a> ResampledCandles<'a> {
+impl<'a> CandleResampler<'a> {
     pub fn new(candles: &'a [CandleSeries], markets: &'a [Market]) -> Result<Self, ResampleInputError> {
         let prices = markets.iter().map(|market| &market.prices);
         let detail = markets.iter().flat_map(|market| &market.detail);
@@ -118,7 +118,7 @@ mod tests {
             [120.0, 120.0, 60.0, 60.0, 3.0],   // halves
         ]);
         let candles = [observed];
-        let resampled = ResampledCandles::new(&candles, &[]).unwrap();
+        let resampled = CandleResampler::new(&candles, &[]).unwrap();
         assert_eq!(resampled.move_count(), 2);
         assert_eq!(resampled.build_path(&[0, 1]).0[0].candles(), candles[0].candles(), "the observed order");
         let (other, _) = resampled.build_path(&[1, 0]);
@@ -133,7 +133,7 @@ mod tests {
     fn rejects_series_with_different_times() {
         let one = [1.0; 5];
         let pair = [series(&[one, one, one]), series(&[one, one])];
-        assert!(matches!(ResampledCandles::new(&pair, &[]), Err(ResampleInputError::Times { .. })));
-        assert!(matches!(ResampledCandles::new(&pair[..0], &[]), Err(ResampleInputError::TooFew)));
+        assert!(matches!(CandleResampler::new(&pair, &[]), Err(ResampleInputError::Times { .. })));
+        assert!(matches!(CandleResampler::new(&pair[..0], &[]), Err(ResampleInputError::TooFew)));
     }
 }

@@ -7,5 +7,5 @@
 mod candles;
 mod run;
 
-pub use candles::{ResampleInputError, ResampledCandles};
+pub use candles::{CandleResampler, ResampleInputError};
 pub use run::{MonteCarlo, ObservedTrade, PathRow, PathWatcher, observed_trades};

@@ -1,6 +1,6 @@
 //! Runs Monte Carlo paths over resampled trades or candles, in parallel.
 
-use super::ResampledCandles;
+use super::CandleResampler;
 use crate::SearchError;
 use crate::error::build_thread_pool;
 use crate::sweep::Figures;
@@ -93,7 +93,7 @@ impl MonteCarlo {
         watcher: &PathWatcher<'_>,
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
-            let places = self.bootstrap.places(path, trades.len());
+            let places = self.bootstrap.resampled_indices(path, trades.len());
             let drawn = places.into_iter().map(|place| trades[place]);
             Ok(replay_trades(path, drawn, (self.balance, self.min_stake), self.scale))
         })
@@ -101,12 +101,13 @@ impl MonteCarlo {
 
     pub fn resample_candles(
         &self,
-        (candles, paths): (&ResampledCandles<'_>, Range<u64>),
+        (candles, paths): (&CandleResampler<'_>, Range<u64>),
         (settings, wants_prices, build): (&BacktestSettings, &[bool], &StrategyBuilder<'_>),
         watcher: &PathWatcher<'_>,
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
-            let (series, markets) = candles.build_path(&self.bootstrap.places(path, candles.move_count()));
+            let (series, markets) =
+                candles.build_path(&self.bootstrap.resampled_indices(path, candles.move_count()));
             let span = covering_span(&series);
             let backtest = Backtest::new(settings, build()?, wants_prices, &series, markets)?;
             let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn path_matches_hand_computation() {
         let scale = MoneyScale::default();
-        let money = |text: &str| scale.exact(text.parse().unwrap()).unwrap();
+        let money = |text: &str| scale.convert_exact(text.parse().unwrap()).unwrap();
         let trade = |profit: &str| ObservedTrade { stake: money("10"), profit: money(profit) };
         // The balances are 100 at the start, then 108, 98, 88, 96 and 86.
         let played = ["8", "-10", "-10", "8", "-10"].map(trade);

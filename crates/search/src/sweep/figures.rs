@@ -53,7 +53,7 @@ pub(crate) struct TrialEndState {
 impl Figures {
     pub fn new(finished: &BacktestResult, balance: Money, span: &Range<Millis>) -> Self {
         let (summary, totals) =
-            Summary::with_totals(&finished.book, RunTotals::new(balance).with_daily_profits(span));
+            Summary::summarize(&finished.book, RunTotals::new(balance).with_daily_profits(span));
         let evidence = WinRateEvidence { break_even: summary.break_even, p_value: summary.p_value };
         let open = TrialEndState {
             unsettled: summary.unsettled,
@@ -82,7 +82,7 @@ impl Figures {
             trades: totals.trades(),
             won: totals.won(),
             lost: totals.lost(),
-            draw: totals.draw(),
+            draw: totals.draws(),
             cancelled: totals.cancelled(),
             unsettled: open.unsettled,
             refused: open.refused,
@@ -92,9 +92,9 @@ impl Figures {
             p_value,
             pnl: scale.to_f64(totals.pnl()),
             expectancy: totals.profit_per_unit_staked(),
-            sharpe: totals.days().and_then(DailyProfits::sharpe),
-            max_drawdown: scale.to_f64(totals.drawdowns().by_amount().amount),
-            max_drawdown_percent: totals.drawdowns().by_percent().percent,
+            sharpe: totals.daily_profits().and_then(DailyProfits::sharpe),
+            max_drawdown: scale.to_f64(totals.drawdowns().largest_by_amount().amount),
+            max_drawdown_percent: totals.drawdowns().largest_by_percent().percent,
             longest_losing_streak: u64::from(totals.longest_streaks().lost),
             stopped_by: open.stopped_by,
             timeline,

@@ -53,7 +53,7 @@ impl SelectionBias {
         let last = rows.iter().map(|row| row.rung).max()?;
         let all = ReturnTable::new(rows.iter(), payout);
         let to_the_end = ReturnTable::new(rows.iter().filter(|row| row.rung == last), payout);
-        let longest = all.timelines.iter().map(|timeline| timeline.longest_parts()).max()?.max(1);
+        let longest = all.timelines.iter().map(|timeline| timeline.longest_trade_parts()).max()?.max(1);
         let best = rank_rows(rows).into_iter().find(|row| row.score.is_some());
         // Without trades, all sets have equal returns, so their ranks have no meaning.
         let has_trades = to_the_end.timelines.iter().any(|one| one.parts().any(|part| part != (0, 0)));
@@ -62,7 +62,7 @@ impl SelectionBias {
         });
         let block_periods = longest.max(MIN_BLOCK_PERIODS);
         let many = (TIMELINE_PARTS / block_periods >= MIN_BOOTSTRAP_BLOCKS)
-            .then(|| best_of_many(&all, Bootstrap { block_periods, runs: BOOTSTRAP_RUNS, seed }).ok());
+            .then(|| best_of_many(&all, Bootstrap { block_periods, draws: BOOTSTRAP_RUNS, seed }).ok());
         let p_values = many.flatten().map(|many| align_p_values_with_rows(rows, many)).unwrap_or_default();
         let of_best = best.and_then(|best| rows.iter().position(|row| row.trial == best.trial));
         Some(Self {
@@ -138,7 +138,7 @@ impl VariantSource for ReturnTable<'_> {
         TIMELINE_PARTS
     }
 
-    fn put(&self, variant: usize, returns: &mut [f64]) {
+    fn write_returns(&self, variant: usize, returns: &mut [f64]) {
         self.write_returns(self.timelines[variant], returns);
     }
 }

@@ -72,7 +72,7 @@ impl Space {
         self.conditions.iter().all(|condition| condition.is_met(&values))
     }
 
-    pub fn bot(&self, candidate: &Candidate) -> BotSettings {
+    pub fn bot_settings(&self, candidate: &Candidate) -> BotSettings {
         let mut bot = self.bot.clone();
         let mut params = match std::mem::take(&mut bot.params) {
             Value::Object(params) => params,
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn set_changes_only_its_parameters_of_the_bot() {
         let space = space(&[]);
-        let bot = space.bot(&space.all_sets().unwrap()[1]);
+        let bot = space.bot_settings(&space.all_sets().unwrap()[1]);
         assert_eq!(bot.params, serde_json::json!({"fast": 2, "slow": 4}));
         assert_eq!(bot.close_type.to_string(), "05:00");
         let mut same = bot.clone();

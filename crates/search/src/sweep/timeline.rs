@@ -56,7 +56,7 @@ impl Timeline {
     }
 
     /// Returns the longest time from decision to settlement, in timeline parts, rounded up.
-    pub const fn longest_parts(&self) -> usize {
+    pub const fn longest_trade_parts(&self) -> usize {
         self.longest_parts as usize
     }
 
@@ -192,7 +192,7 @@ mod tests {
         ]);
         let parts: Vec<_> = found.parts().enumerate().filter(|(_, counts)| *counts != (0, 0)).collect();
         assert_eq!(parts, [(0, (1, 0)), (1, (1, 1)), (118, (0, 1)), (119, (1, 1))]);
-        assert_eq!(found.longest_parts(), 115);
+        assert_eq!(found.longest_trade_parts(), 115);
     }
 
     #[test]

@@ -73,13 +73,13 @@ impl TrialJournal {
         Ok((journal, records))
     }
 
-    pub fn records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
+    pub fn read_records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
         let file = File::open(path).map_err(|source| unusable_file(path, "open", source))?;
         check_lock(path, file.try_lock_shared())?;
         Ok(read_matching(path, &file, identity)?.0)
     }
 
-    pub fn identity(path: &Path) -> Result<Option<Map<String, Value>>, SearchError> {
+    pub fn read_identity(path: &Path) -> Result<Option<Map<String, Value>>, SearchError> {
         let mut line = Vec::new();
         let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
         read.map_err(|source| unusable_file(path, "read", source))?;

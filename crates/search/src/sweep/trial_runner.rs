@@ -47,7 +47,7 @@ pub enum TrialEnd {
 }
 
 #[derive(Clone, Copy)]
-pub struct Replay<'a> {
+pub struct BacktestRunner<'a> {
     pub settings: &'a BacktestSettings,
     pub entry: &'a StrategyEntry,
     pub space: &'a Space,
@@ -61,12 +61,12 @@ pub(crate) struct PreparedTrial {
     pub(crate) declaration: Option<Declaration>,
 }
 
-impl Replay<'_> {
+impl BacktestRunner<'_> {
     pub(crate) fn prepare_trial(
         &self,
         candidate: &Candidate,
     ) -> Result<Result<PreparedTrial, String>, SearchError> {
-        let bot = self.space.bot(candidate);
+        let bot = self.space.bot_settings(candidate);
         let BuiltStrategy { strategy, declaration } = match self.build(&bot) {
             Ok(built) => built,
             Err(BuildError::Parameters { problem, .. }) => return Ok(Err(problem)),
@@ -85,7 +85,7 @@ impl Replay<'_> {
         self.entry.build_with_declaration(&bot.params, &context)
     }
 
-    pub(crate) fn own(&self) -> Option<&CandleSeries> {
+    pub(crate) fn bot_candles(&self) -> Option<&CandleSeries> {
         let series = self.settings.session.bots.first().map(BotSettings::series);
         self.candles.iter().find(|candles| Some(candles.series()) == series)
     }
@@ -96,7 +96,7 @@ impl Replay<'_> {
     }
 }
 
-impl TrialRunner for Replay<'_> {
+impl TrialRunner for BacktestRunner<'_> {
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError> {
         let PreparedTrial { settings, strategy, .. } = match self.prepare_trial(candidate)? {
             Ok(prepared) => prepared,
@@ -116,7 +116,7 @@ impl TrialRunner for Replay<'_> {
     }
 
     fn span(&self) -> Range<Millis> {
-        self.own().map_or(Millis::ZERO..Millis::ZERO, |own| own.start()..own.end())
+        self.bot_candles().map_or(Millis::ZERO..Millis::ZERO, |own| own.start()..own.end())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parsed contents of a variant ledger, and lines to append.
 
 use super::chain::{Chain, ReceiptState};
-use super::line::{KnownCandles, LostLine, RunLine, TriedLine};
+use super::line::{GapLine, KnownCandles, RunLine, TriedLine};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ pub(super) struct LedgerContents<'a> {
     is_loss_recorded: bool,
     pub(super) candles: KnownCandles,
     pub(super) chain: Chain,
-    pub(super) lost: Option<String>,
+    pub(super) gap: Option<String>,
     hashes: Vec<String>,
 }
 
@@ -41,11 +41,11 @@ pub(super) struct NewLines {
 }
 
 impl NewLines {
-    pub(super) fn after(contents: &LedgerContents<'_>) -> io::Result<Self> {
+    pub(super) fn new(contents: &LedgerContents<'_>) -> io::Result<Self> {
         let (chain, strategies) = (contents.chain.clone(), contents.strategies());
         let mut added = Self { chain, text: String::new(), strategies };
-        if let Some(lost) = contents.lost.as_ref().filter(|_| !contents.is_loss_recorded) {
-            added.push(&LostLine { chain: added.chain.hash.clone(), lost: lost.clone() })?;
+        if let Some(lost) = contents.gap.as_ref().filter(|_| !contents.is_loss_recorded) {
+            added.push(&GapLine { chain: added.chain.hash.clone(), lost: lost.clone() })?;
         }
         Ok(added)
     }
@@ -107,7 +107,7 @@ impl<'a> LedgerContents<'a> {
                 format!("the file ({found} lines) does not continue the earlier one ({} lines)", seen.lines)
             });
         }
-        Self { tried, runs, recorded_runs, is_loss_recorded, candles, chain, lost, hashes }
+        Self { tried, runs, recorded_runs, is_loss_recorded, candles, chain, gap: lost, hashes }
     }
 
     pub(super) fn tried_lines(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = TriedLine> {
@@ -136,7 +136,7 @@ impl<'a> LedgerContents<'a> {
 
     pub(super) fn is_first_run(&self, own: Option<&str>) -> bool {
         let is_own = |run: &Option<Cow<'_, str>>| run.is_some() && run.as_deref() == own;
-        self.lost.is_none() && self.recorded_runs.iter().all(is_own)
+        self.gap.is_none() && self.recorded_runs.iter().all(is_own)
     }
 }
 

@@ -66,7 +66,7 @@ impl VariantCount {
             count,
             walks,
             under_way,
-            unknown: noted.lost.clone(),
+            unknown: noted.gaps.clone(),
             is_first: noted.is_first,
             other_ledgers: noted.other_ledgers.clone(),
             families,
@@ -159,7 +159,7 @@ fn corrected_p_value(known: &[&KnownVariant], own: &VariantNote, under_way: u64)
 }
 
 fn sharpe_variance(known: &[&KnownVariant]) -> Option<f64> {
-    let ratios: Vec<f64> = known.iter().filter_map(|one| one.sharpe_of_a_day).collect();
+    let ratios: Vec<f64> = known.iter().filter_map(|one| one.daily_sharpe).collect();
     let count = ratios.len() as f64;
     if ratios.len() < 2 {
         return None;
@@ -170,7 +170,7 @@ fn sharpe_variance(known: &[&KnownVariant]) -> Option<f64> {
 
 impl VariantNote {
     fn matches(&self, known: &KnownVariant) -> bool {
-        self.tried.name == known.variant || (self.trades.is_some() && self.trades == known.trades)
+        self.variant.name == known.variant || (self.trades.is_some() && self.trades == known.trades)
     }
 }
 
@@ -185,7 +185,7 @@ fn unseen_share(noted: &LedgerSummary, own: &[VariantNote], look: &Look) -> Opti
     let once = others.into_iter().filter(|one| {
         one.candles.is_empty() || looks.insert((&one.candles, one.span.start.get(), one.span.end.get()))
     });
-    let stretches = once.filter_map(|one| candles.seen_in(&one.seen));
+    let stretches = once.filter_map(|one| candles.range_seen_in(&one.sample));
     let seen = stretches.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end));
     let whole = (look.span.end - look.span.start).get() as f64;
     let both =
@@ -219,19 +219,19 @@ mod tests {
         KnownVariant {
             variant: (*variant).to_owned(),
             p_value: *p_value,
-            sharpe_of_a_day: *ratio,
+            daily_sharpe: *ratio,
             trades: trades.map(str::to_owned),
             candles: "c".to_owned(),
             root: "c".to_owned(),
             span: hours(on),
-            seen: Arc::new(all().within(&hours(on))),
-            is_to_the_end: true,
+            sample: Arc::new(all().within(&hours(on))),
+            is_single_run_to_end: true,
         }
     }
 
     fn own(strategy: &str, p_value: Option<f64>) -> VariantNote {
         let tried = Variant { family: family(strategy), name: "a".to_owned(), bots: Vec::new() };
-        VariantNote { tried, p_value, daily_sharpe: None, trades: None }
+        VariantNote { variant: tried, p_value, daily_sharpe: None, trades: None }
     }
 
     fn week() -> Look {

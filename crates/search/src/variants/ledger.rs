@@ -26,7 +26,7 @@ pub struct VariantLedger {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantNote {
-    pub tried: Variant,
+    pub variant: Variant,
     pub p_value: Option<f64>,
     pub daily_sharpe: Option<f64>,
     /// Hash of the trade results ([`trades_hash`](super::trades_hash)) of the whole time range, if known.
@@ -37,15 +37,15 @@ pub struct VariantNote {
 pub struct KnownVariant {
     pub variant: String,
     pub p_value: Option<f64>,
-    pub sharpe_of_a_day: Option<f64>,
+    pub daily_sharpe: Option<f64>,
     pub trades: Option<String>,
     pub candles: String,
     /// Id of these candles before later candles were added.
     pub root: String,
     pub span: Range<Millis>,
-    pub seen: Arc<CandleSample>,
+    pub sample: Arc<CandleSample>,
     /// Whether the trades come from a single run up to the last of these candles.
-    pub is_to_the_end: bool,
+    pub is_single_run_to_end: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,7 +56,7 @@ pub struct LedgerSummary {
     pub root: String,
     pub other_ledgers: Vec<PathBuf>,
     pub is_first: bool,
-    pub lost: Option<String>,
+    pub gaps: Option<String>,
 }
 
 impl VariantLedger {
@@ -75,14 +75,14 @@ impl VariantLedger {
 
     /// Records the variants that are new on these candles, and returns all known variants of the project.
     pub fn record_variants(&self, notes: &[VariantNote], look: &Look) -> io::Result<LedgerSummary> {
-        let others = self.read_others()?;
+        let others = self.read_other_ledgers()?;
         let others = others.read();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         // The lock lasts until the file is closed. Other processes wait for this short time.
         file.lock()?;
         let text = read_text(&mut file)?;
         let contents = LedgerContents::new(&text, self.read_receipt()?);
-        let mut added = NewLines::after(&contents)?;
+        let mut added = NewLines::new(&contents)?;
         let mut candles = KnownCandles::default();
         [&contents].into_iter().chain(others.ledgers.iter().map(|other| &other.contents)).for_each(|known| {
             candles.add_missing(&known.candles);
@@ -93,11 +93,11 @@ impl VariantLedger {
         let mut newly_noted = Vec::new();
         let mut has_candles = contents.candles.contains(&id);
         for note in notes {
-            let family = &note.tried.family;
+            let family = &note.variant.family;
             if families.iter().any(|(known, _)| known == family) {
                 continue;
             }
-            let own: Vec<&VariantNote> = notes.iter().filter(|one| one.tried.family == *family).collect();
+            let own: Vec<&VariantNote> = notes.iter().filter(|one| one.variant.family == *family).collect();
             let of_family = |contents: &LedgerContents<'_>| {
                 let tried = contents.tried_lines(|strategy| strategy == family.strategy);
                 tried.flat_map(|line| line.into_known(&candles)).collect::<Vec<KnownVariant>>()
@@ -154,13 +154,13 @@ impl VariantLedger {
             (strategy.to_owned(), runs.iter().map(|(line, _)| line.sets).sum())
         });
         let other_ledgers: BTreeSet<_> = strategies().flat_map(|name| others.ledgers_with(name)).collect();
-        let mut lost: Vec<String> = contents.lost.iter().cloned().collect();
-        lost.extend(strategies().flat_map(|name| others.losses(name, contents)).collect::<BTreeSet<_>>());
+        let mut lost: Vec<String> = contents.gap.iter().cloned().collect();
+        lost.extend(strategies().flat_map(|name| others.find_gaps(name, contents)).collect::<BTreeSet<_>>());
         LedgerSummary {
             under_way: under_way.collect(),
             other_ledgers: other_ledgers.into_iter().collect(),
             is_first: contents.is_first_run(own) && others.contain_only_run(own),
-            lost: (!lost.is_empty()).then(|| lost.join("; ")),
+            gaps: (!lost.is_empty()).then(|| lost.join("; ")),
             families,
             root,
         }
@@ -200,7 +200,7 @@ impl VariantLedger {
         {
             return Ok(());
         }
-        let mut added = NewLines::after(&contents)?;
+        let mut added = NewLines::new(&contents)?;
         let id = look.candles_id();
         if !contents.candles.contains(&id) {
             let root = contents.candles.root_for(&id, look);
@@ -231,7 +231,7 @@ fn filter_unrecorded<'a>(
     let mut seen: HashSet<_> = here.map(|one| (one.variant.as_str(), one.trades.as_deref())).collect();
     let mut new = Vec::new();
     for note in notes {
-        if seen.insert((&note.tried.name, note.trades.as_deref())) {
+        if seen.insert((&note.variant.name, note.trades.as_deref())) {
             new.push(*note);
         }
     }
@@ -241,15 +241,15 @@ fn filter_unrecorded<'a>(
 impl KnownVariant {
     fn new(note: &VariantNote, (candles, root): (&str, &str), look: &Look, seen: &Arc<CandleSample>) -> Self {
         Self {
-            variant: note.tried.name.clone(),
+            variant: note.variant.name.clone(),
             p_value: note.p_value,
-            sharpe_of_a_day: note.daily_sharpe,
+            daily_sharpe: note.daily_sharpe,
             trades: note.trades.clone(),
             candles: candles.to_owned(),
             root: root.to_owned(),
             span: look.span.clone(),
-            seen: Arc::clone(seen),
-            is_to_the_end: look.kind.is_single_run() && look.candles.ends_at(look.span.end),
+            sample: Arc::clone(seen),
+            is_single_run_to_end: look.kind.is_single_run() && look.candles.ends_at(look.span.end),
         }
     }
 }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     fn lost(fixture: &Fixture) -> Option<String> {
-        noted(&fixture.ledger(), "rsi", 7).lost
+        noted(&fixture.ledger(), "rsi", 7).gaps
     }
 
     fn receipt(fixture: &Fixture) -> PathBuf {
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(count(&ledger, &[note("rsi", 1)], 1), 4);
         assert_eq!(count(&ledger, &[note("cross", 1)], 0), 1);
         let again = noted(&ledger, "cross", 1);
-        assert_eq!((again.is_first, again.lost), (false, None));
+        assert_eq!((again.is_first, again.gaps), (false, None));
         // The candles are written once, however many lines refer to them.
         assert_eq!(fs::read_to_string(ledger.path()).unwrap().matches("\"sample\":").count(), 1);
     }
@@ -330,7 +330,7 @@ mod tests {
             let kept = whole[..length].lines().filter(|line| line.ends_with("]]}")).count();
             for (new, variant) in (1..).zip([9, 10]) {
                 let found = noted(&ledger, "rsi", variant);
-                assert_eq!((found.families[0].1.len(), found.lost), (kept + new, None), "cut at {length}");
+                assert_eq!((found.families[0].1.len(), found.gaps), (kept + new, None), "cut at {length}");
             }
         }
     }
@@ -347,7 +347,7 @@ mod tests {
         for (number, damage) in damages.into_iter().enumerate() {
             let fixture = Fixture::new();
             for variant in 1..4 {
-                assert_eq!(noted(&fixture.ledger(), "rsi", variant).lost, None);
+                assert_eq!(noted(&fixture.ledger(), "rsi", variant).gaps, None);
             }
             let path = fixture.0.path().join("variants.jsonl");
             match damage(&fs::read_to_string(&path).unwrap()) {
@@ -358,7 +358,7 @@ mod tests {
             // One more line records the loss, and every later run reports it.
             assert_eq!(lost(&fixture), Some(said.clone()), "{number}");
             let again = noted(&fixture.ledger(), "rsi", 8);
-            assert_eq!((again.lost, again.is_first), (Some(said), false), "{number}");
+            assert_eq!((again.gaps, again.is_first), (Some(said), false), "{number}");
         }
     }
 
@@ -381,11 +381,11 @@ mod tests {
             let receipt = receipt(&fixture);
             fs::write(&receipt, &fs::read(&receipt).unwrap()[..cut]).unwrap();
             let looks = fixture.ledger().earlier_looks("rsi", &look(0).candles, "").unwrap();
-            assert!(looks.lost.len() == 1 && looks.lost[0].contains("cannot be read"), "{looks:?}");
+            assert!(looks.gaps.len() == 1 && looks.gaps[0].contains("cannot be read"), "{looks:?}");
             let said = lost(&fixture).unwrap();
             assert!(said.contains(receipt.to_str().unwrap()), "{said}");
             let again = noted(&fixture.ledger(), "rsi", 8);
-            assert_eq!((again.lost, again.is_first), (Some(said), false));
+            assert_eq!((again.gaps, again.is_first), (Some(said), false));
         }
     }
 
@@ -399,7 +399,7 @@ mod tests {
         old.record_planned_sets("rsi", 20, &sweep).unwrap();
         let found = noted(&new, "rsi", 3);
         assert_eq!((found.families[0].1.len(), found.under_way["rsi"], found.is_first), (3, 20, false));
-        assert_eq!((&found.other_ledgers[..], found.lost), (&[old.path().to_owned()][..], None));
+        assert_eq!((&found.other_ledgers[..], found.gaps), (&[old.path().to_owned()][..], None));
         let found = noted(&new, "cross", 1);
         assert_eq!((found.families[0].1.len(), found.other_ledgers.len()), (1, 0));
         new.record_planned_sets("rsi", 12, &sweep).unwrap();
@@ -421,10 +421,10 @@ mod tests {
         let whole = fs::read(old.path()).unwrap();
         fs::rename(old.path(), new.path()).unwrap();
         let found = |strategy| noted(&new, strategy, 2);
-        assert_eq!((found("rsi").lost, found("rsi").families[0].1.len()), (None, 2));
+        assert_eq!((found("rsi").gaps, found("rsi").families[0].1.len()), (None, 2));
         fs::remove_file(new.path()).unwrap();
         let third = fixture.named("third.jsonl");
-        let lost = |strategy| noted(&third, strategy, 3).lost;
+        let lost = |strategy| noted(&third, strategy, 3).gaps;
         let said = lost("rsi").unwrap();
         assert!(said.contains("old.jsonl: the file is missing") && said.contains("new.jsonl: "), "{said}");
         assert_eq!(lost("cross"), None);
@@ -461,7 +461,7 @@ mod tests {
                     for variant in 0..25 {
                         noted(&ledger, "rsi", writer * 100 + variant);
                         let looks = ledger.earlier_looks("cross", &look(0).candles, "").unwrap();
-                        assert_eq!(looks.lost, [""; 0]);
+                        assert_eq!(looks.gaps, [""; 0]);
                     }
                 });
             }
@@ -507,7 +507,7 @@ mod tests {
         ledger.record_planned_sets("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
         ledger.record_variants(&all, &sweep("r1", LookEnd::Whole)).unwrap();
         assert_eq!((under_way(), fs::read_to_string(ledger.path()).unwrap()), (0, whole));
-        assert_eq!(noted(&ledger, "rsi", 0).lost, None);
+        assert_eq!(noted(&ledger, "rsi", 0).gaps, None);
     }
 
     #[test]

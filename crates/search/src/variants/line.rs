@@ -29,7 +29,7 @@ impl CandlesLine {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct LostLine {
+pub(super) struct GapLine {
     pub(super) chain: String,
     pub(super) lost: String,
 }
@@ -151,7 +151,7 @@ impl KnownCandles {
                 *known = line;
             }
         }
-        let grown = longest.into_values().filter(|line| sample.is_grown_from(&line.sample));
+        let grown = longest.into_values().filter(|line| sample.is_extension_of(&line.sample));
         grown.max_by_key(|line| length(line)).map(|line| line.root.clone())
     }
 }
@@ -164,7 +164,7 @@ impl TriedLine {
         notes: &[&VariantNote],
     ) -> Self {
         let figures = |note: &&VariantNote| {
-            VariantRow::Full(note.tried.name.clone(), note.p_value, note.daily_sharpe, note.trades.clone())
+            VariantRow::Full(note.variant.name.clone(), note.p_value, note.daily_sharpe, note.trades.clone())
         };
         Self {
             chain,
@@ -187,7 +187,10 @@ impl TriedLine {
         match candles.0.get(&self.candles) {
             Some(line) => line.sample.part(&self.seen, &span),
             None => CandleSample(
-                self.symbols.iter().map(|one| SeriesSample::unsampled(one, &self.interval, &span)).collect(),
+                self.symbols
+                    .iter()
+                    .map(|one| SeriesSample::without_points(one, &self.interval, &span))
+                    .collect(),
             ),
         }
     }
@@ -206,13 +209,13 @@ impl TriedLine {
             KnownVariant {
                 variant,
                 p_value,
-                sharpe_of_a_day,
+                daily_sharpe: sharpe_of_a_day,
                 trades,
                 candles,
                 root,
                 span,
-                seen,
-                is_to_the_end,
+                sample: seen,
+                is_single_run_to_end: is_to_the_end,
             }
         };
         self.variants.into_iter().map(known).collect()

@@ -60,7 +60,7 @@ pub struct EarlierLooks {
     pub same_strategy: Vec<(LookKind, u64)>,
     pub other_strategies: BTreeMap<String, u64>,
     pub is_first: bool,
-    pub lost: Vec<String>,
+    pub gaps: Vec<String>,
 }
 
 impl VariantLedger {
@@ -71,17 +71,17 @@ impl VariantLedger {
         candles: &CandleSample,
         run: &str,
     ) -> io::Result<EarlierLooks> {
-        let ((seen, text), others) = (self.read()?, self.read_others()?);
+        let ((seen, text), others) = (self.read()?, self.read_other_ledgers()?);
         let (own, others) = (LedgerContents::new(&text, seen), others.read());
         let is_first = own.is_first_run(Some(run)) && others.contain_only_run(Some(run));
         let mut looks = EarlierLooks { is_first, ..EarlierLooks::default() };
-        looks.lost.extend(own.lost.iter().map(|lost| format!("{}: {lost}", self.path.display())));
-        looks.lost.extend(others.losses(strategy, &own));
+        looks.gaps.extend(own.gap.iter().map(|lost| format!("{}: {lost}", self.path.display())));
+        looks.gaps.extend(others.find_gaps(strategy, &own));
         for (line, contents) in others.unfinished_runs(strategy, (&own, Some(run))) {
             let seen = line.on.as_ref().and_then(|on| on.sample(&contents.candles));
             if seen.is_none_or(|seen| candles.is_seen_in(&seen)) {
                 let sets = line.sets;
-                looks.lost.push(format!(
+                looks.gaps.push(format!(
                     "an unfinished search of {sets} sets may have seen these candles (run {}): resume \
                      the search with the program that started it",
                     line.run
@@ -138,11 +138,11 @@ mod tests {
         let fixture = Fixture::new();
         let named = |name: &str| fixture.named(name);
         let looks = || named("new.jsonl").earlier_looks("rsi", &look(0).candles, "").unwrap();
-        assert_eq!((looks().is_first, looks().lost.len()), (true, 0));
+        assert_eq!((looks().is_first, looks().gaps.len()), (true, 0));
         named("old.jsonl").record_variants(&[note("rsi", 1)], &look(0)).unwrap();
         assert_eq!((looks().same_strategy, looks().is_first), (vec![(LookKind::Backtest, 1)], false));
         std::fs::remove_file(named("old.jsonl").path()).unwrap();
-        let lost = looks().lost;
+        let lost = looks().gaps;
         assert!(lost.len() == 1 && lost[0].contains("old.jsonl: the file is missing or empty"), "{lost:?}");
     }
 
@@ -150,7 +150,7 @@ mod tests {
     fn a_search_that_was_killed_may_have_looked_until_it_is_noted() {
         let fixture = Fixture::new();
         let ledger = fixture.ledger();
-        let lost = |name: &str, run: &str| ledger.earlier_looks(name, &look(2).candles, run).unwrap().lost;
+        let lost = |name: &str, run: &str| ledger.earlier_looks(name, &look(2).candles, run).unwrap().gaps;
         let sweep = |hour| Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(hour) };
         ledger.record_planned_sets("rsi", 20, &sweep(2)).unwrap();
         let found = lost("rsi", "r2");
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!((lost("cross", "r2"), lost("rsi", "r1")), (vec![], vec![]));
         // Candles that the strategy does not run on cannot have been seen.
         let elsewhere = ledger.earlier_looks("rsi", &hour_of(&random_walk(1, 180), "X", 0), "r2").unwrap();
-        assert_eq!(elsewhere.lost, [""; 0]);
+        assert_eq!(elsewhere.gaps, [""; 0]);
         ledger.record_variants(&[note("rsi", 1)], &sweep(0)).unwrap();
         assert_eq!(lost("rsi", "r2"), [""; 0]);
     }

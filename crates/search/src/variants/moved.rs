@@ -27,7 +27,7 @@ struct Window {
 }
 
 impl Steps {
-    pub(super) fn is_moved_from(&self, other: &Self) -> bool {
+    pub(super) fn is_shifted_from(&self, other: &Self) -> bool {
         self.has_window_in(other) || other.has_window_in(self)
     }
 
@@ -130,10 +130,10 @@ mod tests {
     }
 
     fn is_moved(one: &Steps, two: &Steps) -> bool {
-        let found = one.is_moved_from(two);
-        assert_eq!(two.is_moved_from(one), found);
+        let found = one.is_shifted_from(two);
+        assert_eq!(two.is_shifted_from(one), found);
         let read: Steps = serde_json::from_str(&serde_json::to_string(one).unwrap()).unwrap();
-        assert_eq!(read.is_moved_from(two), found);
+        assert_eq!(read.is_shifted_from(two), found);
         found
     }
 
@@ -171,7 +171,7 @@ mod tests {
         }
         let [common, one, two] = [1, 2, 3].map(|seed| closes(seed, 10_000));
         let [one, two] = [one, two].map(|own| mixed(&common, &own));
-        assert!(!steps(&one).is_moved_from(&steps(&moved(&two, 30))));
+        assert!(!steps(&one).is_shifted_from(&steps(&moved(&two, 30))));
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         // Each step has three candles; the first and the last step may be incomplete.
         for (count, is_known) in [(3 * 98 + 6, true), (3 * 96 - 3, false)] {
             let part = steps(&moved(&all[1_000..1_000 + count], 61));
-            assert_eq!(part.is_moved_from(&own), is_known, "{count}");
+            assert_eq!(part.is_shifted_from(&own), is_known, "{count}");
         }
     }
 }

@@ -42,7 +42,7 @@ impl VariantLedger {
     }
 
     /// Reads the project's other ledgers. Do not call this while this ledger is locked: two processes could deadlock.
-    pub(super) fn read_others(&self) -> io::Result<OtherLedgerTexts> {
+    pub(super) fn read_other_ledgers(&self) -> io::Result<OtherLedgerTexts> {
         let Some(receipt) = &self.receipt else { return Ok(OtherLedgerTexts::default()) };
         let mut texts = OtherLedgerTexts::default();
         for other in receipt.other_ledgers()? {
@@ -79,14 +79,14 @@ impl OtherLedgerTexts {
 
 impl OtherLedgers<'_> {
     /// Returns the reasons why the variant count of a strategy may be too low. A renamed ledger is not a reason.
-    pub(super) fn losses(&self, strategy: &str, own: &LedgerContents<'_>) -> Vec<String> {
+    pub(super) fn find_gaps(&self, strategy: &str, own: &LedgerContents<'_>) -> Vec<String> {
         let is_renamed = |other: &OtherContents<'_>| {
             other.contents.chain.lines == 0 && other.seen.as_ref().is_some_and(|chain| own.had_chain(chain))
         };
         let may_contain =
             self.ledgers.iter().filter(|other| other.ledger.may_contain(strategy) && !is_renamed(other));
         let lost = may_contain.filter_map(|other| {
-            Some(format!("{}: {}", other.ledger.path.display(), other.contents.lost.as_ref()?))
+            Some(format!("{}: {}", other.ledger.path.display(), other.contents.gap.as_ref()?))
         });
         lost.chain(self.unreadable.iter().cloned()).collect()
     }

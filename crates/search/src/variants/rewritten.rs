@@ -40,7 +40,7 @@ fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
     for count in counts {
         hasher.update(&count.to_le_bytes());
     }
-    hasher.update(&timeline.longest_parts().to_le_bytes());
+    hasher.update(&timeline.longest_trade_parts().to_le_bytes());
     for (won, lost) in timeline.parts() {
         hasher.update(&won.to_le_bytes()).update(&lost.to_le_bytes());
     }
@@ -57,7 +57,7 @@ impl VariantLedger {
     ///
     /// A few sets are rerun on the candles of their first and last earlier run. If any set differs, all sets are
     /// rerun. Returns whether anything was recorded.
-    pub fn note_rewritten(
+    pub fn record_rewritten_sets(
         &self,
         noted: &LedgerSummary,
         sets: &[VariantNote],
@@ -92,8 +92,12 @@ fn rerun_sets(
     let mut rewritten = Vec::new();
     for ((start, end), places) in stretches {
         let then = places.iter().zip(run(&places, end)?).filter_map(|(place, trades)| {
-            let note =
-                VariantNote { tried: sets[*place].tried.clone(), p_value: None, daily_sharpe: None, trades };
+            let note = VariantNote {
+                variant: sets[*place].variant.clone(),
+                p_value: None,
+                daily_sharpe: None,
+                trades,
+            };
             (note.trades.is_some() && !noted.has_variant(&note, &(start..end))).then_some(note)
         });
         let then: Vec<VariantNote> = then.collect();
@@ -112,9 +116,10 @@ impl LedgerSummary {
     /// does not cover. All versions can be compared on the first range. The last range also shows late changes.
     pub fn spans_before_growth(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&KnownVariant| {
-            let is_this = (&one.variant, &one.root) == (&note.tried.name, &self.root) && one.trades.is_some();
+            let is_this =
+                (&one.variant, &one.root) == (&note.variant.name, &self.root) && one.trades.is_some();
             let Range { start, end } = one.span;
-            is_this && one.is_to_the_end && start == look.span.start && end < look.span.end
+            is_this && one.is_single_run_to_end && start == look.span.start && end < look.span.end
         };
         let before = || self.known_variants(note).filter(is_before).map(|one| &one.span);
         let first = before().min_by_key(|span| span.end);
@@ -124,13 +129,13 @@ impl LedgerSummary {
 
     pub fn has_variant(&self, note: &VariantNote, span: &Range<Millis>) -> bool {
         self.known_variants(note).any(|one| {
-            (&one.variant, &one.root, &one.span) == (&note.tried.name, &self.root, span)
+            (&one.variant, &one.root, &one.span) == (&note.variant.name, &self.root, span)
                 && one.trades == note.trades
         })
     }
 
     fn known_variants(&self, note: &VariantNote) -> impl Iterator<Item = &KnownVariant> {
-        let families = self.families.iter().filter(|(family, _)| *family == note.tried.family);
+        let families = self.families.iter().filter(|(family, _)| *family == note.variant.family);
         families.flat_map(|(_, known)| known)
     }
 }
@@ -208,7 +213,7 @@ mod tests {
                 Ok(places.iter().map(found).collect())
             };
             let noted = ledger.record_variants(&sets, look).unwrap();
-            let is_any = ledger.note_rewritten(&noted, &sets, look, &run).unwrap();
+            let is_any = ledger.record_rewritten_sets(&noted, &sets, look, &run).unwrap();
             let noted = ledger.record_variants(&sets, look).unwrap();
             (is_any, VariantCount::new(&noted, &sets, look).count, ran.into_inner())
         };

@@ -94,12 +94,12 @@ impl CandleSample {
         blake3::hash(hashes.as_flattened()).to_hex()[..16].to_owned()
     }
 
-    pub(super) fn is_grown_from(&self, other: &Self) -> bool {
+    pub(super) fn is_extension_of(&self, other: &Self) -> bool {
         let pairs = || self.0.iter().zip(&other.0);
         self.0.len() == other.0.len() && pairs().all(|(one, other)| one.is_grown_from(other))
     }
 
-    pub fn seen_in(&self, other: &Self) -> Option<Range<Millis>> {
+    pub fn range_seen_in(&self, other: &Self) -> Option<Range<Millis>> {
         let pairs = self.0.iter().flat_map(|own| other.0.iter().map(move |other| (own, other)));
         let stretches = pairs.filter_map(|(own, other)| own.common_range(other));
         stretches.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end))
@@ -107,9 +107,13 @@ impl CandleSample {
 
     pub fn is_seen_in(&self, other: &Self) -> bool {
         let moved = |own: &SeriesSample, other: &SeriesSample| {
-            own.steps.as_ref().zip(other.steps.as_ref()).is_some_and(|(own, other)| own.is_moved_from(other))
+            own.steps
+                .as_ref()
+                .zip(other.steps.as_ref())
+                .is_some_and(|(own, other)| own.is_shifted_from(other))
         };
-        self.seen_in(other).is_some() || self.0.iter().any(|own| other.0.iter().any(|one| moved(own, one)))
+        self.range_seen_in(other).is_some()
+            || self.0.iter().any(|own| other.0.iter().any(|one| moved(own, one)))
     }
 }
 
@@ -149,7 +153,7 @@ impl SeriesSample {
         }
     }
 
-    pub(super) fn unsampled(symbol: &str, interval: &str, span: &Range<Millis>) -> Self {
+    pub(super) fn without_points(symbol: &str, interval: &str, span: &Range<Millis>) -> Self {
         let (symbol, interval) = (symbol.to_owned(), interval.to_owned());
         let (points, times) = (Points::default(), Vec::new());
         let (from, to, moves, steps) = (span.start, span.end, None, None);
@@ -274,19 +278,21 @@ mod tests {
     fn the_same_candles_are_known_under_another_name_cut_longer_and_exported_again() {
         let (all, prices) = (random_walk(3, 40_000), closes(3, 40_000));
         let own = candles("BTCUSDT", &all);
-        assert_eq!(own.seen_in(&own), own.span());
+        assert_eq!(own.range_seen_in(&own), own.span());
         for (name, from, to) in
             [("BTCUSDT", 0, 39_999), ("MINE", 1, 40_000), ("X", 30_123, 40_000), ("X", 9_001, 17_500)]
         {
             // The same candles with different opens, highs, lows and volumes.
             let again = series(1, changed(&prices[from..to], &|_, close| close * (1.0 + 1e-9)));
-            let seen = own.seen_in(&candles(name, again.candles()));
+            let seen = own.range_seen_in(&candles(name, again.candles()));
             let expected = all[from].time()..all[to - 1].time() + Millis::MINUTE;
             assert_eq!(seen, Some(expected), "{name} {from} {to}");
         }
-        assert!(own.seen_in(&CandleSample::from_series([&series(5, longer_candles(5, &prices))])).is_some());
+        assert!(
+            own.range_seen_in(&CandleSample::from_series([&series(5, longer_candles(5, &prices))])).is_some()
+        );
         // A few candles at the end of the same symbol are too few to rule out a match, so they count as the same.
-        assert!(own.seen_in(&candles("BTCUSDT", &all[39_990..])).is_some());
+        assert!(own.range_seen_in(&candles("BTCUSDT", &all[39_990..])).is_some());
     }
 
     #[test]
@@ -294,8 +300,8 @@ mod tests {
         let (all, others) = (random_walk(3, 40_000), random_walk(4, 40_000));
         let own = candles("BTCUSDT", &all[..20_000]);
         for name in ["BTCUSDT", "ETHUSDT"] {
-            assert_eq!(own.seen_in(&candles(name, &others)), None, "{name}");
-            assert_eq!(own.seen_in(&candles(name, &all[20_000..])), None, "{name}");
+            assert_eq!(own.range_seen_in(&candles(name, &others)), None, "{name}");
+            assert_eq!(own.range_seen_in(&candles(name, &all[20_000..])), None, "{name}");
         }
     }
 
@@ -309,7 +315,7 @@ mod tests {
         };
         let other = rounded(&prices[9_000..]);
         let span = Some(prices[9_000].0..own.span().unwrap().end);
-        assert_eq!((own.seen_in(&other), other.seen_in(&own)), (span.clone(), span));
+        assert_eq!((own.range_seen_in(&other), other.range_seen_in(&own)), (span.clone(), span));
         assert_ne!(own.id(), rounded(&prices).id());
     }
 
@@ -328,11 +334,11 @@ mod tests {
     fn a_file_that_grew_is_the_same_and_one_that_begins_elsewhere_is_not() {
         let all = random_walk(3, 40_000);
         let [short, long] = [20_000, 40_000].map(|end| candles("BTCUSDT", &all[..end]));
-        assert!(long.is_grown_from(&short) && !short.is_grown_from(&long));
+        assert!(long.is_extension_of(&short) && !short.is_extension_of(&long));
         let later = candles("BTCUSDT", &all[1..]);
-        assert!(!later.is_grown_from(&short) && later.id() != long.id());
+        assert!(!later.is_extension_of(&short) && later.id() != long.id());
         assert_eq!(long.id(), candles("OTHER", &all).id());
-        assert!(!candles("BTCUSDT", &random_walk(9, 40_000)).is_grown_from(&short));
+        assert!(!candles("BTCUSDT", &random_walk(9, 40_000)).is_extension_of(&short));
     }
 
     #[test]
@@ -341,8 +347,8 @@ mod tests {
         let text = serde_json::to_string(&own).unwrap();
         assert!(text.len() < 60_000, "{}", text.len());
         let read: CandleSample = serde_json::from_str(&text).unwrap();
-        assert_eq!((own.seen_in(&read), read.id()), (own.span(), own.id()));
+        assert_eq!((own.range_seen_in(&read), read.id()), (own.span(), own.id()));
         let range = Millis::new(0)..own.span().unwrap().start + Millis::MINUTE * 3_000;
-        assert_eq!(own.within(&range).seen_in(&read), own.within(&range).span());
+        assert_eq!(own.within(&range).range_seen_in(&read), own.within(&range).span());
     }
 }

@@ -11,7 +11,12 @@ pub(super) fn family(strategy: &str) -> Family {
 
 pub(super) fn note(strategy: &str, variant: u32) -> VariantNote {
     let tried = Variant { family: family(strategy), name: format!("{variant:016x}"), bots: Vec::new() };
-    VariantNote { tried, p_value: Some(0.25), daily_sharpe: None, trades: Some(format!("{variant:x}")) }
+    VariantNote {
+        variant: tried,
+        p_value: Some(0.25),
+        daily_sharpe: None,
+        trades: Some(format!("{variant:x}")),
+    }
 }
 
 pub(super) fn candles(name: &str, candles: &[Candle]) -> CandleSample {

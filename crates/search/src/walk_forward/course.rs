@@ -1,7 +1,7 @@
 //! Data of a walk-forward run, cut into training and test ranges.
 
 use crate::SearchError;
-use crate::sweep::{Candidate, Replay, TrialRunner};
+use crate::sweep::{BacktestRunner, Candidate, TrialRunner};
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, BacktestResult};
 use candlewick_engine::{EngineError, TradeBook};
@@ -10,18 +10,18 @@ use candlewick_simulator::Market;
 use std::ops::Range;
 
 pub struct WalkForwardData<'a> {
-    pub whole: Replay<'a>,
+    pub replay: BacktestRunner<'a>,
     pub balance: Money,
 }
 
 impl WalkForwardData<'_> {
     pub fn span(&self) -> Range<Millis> {
-        self.whole.span()
+        self.replay.span()
     }
 
     /// Returns the minimum gap between training and test: the longest possible trade, rounded up to whole candles.
     pub fn purge(&self) -> Millis {
-        let bot = self.whole.settings.session.bots.first();
+        let bot = self.replay.settings.session.bots.first();
         let close_types = self.searched_or_fixed("close_type", bot.map(|bot| bot.close_type));
         let expiration_types = self.searched_or_fixed("expiration_type", bot.map(|bot| bot.expiration_type));
         let expiries = close_types.iter().flat_map(|close_type| {
@@ -31,20 +31,20 @@ impl WalkForwardData<'_> {
             };
             expiration_types.iter().map(with)
         });
-        let longest = expiries.map(|expiry| self.whole.settings.simulation.max_trade_duration(expiry)).max();
+        let longest = expiries.map(|expiry| self.replay.settings.simulation.max_trade_duration(expiry)).max();
         let step = self.alignment();
         (longest.unwrap_or_default() + step - Millis::new(1)).floor_to(step)
     }
 
     /// Returns the longest candle interval of the run. Windows start and end on multiples of this interval.
     pub fn alignment(&self) -> Millis {
-        let priced = self.whole.markets.iter().map(|market| market.prices.interval().length());
-        let own = self.whole.own().map(|own| own.interval().length());
+        let priced = self.replay.markets.iter().map(|market| market.prices.interval().length());
+        let own = self.replay.bot_candles().map(|own| own.interval().length());
         priced.chain(own).max().unwrap_or(Millis::MINUTE)
     }
 
     pub(super) fn training_data(&self, range: &Range<Millis>) -> Option<(Vec<CandleSeries>, Vec<Market>)> {
-        let own = self.whole.own()?.within(range.clone()).ok()?;
+        let own = self.replay.bot_candles()?.within(range.clone()).ok()?;
         Some((vec![own], self.markets_within(range)?))
     }
 
@@ -55,11 +55,11 @@ impl WalkForwardData<'_> {
         candidate: &Candidate,
         test: &Range<Millis>,
     ) -> Result<BacktestResult, SearchError> {
-        let bot = self.whole.space.bot(candidate);
-        let built = self.whole.build(&bot);
+        let bot = self.replay.space.bot_settings(candidate);
+        let built = self.replay.build(&bot);
         let built = built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         let strategy = built.strategy;
-        let shown = self.whole.own().and_then(|own| {
+        let shown = self.replay.bot_candles().and_then(|own| {
             let candles = own.candles();
             let first = candles.partition_point(|candle| candle.time() < test.start);
             let before = first.saturating_sub(strategy.warmup().saturating_sub(1));
@@ -70,11 +70,11 @@ impl WalkForwardData<'_> {
         let priced = |shown: &CandleSeries| shown.start()..test.end + self.purge();
         let markets = shown.as_ref().and_then(|shown| self.markets_within(&priced(shown)));
         let (Some(shown), Some(markets)) = (shown, markets) else {
-            return Ok(empty_result(self.balance, self.whole.settings.session.money_scale));
+            return Ok(empty_result(self.balance, self.replay.settings.session.money_scale));
         };
-        let mut settings = self.whole.settings.clone();
+        let mut settings = self.replay.settings.clone();
         settings.session.bots = vec![bot];
-        let wants_prices = [self.whole.entry.wants_prices];
+        let wants_prices = [self.replay.entry.wants_prices];
         let backtest = Backtest::new(&settings, vec![strategy], &wants_prices, &[shown], markets)?;
         let backtest = backtest.with_prices_until(test.end);
         Ok(backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?)
@@ -86,11 +86,11 @@ impl WalkForwardData<'_> {
             let detail = market.detail.iter().filter_map(|one| one.within(range.clone()).ok()).collect();
             Some(Market { prices, detail })
         };
-        self.whole.markets.iter().map(within).collect()
+        self.replay.markets.iter().map(within).collect()
     }
 
     fn searched_or_fixed<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
-        let axis = self.whole.space.axes().iter().find(|axis| axis.name() == name);
+        let axis = self.replay.space.axes().iter().find(|axis| axis.name() == name);
         match axis.and_then(|axis| axis.listed_values()) {
             Some(listed) => listed.iter().filter_map(|setting| setting.to_string().parse().ok()).collect(),
             None => own.into_iter().collect(),

@@ -4,8 +4,8 @@ use super::course::empty_result;
 use super::{WalkForwardData, Window};
 use crate::SearchError;
 use crate::sweep::{
-    Candidate, DeclarationUse, Figures, Outcome, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd,
-    SweepSettings, SweepWatcher, TrialEnd, TrialJournal, TrialRow, TrialRunner, rank_rows,
+    BacktestRunner, Candidate, DeclarationUse, Figures, Outcome, Record, Shard, SharedRunner, Sweep,
+    SweepEnd, SweepSettings, SweepWatcher, TrialEnd, TrialJournal, TrialRow, TrialRunner, rank_rows,
 };
 use candlewick_backtest::BacktestResult;
 use candlewick_sdk::{Millis, Money};
@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::num::NonZeroUsize;
 
 pub struct WalkForward<'a> {
-    pub course: WalkForwardData<'a>,
+    pub data: WalkForwardData<'a>,
     pub sweep: &'a SweepSettings,
     pub threads: NonZeroUsize,
 }
@@ -32,7 +32,7 @@ pub struct ChosenSet {
     pub in_sample: Figures,
     pub robustness: Robustness,
     pub out_of_sample: Figures,
-    pub finished: BacktestResult,
+    pub test_result: BacktestResult,
 }
 
 pub enum WindowEnd {
@@ -56,13 +56,13 @@ impl WalkForward<'_> {
         known: Vec<Record>,
         watcher: &mut SweepWatcher<'_>,
     ) -> Result<WindowEnd, SearchError> {
-        let WalkForwardData { balance, .. } = self.course;
+        let WalkForwardData { balance, .. } = self.data;
         let nothing =
             || WindowResult { window: window.clone(), rows: Vec::new(), scored_sets: 0, chosen: None };
-        let Some((candles, markets)) = self.course.training_data(&window.training) else {
+        let Some((candles, markets)) = self.data.training_data(&window.training) else {
             return Ok(WindowEnd::Done(Box::new(nothing())));
         };
-        let replay = Replay { candles: &candles, markets: &markets, ..self.course.whole };
+        let replay = BacktestRunner { candles: &candles, markets: &markets, ..self.data.replay };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
         let SweepEnd::Done(rows) = self.training_sweep(&runner).run(journal, known, watcher)? else {
             return Ok(WindowEnd::Stopped);
@@ -89,10 +89,10 @@ impl WalkForward<'_> {
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
-        let Some((candles, markets)) = self.course.training_data(&window.training) else {
+        let Some((candles, markets)) = self.data.training_data(&window.training) else {
             return Ok(SweepEnd::Done(Vec::new()));
         };
-        let replay = Replay { candles: &candles, markets: &markets, ..self.course.whole };
+        let replay = BacktestRunner { candles: &candles, markets: &markets, ..self.data.replay };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
         let sweep = self.training_sweep(&runner);
         if self.sweep.search.search.is_adaptive() {
@@ -102,15 +102,15 @@ impl WalkForward<'_> {
     }
 
     pub fn has_candles(&self, window: &Window) -> bool {
-        self.course.training_data(&window.training).is_some()
+        self.data.training_data(&window.training).is_some()
     }
 
     fn training_sweep<'b>(&'b self, runner: &'b SharedRunner<'_>) -> Sweep<'b> {
         Sweep {
-            space: self.course.whole.space,
+            space: self.data.replay.space,
             settings: self.sweep,
             runner,
-            balance: self.course.balance,
+            balance: self.data.balance,
             threads: self.threads,
         }
     }
@@ -123,14 +123,14 @@ impl WalkForward<'_> {
         window: &Window,
     ) -> Result<Option<ChosenSet>, SearchError> {
         let (Some(score), Some(in_sample)) = (best.score, best.figures()) else { return Ok(None) };
-        let finished = self.course.run_test(&best.candidate, &window.test)?;
+        let finished = self.data.run_test(&best.candidate, &window.test)?;
         Ok(Some(ChosenSet {
             candidate: best.candidate.clone(),
             score,
             in_sample: in_sample.clone(),
             robustness: self.robustness(best, score, rows, runner)?,
-            out_of_sample: Figures::new(&finished, self.course.balance, &window.test),
-            finished,
+            out_of_sample: Figures::new(&finished, self.data.balance, &window.test),
+            test_result: finished,
         }))
     }
 
@@ -143,7 +143,7 @@ impl WalkForward<'_> {
     ) -> Result<Robustness, SearchError> {
         let SweepSettings { objective, min_trades, .. } = *self.sweep;
         let mut neighbours = Vec::new();
-        for candidate in self.course.whole.space.neighbours(&best.candidate) {
+        for candidate in self.data.replay.space.neighbours(&best.candidate) {
             let ran = |row: &&TrialRow| row.rung == best.rung && row.candidate == candidate;
             let figures = match rows.iter().find(ran).map(|row| &row.outcome) {
                 Some(Outcome::Figures(figures)) => Some((**figures).clone()),
@@ -162,7 +162,7 @@ impl WalkForward<'_> {
         runner: &dyn TrialRunner,
     ) -> Result<Option<Figures>, SearchError> {
         Ok(match runner.run(candidate, Millis::MAX)? {
-            TrialEnd::Ran(finished) => Some(Figures::new(&finished, self.course.balance, &runner.span())),
+            TrialEnd::Ran(finished) => Some(Figures::new(&finished, self.data.balance, &runner.span())),
             TrialEnd::Refused(_) => None,
         })
     }
@@ -176,7 +176,7 @@ pub fn join_tests<'a>(
 ) -> Option<BacktestResult> {
     let mut all: Option<BacktestResult> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {
-        let one = &chosen.finished;
+        let one = &chosen.test_result;
         let all = all.get_or_insert_with(|| empty_result(balance, one.money_scale));
         all.book.append(&one.book);
         all.candles += one.candles;
@@ -214,7 +214,7 @@ impl Robustness {
     }
 
     #[must_use]
-    pub fn pooled<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+    pub fn pool<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut pooled = Self::default();
         let (mut sum, mut count) = (0.0, 0_u32);
         for one in all {
@@ -230,7 +230,7 @@ impl Robustness {
         pooled
     }
 
-    pub fn share(&self) -> Option<f64> {
+    pub fn share_above_break_even(&self) -> Option<f64> {
         (self.neighbours > 0).then(|| self.beat_break_even as f64 / self.neighbours as f64)
     }
 }
@@ -262,8 +262,11 @@ mod tests {
             mean_fall: Some(1.25 / 3.0),
             worst_fall: Some(1.0),
         };
-        assert_eq!((found, found.share()), (expected, Some(0.25)));
-        assert_eq!((robustness(&[]), robustness(&[]).share()), (Robustness::default(), None));
+        assert_eq!((found, found.share_above_break_even()), (expected, Some(0.25)));
+        assert_eq!(
+            (robustness(&[]), robustness(&[]).share_above_break_even()),
+            (Robustness::default(), None)
+        );
         // The parameters were rejected.
         assert_eq!(Robustness::from_neighbours(0.5, &[(None, None)]).beat_break_even, 0);
     }
@@ -273,6 +276,6 @@ mod tests {
         let (one, two) = (robustness(&[(Some(0.6), Some(0.25))]), robustness(&[(Some(0.5), Some(0.0))]));
         let expected =
             Robustness { neighbours: 2, beat_break_even: 1, mean_fall: Some(0.375), worst_fall: Some(0.5) };
-        assert_eq!(Robustness::pooled([&one, &two, &Robustness::default()]), expected);
+        assert_eq!(Robustness::pool([&one, &two, &Robustness::default()]), expected);
     }
 }

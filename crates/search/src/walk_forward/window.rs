@@ -62,11 +62,11 @@ impl WindowSettings {
         }
         Ok((0..count)
             .map(|place| span.start + self.train + self.gap + self.test * place)
-            .map(|start| self.with_test(span, start..start + self.test))
+            .map(|start| self.window_for_test(span, start..start + self.test))
             .collect())
     }
 
-    pub fn with_test(&self, span: &Range<Millis>, test: Range<Millis>) -> Window {
+    pub fn window_for_test(&self, span: &Range<Millis>, test: Range<Millis>) -> Window {
         let end = test.start - self.gap;
         let start = match self.scheme {
             WindowScheme::Rolling => (end - self.train).max(span.start),

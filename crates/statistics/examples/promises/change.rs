@@ -37,7 +37,8 @@ impl Watched {
 
     /// Plays up to `trades` trades. Returns the estimated end of the edge if there is an alarm.
     fn play(&mut self, stream: &TradeStream, seed: u64, path: u64, trades: u64) -> Option<i64> {
-        let mut open: Vec<Option<(WatchStake, NotionalStake)>> = (0..stream.slots()).map(|_| None).collect();
+        let mut open: Vec<Option<(WatchStake, NotionalStake)>> =
+            (0..stream.max_open_trades()).map(|_| None).collect();
         stream.play(seed, path, trades, |event| {
             match event {
                 StreamEvent::Opened { slot, payout_fraction } => {

@@ -17,7 +17,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         let bound = if together > block_periods { Bound::Unpromised } else { Bound::About(0.015) };
         errors.push(Measured::share((promise, bound, 0.1), scale.trials, |path| {
             let returns = worthless(path, variants, 240, together)?;
-            let bootstrap = Bootstrap { block_periods, runs: 199, seed: path };
+            let bootstrap = Bootstrap { block_periods, draws: 199, seed: path };
             Ok(best_of_many(&returns, bootstrap)?.p_value <= 0.1)
         })?);
     }

@@ -78,7 +78,7 @@ fn follow(stream: &TradeStream, path: u64, is_running: bool) -> Result<Ended, St
     stream.play(SEED, path, TRADES, |event| {
         match event {
             StreamEvent::Opened { .. } => {
-                stake = next(won, lost, balance, running.lower_end());
+                stake = next(won, lost, balance, running.lower_bound());
                 if stake < MINIMUM || stake > balance {
                     return ControlFlow::Break(());
                 }

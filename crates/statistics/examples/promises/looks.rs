@@ -96,7 +96,7 @@ fn sequence_of(
     trades: u64,
 ) -> (ConfidenceSequence, Result<WinRate, StatisticsError>) {
     let mut sequence = ConfidenceSequence::new();
-    let mut open: Vec<Option<OpenTrade>> = (0..stream.slots()).map(|_| None).collect();
+    let mut open: Vec<Option<OpenTrade>> = (0..stream.max_open_trades()).map(|_| None).collect();
     let (mut won, mut lost) = (0, 0);
     stream.play(SEED, path, trades, |event| {
         match event {

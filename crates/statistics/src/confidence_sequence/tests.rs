@@ -225,7 +225,7 @@ fn running_bound_equals_sequence_on_its_grid() {
                 };
                 let (least, most) =
                     (on_grid(lower) - 1e-9, on_grid(lower + 1.0 / f64::from(INTERVAL_STEPS)) + 1e-9);
-                assert!((least..=most).contains(&running.lower_end()), "path {path} after {place}");
+                assert!((least..=most).contains(&running.lower_bound()), "path {path} after {place}");
                 moved += usize::from(least > 0.0);
             }
         }

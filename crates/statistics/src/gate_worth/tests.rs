@@ -7,11 +7,11 @@ const PAYOUT: f64 = 0.85;
 const SEED: u64 = 20_260_101;
 
 fn hook(losses: u32) -> GateRule {
-    GateRule { close_after_trades: 1, ..GateRule::opening(GateOpening::AfterVirtualLosses(losses)) }
+    GateRule { close_after_trades: 1, ..GateRule::from_opening(GateOpening::AfterVirtualLosses(losses)) }
 }
 
 fn after_a_win() -> GateRule {
-    GateRule::opening(GateOpening::WinRate { rate: 1.0, over: 1 })
+    GateRule::from_opening(GateOpening::WinRate { rate: 1.0, over: 1 })
 }
 
 /// Gate that allows one real trade per day, after virtual losses. Used with ten trades per day.
@@ -37,7 +37,7 @@ fn unit_return(won: bool) -> f64 {
 fn real_trades_of_a_hook_follow_two_losses() {
     // The third trade (won) and the sixth trade (lost) are real: v v r v v r.
     let worth = gate_worth(&one_by_one([-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]), hook(2), 99, SEED).unwrap();
-    assert_eq!((worth.trades, worth.real), (6, 2));
+    assert_eq!((worth.trades, worth.real_trades), (6, 2));
     assert!((worth.mean_of_real.unwrap() + 0.1).abs() < 1e-12);
     assert!((worth.mean_of_all + 4.2 / 6.0).abs() < 1e-12);
 }
@@ -49,17 +49,20 @@ fn late_results_do_not_open_the_gate() {
             GatedTrade { decided_at: decided, known_at: known, day: 0, unit_return }
         })
     };
-    assert_eq!(gate_worth(&late(10), hook(2), 9, SEED).unwrap().real, 1);
-    assert_eq!(gate_worth(&late(11), hook(2), 9, SEED).unwrap().real, 0);
-    assert_eq!(gate_worth(&late(11), hook(2), 9, SEED).unwrap().p_shuffled, None);
+    assert_eq!(gate_worth(&late(10), hook(2), 9, SEED).unwrap().real_trades, 1);
+    assert_eq!(gate_worth(&late(11), hook(2), 9, SEED).unwrap().real_trades, 0);
+    assert_eq!(gate_worth(&late(11), hook(2), 9, SEED).unwrap().p_value_shuffled, None);
 }
 
 #[test]
 fn worthless_and_perfect_gates() {
     let equal = gate_worth(&one_by_one([-1.0; 30]), hook(2), 199, SEED).unwrap();
-    assert_eq!((equal.p_random, equal.p_shuffled), (Some(1.0), Some(1.0)));
+    assert_eq!((equal.p_value_random, equal.p_value_shuffled), (Some(1.0), Some(1.0)));
     let picked = gate_worth(&one_by_one([-1.0, -1.0, 0.8].repeat(30)), hook(2), 199, SEED).unwrap();
-    assert_eq!((picked.real, picked.p_random, picked.p_shuffled), (30, Some(0.005), Some(0.005)));
+    assert_eq!(
+        (picked.real_trades, picked.p_value_random, picked.p_value_shuffled),
+        (30, Some(0.005), Some(0.005))
+    );
 }
 
 #[test]
@@ -92,8 +95,8 @@ fn p_values_hold_their_error_rate_on_independent_trades() {
         let mut dice = Dice::new(SEED + 1, path);
         let trades = one_by_one((0..100).map(|_| unit_return(dice.happens(0.56))));
         let worth = gate_worth(&trades, hook(2), 99, path).unwrap();
-        random += u32::from(worth.p_random.is_some_and(|p| p <= 0.05));
-        shuffled += u32::from(worth.p_shuffled.is_some_and(|p| p <= 0.05));
+        random += u32::from(worth.p_value_random.is_some_and(|p| p <= 0.05));
+        shuffled += u32::from(worth.p_value_shuffled.is_some_and(|p| p <= 0.05));
     }
     let share = |hits: u32| f64::from(hits) / PATHS as f64;
     // The bound is 5 % plus three and a half standard errors over 2,000 paths.

@@ -21,7 +21,7 @@ impl Streaks {
     // Branch-free; see docs/performance.md.
     #[inline]
     #[must_use]
-    pub const fn after(self, outcome: TradeOutcome) -> Self {
+    pub const fn after_outcome(self, outcome: TradeOutcome) -> Self {
         let (has_won, has_lost) =
             (matches!(outcome, TradeOutcome::Won), matches!(outcome, TradeOutcome::Lost));
         let (won, lost) = (self.won + has_won as u32, self.lost + has_lost as u32);
@@ -33,8 +33,8 @@ impl StreakTracker {
     pub const NEW: Self = Self { current: Streaks { won: 0, lost: 0 }, longest: Streaks { won: 0, lost: 0 } };
 
     #[inline]
-    pub fn settle(&mut self, outcome: TradeOutcome) {
-        let current = self.current.after(outcome);
+    pub fn add_outcome(&mut self, outcome: TradeOutcome) {
+        let current = self.current.after_outcome(outcome);
         let Streaks { won, lost } = self.longest;
         (self.current, self.longest) =
             (current, Streaks { won: won.max(current.won), lost: lost.max(current.lost) });
@@ -47,7 +47,7 @@ impl StreakTracker {
 
 pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Streaks {
     let mut fold = StreakTracker::NEW;
-    outcomes.into_iter().for_each(|outcome| fold.settle(outcome));
+    outcomes.into_iter().for_each(|outcome| fold.add_outcome(outcome));
     fold.longest()
 }
 
@@ -88,7 +88,7 @@ const MIN_WINS_AND_LOSSES: u64 = 20;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunsTest {
     pub runs: u64,
-    pub expected: f64,
+    pub expected_runs: f64,
     /// Two-sided p-value: probability that the run count of a random order differs at least this much from `expected`.
     pub p_value: f64,
 }
@@ -115,7 +115,7 @@ pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<
     // Continuity correction of one half.
     let distance = ((runs as f64 - expected).abs() - 0.5).max(0.0) / variance.sqrt();
     let p_value = 2.0 * (1.0 - Normal::standard().cdf(distance));
-    Some(RunsTest { runs, expected, p_value: p_value.min(1.0) })
+    Some(RunsTest { runs, expected_runs: expected, p_value: p_value.min(1.0) })
 }
 
 #[cfg(test)]
@@ -172,7 +172,7 @@ mod tests {
                 let found = runs_test(all).unwrap();
                 let more = alone.len() as u64;
                 assert_eq!(found.runs, runs + more);
-                assert!((found.expected - (34.0 + more as f64)).abs() < 1e-9, "{}", found.expected);
+                assert!((found.expected_runs - (34.0 + more as f64)).abs() < 1e-9, "{}", found.expected_runs);
                 assert!((found.p_value / p_value - 1.0).abs() < 1e-4, "{runs}: {}", found.p_value);
             }
         }

@@ -8,13 +8,13 @@ use crate::simulation::Dice;
 pub struct Bootstrap {
     /// Length of a resampled block, in periods. To preserve dependence, use at least the length of the longest trade.
     pub block_periods: usize,
-    pub runs: u32,
+    pub draws: u32,
     pub seed: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestOfMany {
-    pub best: usize,
+    pub best_variant: usize,
     /// Mean return of the best variant, divided by the standard error of the mean.
     pub statistic: f64,
     /// Probability that the best variant is at least this good if no variant has an edge.
@@ -40,12 +40,12 @@ pub fn best_of_many(source: &dyn VariantSource, bootstrap: Bootstrap) -> Result<
         if found < needed { Err(StatisticsError::TooFew { what, found, needed }) } else { Ok(()) }
     };
     needs("periods of a block", bootstrap.block_periods, 1)?;
-    needs("bootstrap runs", bootstrap.runs as usize, 1)?;
+    needs("bootstrap runs", bootstrap.draws as usize, 1)?;
     needs("blocks", source.periods().div_ceil(bootstrap.block_periods), 2)?;
     let draws = BootstrapDraws::new(source.periods(), bootstrap);
     let mut statistics: Vec<Option<f64>> = Vec::with_capacity(source.variants());
     // Largest statistic of each draw among the variants processed so far.
-    let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
+    let mut largest = vec![f64::NEG_INFINITY; bootstrap.draws as usize];
     for group in VariantGroup::build_all(source) {
         draws.add_group(&group, &mut statistics, &mut largest);
     }
@@ -60,7 +60,7 @@ pub fn best_of_many(source: &dyn VariantSource, bootstrap: Bootstrap) -> Result<
         (1.0 + as_good as f64) / (1.0 + largest.len() as f64)
     };
     let p_values = statistics.iter().map(|statistic| statistic.map(p_value)).collect();
-    Ok(BestOfMany { best, statistic, p_value: p_value(statistic), p_values })
+    Ok(BestOfMany { best_variant: best, statistic, p_value: p_value(statistic), p_values })
 }
 
 struct BootstrapDraws {
@@ -72,7 +72,7 @@ struct BootstrapDraws {
 
 impl BootstrapDraws {
     fn new(periods: usize, bootstrap: Bootstrap) -> Self {
-        let Bootstrap { block_periods: block, runs, seed } = bootstrap;
+        let Bootstrap { block_periods: block, draws: runs, seed } = bootstrap;
         let own: Vec<usize> = (0..periods.div_ceil(block)).map(|place| place * block).collect();
         let draw = |run: u32| {
             let mut dice = Dice::new(seed, u64::from(run));
@@ -84,9 +84,9 @@ impl BootstrapDraws {
 
     fn add_group(&self, group: &VariantGroup, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
         let history = CumulativeSums::new(group, self);
-        let mut blocks = BlockSums::new(group.count());
+        let mut blocks = BlockSums::new(group.variant_count());
         history.add_blocks(&mut blocks, &self.own);
-        let named: Vec<Option<f64>> = (0..group.count()).map(|v| blocks.statistic(v, 0.0)).collect();
+        let named: Vec<Option<f64>> = (0..group.variant_count()).map(|v| blocks.statistic(v, 0.0)).collect();
         let totals = blocks.sums.clone();
         for (starts, largest) in self.drawn.chunks_exact(self.own.len()).zip(largest) {
             history.add_blocks(&mut blocks, starts);
@@ -109,7 +109,7 @@ struct CumulativeSums<'a> {
 
 impl<'a> CumulativeSums<'a> {
     fn new(group: &VariantGroup, draws: &'a BootstrapDraws) -> Self {
-        let count = group.count();
+        let count = group.variant_count();
         let mut sums = vec![0.0; count];
         for period in 0..2 * draws.periods {
             for (variant, value) in group.returns_in_period(period % draws.periods).iter().enumerate() {
@@ -189,7 +189,7 @@ mod tests {
     use super::super::VariantReturns;
     use super::*;
 
-    const BOOTSTRAP: Bootstrap = Bootstrap { block_periods: 1, runs: 400, seed: 9 };
+    const BOOTSTRAP: Bootstrap = Bootstrap { block_periods: 1, draws: 400, seed: 9 };
 
     fn noise(variants: usize, periods: usize, together: usize, path: u64) -> Vec<Vec<f64>> {
         let mut dice = Dice::new(77, path);
@@ -208,7 +208,7 @@ mod tests {
     fn blocks_preserve_dependence() {
         // Of 250 families without an edge, the share that is significant at 10 %. The standard error is 1.9 points.
         let called_significant = |block_periods| {
-            let bootstrap = |seed| Bootstrap { block_periods, runs: 59, seed };
+            let bootstrap = |seed| Bootstrap { block_periods, draws: 59, seed };
             let called = |path: &u64| p_value(&noise(5, 80, 4, *path), bootstrap(*path)) <= 0.1;
             (0..250).filter(called).count() as f64 / 250.0
         };
@@ -223,7 +223,7 @@ mod tests {
         variants[17].iter_mut().for_each(|value| *value += 0.4);
         variants.push(vec![0.0; 250]);
         let found = best_of_many(&VariantReturns::new(&variants).unwrap(), BOOTSTRAP).unwrap();
-        assert_eq!(found.best, 17);
+        assert_eq!(found.best_variant, 17);
         assert!(found.p_value < 0.01, "{}", found.p_value);
         assert_eq!(found.p_values[17], Some(found.p_value));
         assert_eq!(found.p_values[50], None);
@@ -236,12 +236,12 @@ mod tests {
         // If a draw contains both blocks, in either order, the actual minus the expected sum is 0. A draw with the same
         // block twice has no statistic and never counts as good. A statistic of 0 is as good as a variant that earns 0
         // or less, but never as good as a variant that earns more.
-        let of_both = (0..BOOTSTRAP.runs).filter(|run| {
+        let of_both = (0..BOOTSTRAP.draws).filter(|run| {
             let mut dice = Dice::new(BOOTSTRAP.seed, u64::from(*run));
             dice.index_below(2) != dice.index_below(2)
         });
         let both = of_both.count();
-        assert!((150..250).contains(&both), "{both} of {}", BOOTSTRAP.runs);
+        assert!((150..250).contains(&both), "{both} of {}", BOOTSTRAP.draws);
         let as_good = (1.0 + both as f64) / 401.0;
         for (returns, statistic, expected) in
             [([1.0, 3.0], 2.0, 1.0 / 401.0), ([-1.0, 1.0], 0.0, as_good), ([-1.0, -3.0], -2.0, as_good)]
@@ -256,7 +256,7 @@ mod tests {
     fn first_of_equal_variants_is_best() {
         let variants = [[1.0, 2.0, 0.0], [3.0, 1.0, 2.0], [2.0, 3.0, 1.0]].map(|one| one.to_vec());
         let found = best_of_many(&VariantReturns::new(&variants).unwrap(), BOOTSTRAP).unwrap();
-        assert_eq!(found.best, 1);
+        assert_eq!(found.best_variant, 1);
         assert_eq!(found.p_values[1], found.p_values[2]);
     }
 
@@ -274,7 +274,7 @@ mod tests {
         assert!(best_of_many(&VariantReturns::new(&[vec![0.0; 9]]).unwrap(), BOOTSTRAP).is_err());
         let busy = VariantReturns::new(&[vec![0.0, 1.0]]).unwrap();
         assert!(best_of_many(&busy, Bootstrap { block_periods: 0, ..BOOTSTRAP }).is_err());
-        assert!(best_of_many(&busy, Bootstrap { runs: 0, ..BOOTSTRAP }).is_err());
+        assert!(best_of_many(&busy, Bootstrap { draws: 0, ..BOOTSTRAP }).is_err());
         assert!(best_of_many(&busy, Bootstrap { block_periods: 2, ..BOOTSTRAP }).is_err());
         assert!(best_of_many(&busy, BOOTSTRAP).is_ok());
     }

@@ -60,7 +60,7 @@ pub fn probability_of_overfitting(
     for group in VariantGroup::build_all(returns) {
         let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
-            division.count_ranks(&blocks, group.count());
+            division.count_ranks(&blocks, group.variant_count());
         }
     }
     let share = |is: fn(&BlockDivision) -> bool| {
@@ -123,16 +123,16 @@ impl BlockDivision {
     }
 
     fn update_choice(&mut self, group: &VariantGroup, blocks: &[Block]) {
-        let chosen = Moments::combine(blocks, &self.chosen, group.count());
+        let chosen = Moments::combine(blocks, &self.chosen, group.variant_count());
         let mut better = None;
-        for variant in 0..group.count() {
+        for variant in 0..group.variant_count() {
             let ratio = chosen.sharpe(variant);
             if ratio > self.best {
                 (self.best, better) = (ratio, Some(variant));
             }
         }
         if let Some(variant) = better {
-            let other = Moments::combine(blocks, &self.other, group.count());
+            let other = Moments::combine(blocks, &self.other, group.variant_count());
             self.chosen_variant = ChosenVariant { sum: other.sums[variant], ratio: other.sharpe(variant) };
         }
     }
@@ -169,7 +169,7 @@ impl Moments {
     }
 
     fn from_group(group: &VariantGroup, from: usize, until: usize) -> Self {
-        let mut moments = Self::new(group.count());
+        let mut moments = Self::new(group.variant_count());
         moments.count = until - from;
         for period in from..until {
             let into = moments.sums.iter_mut().zip(&mut moments.squares);

@@ -19,7 +19,7 @@ pub trait VariantSource {
     fn periods(&self) -> usize;
 
     /// Writes the return of each period of one variant to `returns`. All returns must be finite.
-    fn put(&self, variant: usize, returns: &mut [f64]);
+    fn write_returns(&self, variant: usize, returns: &mut [f64]);
 }
 
 /// Returns of all tried variants in each period. If discarded variants are missing, all results are biased.
@@ -65,7 +65,7 @@ impl VariantSource for VariantReturns {
         self.returns.len() / self.variants
     }
 
-    fn put(&self, variant: usize, returns: &mut [f64]) {
+    fn write_returns(&self, variant: usize, returns: &mut [f64]) {
         let periods = self.periods();
         returns.copy_from_slice(&self.returns[variant * periods..(variant + 1) * periods]);
     }
@@ -78,7 +78,7 @@ impl VariantGroup {
             let count = GROUP_SIZE.min(variants.variants() - first);
             let mut returns = vec![0.0; count * own.len()];
             for place in 0..count {
-                variants.put(first + place, &mut own);
+                variants.write_returns(first + place, &mut own);
                 for (period, value) in own.iter().enumerate() {
                     returns[period * count + place] = *value;
                 }
@@ -87,7 +87,7 @@ impl VariantGroup {
         })
     }
 
-    const fn count(&self) -> usize {
+    const fn variant_count(&self) -> usize {
         self.count
     }
 
@@ -129,7 +129,10 @@ mod tests {
         let returns = VariantReturns::new(&many).unwrap();
         assert_eq!((returns.variants(), returns.periods()), (2 * GROUP_SIZE + 5, 2));
         let groups: Vec<VariantGroup> = VariantGroup::build_all(&returns).collect();
-        assert_eq!(groups.iter().map(VariantGroup::count).collect::<Vec<_>>(), [GROUP_SIZE, GROUP_SIZE, 5]);
+        assert_eq!(
+            groups.iter().map(VariantGroup::variant_count).collect::<Vec<_>>(),
+            [GROUP_SIZE, GROUP_SIZE, 5]
+        );
         let seen: Vec<f64> = groups.iter().flat_map(|group| group.returns_in_period(1).to_vec()).collect();
         assert_eq!(seen, many.iter().map(|variant| variant[1]).collect::<Vec<_>>());
     }

@@ -7,7 +7,7 @@ const MAX_DROPPED_MASS: f64 = 1e-15;
 
 /// Computes ruin for a flat stake.
 /// After `n` trades with `j` losses, the balance is `B + (n - j) w - j s`.
-pub(super) fn flat(question: &RuinQuestion, stake: u64) -> Ruin {
+pub(super) fn flat_stake_ruin(question: &RuinQuestion, stake: u64) -> Ruin {
     let (balance, profit) = (i128::from(question.balance), i128::from(question.profit(stake)));
     if stake < question.minimum_stake {
         return compute_curve(question, |_| -1);
@@ -26,7 +26,7 @@ pub(super) fn flat(question: &RuinQuestion, stake: u64) -> Ruin {
 /// A stake that is rounded down is a fraction between `f - step / (minimum / f)` and `f`. Ruin is least likely if
 /// losses cost the smaller fraction and wins earn the larger one, and most likely in the opposite case. The result is
 /// computed for `f` itself and lies in between. Its error is the distance to the farther of these two bounds.
-pub(super) fn share(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
+pub(super) fn fractional_stake_ruin(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     if fraction == 0.0 {
         return compute_curve(question, |_| i64::MAX);
     }
@@ -40,7 +40,7 @@ pub(super) fn share(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     let answer = with(fraction, fraction);
     let (least, most) = (with(rounded, fraction), with(fraction, rounded));
     let error = (most.probability() - answer.probability()).max(answer.probability() - least.probability());
-    answer.with_error(error)
+    answer.add_error(error)
 }
 
 /// Returns the maximum number of losses `j` with `room + (n - j) up + j down >= 0`, -1 if there is none.
@@ -98,7 +98,8 @@ mod tests {
     fn dropped_paths_are_included_in_the_error() {
         // Two trades, so paths less probable than 5e-16 are dropped. The error is their probability plus rounding.
         let left_out = |balance, win_probability| {
-            flat(&RuinQuestion { balance, win_probability, ..QUESTION }, 1).error() - 2.0 * f64::EPSILON
+            flat_stake_ruin(&RuinQuestion { balance, win_probability, ..QUESTION }, 1).error()
+                - 2.0 * f64::EPSILON
         };
         let step = f64::EPSILON / 2.0;
         for (balance, win_probability, expected) in [
@@ -128,7 +129,7 @@ mod tests {
                 horizon_trades: trades,
                 ..QUESTION
             };
-            let found = flat(&question, 10);
+            let found = flat_stake_ruin(&question, 10);
             // Every reachable balance, by the number of losses on the way.
             let mut alive = vec![1.0];
             let mut ruined = 0.0;
@@ -144,7 +145,7 @@ mod tests {
                     }
                 }
                 alive = next;
-                let off = (found.within(n) - ruined).abs();
+                let off = (found.probability_within(n) - ruined).abs();
                 assert!(off <= found.error(), "{win_probability}, {n} trades: off by {off}");
             }
             // Apart from rounding, at most the probability dropped on both sides.
@@ -157,8 +158,13 @@ mod tests {
     fn share_is_staked_down_to_the_minimum_stake() {
         // Half of 2^21, then half of the rest each time: twenty losses leave 2, and half of 2 is the minimum stake.
         // Only a twenty-first consecutive loss ruins: with one win among them, 2 x 1.5 = 3 is left.
-        let found = share(&RuinQuestion { balance: 1 << 21, horizon_trades: 21, ..QUESTION }, 0.5, 1);
-        assert_eq!(found.within(20), 0.0);
-        assert!((found.within(21) - 0.5_f64.powi(21)).abs() < 1e-15, "{}", found.within(21));
+        let found =
+            fractional_stake_ruin(&RuinQuestion { balance: 1 << 21, horizon_trades: 21, ..QUESTION }, 0.5, 1);
+        assert_eq!(found.probability_within(20), 0.0);
+        assert!(
+            (found.probability_within(21) - 0.5_f64.powi(21)).abs() < 1e-15,
+            "{}",
+            found.probability_within(21)
+        );
     }
 }

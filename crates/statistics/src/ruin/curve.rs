@@ -14,7 +14,7 @@ impl Ruin {
         Self { within, error }
     }
 
-    pub(super) fn with_error(mut self, more: f64) -> Self {
+    pub(super) fn add_error(mut self, more: f64) -> Self {
         self.error += more;
         self
     }
@@ -23,7 +23,7 @@ impl Ruin {
         self.within.last().copied().unwrap_or(0.0)
     }
 
-    pub fn within(&self, trades: u32) -> f64 {
+    pub fn probability_within(&self, trades: u32) -> f64 {
         match self.within.len().min(trades as usize) {
             0 => 0.0,
             at => self.within[at - 1],
@@ -44,7 +44,7 @@ impl Ruin {
     }
 
     /// Returns the mean number of trades until ruin, over paths that are ruined within the horizon.
-    pub fn mean_trades(&self) -> Option<f64> {
+    pub fn mean_trades_until_ruin(&self) -> Option<f64> {
         let ruined = self.probability();
         // sum(n (R(n) - R(n - 1))) = n R(n) - sum(R(k), k < n)
         let earlier: f64 = self.within.iter().rev().skip(1).sum();
@@ -80,10 +80,13 @@ mod tests {
     fn curve_agrees_with_hand_computed_values() {
         let ruin = Ruin::new(vec![0.0, 0.25, 0.25, 0.5], 0.0);
         assert_eq!(ruin.probability(), 0.5);
-        assert_eq!([ruin.within(0), ruin.within(2), ruin.within(9)], [0.0, 0.25, 0.5]);
+        assert_eq!(
+            [ruin.probability_within(0), ruin.probability_within(2), ruin.probability_within(9)],
+            [0.0, 0.25, 0.5]
+        );
         assert_eq!([0.1, 0.25, 0.3, 0.6].map(|at| ruin.trades_until(at)), [Some(2), Some(2), Some(4), None]);
-        assert_eq!(ruin.mean_trades(), Some(3.0)); // (2 x 0.25 + 4 x 0.25) / 0.5
-        assert_eq!(Ruin::new(vec![0.0; 3], 0.0).mean_trades(), None);
+        assert_eq!(ruin.mean_trades_until_ruin(), Some(3.0)); // (2 x 0.25 + 4 x 0.25) / 0.5
+        assert_eq!(Ruin::new(vec![0.0; 3], 0.0).mean_trades_until_ruin(), None);
     }
 
     #[test]
@@ -104,7 +107,9 @@ mod tests {
                 let none = q.powf(all);
                 let few =
                     none + all * p * q.powf(all - 1.0) + all * (all - 1.0) / 2.0 * p * p * q.powf(all - 2.0);
-                for (found, expected) in [(first.within(n), 1.0 - none), (third.within(n), 1.0 - few)] {
+                for (found, expected) in
+                    [(first.probability_within(n), 1.0 - none), (third.probability_within(n), 1.0 - few)]
+                {
                     assert!((found - expected).abs() < 1e-11, "{q} of {n}: {found}, not {expected}");
                 }
             }

@@ -7,7 +7,7 @@ use crate::StatisticsError;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cycle {
     pub(super) outcomes: Vec<Outcome>,
-    pub(super) ends: Vec<End>,
+    pub(super) cutoffs: Vec<CycleCutoff>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,12 +16,12 @@ pub(super) struct Outcome {
     pub(super) probability: f64,
     pub(super) change: i64,
     /// Minimum initial balance with which every stake of the cycle can be placed.
-    pub(super) needs: u64,
+    pub(super) required_balance: u64,
 }
 
 /// A cycle cut short because the next stake cannot be placed, for initial balances in `from..below`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct End {
+pub(super) struct CycleCutoff {
     pub(super) trades: u32,
     pub(super) probability: f64,
     pub(super) from: u64,
@@ -36,8 +36,8 @@ impl Cycle {
     ) -> Result<Self, StatisticsError> {
         let base = *stakes.first().ok_or(StatisticsError::NotALadder { levels: 0 })?;
         if base < question.minimum_stake {
-            let never = End { trades: 0, probability: 1.0, from: 0, below: u64::MAX };
-            return Ok(Self { outcomes: Vec::new(), ends: vec![never] });
+            let never = CycleCutoff { trades: 0, probability: 1.0, from: 0, below: u64::MAX };
+            return Ok(Self { outcomes: Vec::new(), cutoffs: vec![never] });
         }
         Ok(match plan {
             StakePlan::Soros { .. } => Self::soros(question, stakes),
@@ -52,21 +52,27 @@ impl Cycle {
     /// A win earns the profit of its stake minus the previous losses.
     fn martingale(question: &RuinQuestion, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
-        let mut cycle = Self { outcomes: Vec::new(), ends: Vec::new() };
+        let mut cycle = Self { outcomes: Vec::new(), cutoffs: Vec::new() };
         let (mut spent, mut reached) = (0_u64, 1.0);
         for (trades, &stake) in (0..).zip(stakes) {
-            cycle.ends.push(End { trades, probability: reached, from: spent, below: spent + stake });
+            cycle.cutoffs.push(CycleCutoff {
+                trades,
+                probability: reached,
+                from: spent,
+                below: spent + stake,
+            });
             cycle.outcomes.push(Outcome {
                 trades: trades + 1,
                 probability: reached * p,
                 change: question.profit(stake).cast_signed() - spent.cast_signed(),
-                needs: spent + stake,
+                required_balance: spent + stake,
             });
             spent += stake;
             reached *= q;
         }
         let trades = stakes.len() as u32;
-        let all_lost = Outcome { trades, probability: reached, change: -spent.cast_signed(), needs: spent };
+        let all_lost =
+            Outcome { trades, probability: reached, change: -spent.cast_signed(), required_balance: spent };
         cycle.outcomes.push(all_lost);
         cycle
     }
@@ -80,18 +86,23 @@ impl Cycle {
         let (mut earned, mut reached) = (0_u64, 1.0);
         for (trades, &stake) in (1..).zip(stakes) {
             let change = earned.cast_signed() - stake.cast_signed();
-            outcomes.push(Outcome { trades, probability: reached * q, change, needs });
+            outcomes.push(Outcome { trades, probability: reached * q, change, required_balance: needs });
             earned += question.profit(stake);
             reached *= p;
         }
         let trades = stakes.len() as u32;
-        outcomes.push(Outcome { trades, probability: reached, change: earned.cast_signed(), needs });
-        Self { outcomes, ends: vec![End { trades: 0, probability: 1.0, from: 0, below: needs }] }
+        outcomes.push(Outcome {
+            trades,
+            probability: reached,
+            change: earned.cast_signed(),
+            required_balance: needs,
+        });
+        Self { outcomes, cutoffs: vec![CycleCutoff { trades: 0, probability: 1.0, from: 0, below: needs }] }
     }
 
     /// Returns an initial balance that covers the worst case over `trades`.
-    pub(super) fn surely_enough(&self, trades: u32) -> f64 {
-        let needs = self.outcomes.iter().map(|outcome| outcome.needs).max().unwrap_or(0);
+    pub(super) fn worst_case_balance(&self, trades: u32) -> f64 {
+        let needs = self.outcomes.iter().map(|outcome| outcome.required_balance).max().unwrap_or(0);
         let lost = |outcome: &Outcome| -(outcome.change as f64) / f64::from(outcome.trades);
         let worst = self.outcomes.iter().map(lost).fold(0.0, f64::max);
         worst * f64::from(trades) + needs as f64
@@ -138,11 +149,12 @@ mod tests {
         let plan = StakePlan::Soros { base: 100, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let cycle = cycle_of(&QUESTION, &plan);
         let found: Vec<_> =
-            cycle.outcomes.iter().map(|o| (o.trades, o.probability, o.change, o.needs)).collect();
+            cycle.outcomes.iter().map(|o| (o.trades, o.probability, o.change, o.required_balance)).collect();
         let expected =
             [(1, 0.5, -100, 100), (2, 0.25, -100, 100), (3, 0.125, -100, 100), (3, 0.125, 483, 100)];
         assert_eq!(found, expected);
-        let found: Vec<_> = cycle.ends.iter().map(|e| (e.trades, e.probability, e.from, e.below)).collect();
+        let found: Vec<_> =
+            cycle.cutoffs.iter().map(|e| (e.trades, e.probability, e.from, e.below)).collect();
         assert_eq!(found, [(0, 1.0, 0, 100)]);
     }
 
@@ -150,14 +162,14 @@ mod tests {
     fn ladder_below_minimum_stake_never_starts() {
         let plan = StakePlan::Soros { base: 99, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let cycle = cycle_of(&QUESTION, &plan);
-        assert!(cycle.outcomes.is_empty() && cycle.ends[0].below == u64::MAX);
+        assert!(cycle.outcomes.is_empty() && cycle.cutoffs[0].below == u64::MAX);
     }
 
     #[test]
     fn cycle_cost_and_moments_match_hand_computation() {
         let cycle = cycle_of(&QUESTION, &LADDER);
         // The whole ladder costs 700 in three trades. Another 700 cover the ladder in progress.
-        let enough = cycle.surely_enough(9);
+        let enough = cycle.worst_case_balance(9);
         assert!((enough - (3.0 * 700.0 + 700.0)).abs() < 1e-9, "{enough}");
         // 80 / 2 + 60 / 4 + 20 / 8 - 700 / 8 = -30; 6400 / 2 + 3600 / 4 + 400 / 8 + 490000 / 8 - 30^2 = 64500;
         // 1 / 2 + 2 / 4 + 3 / 8 + 3 / 8 trades.

@@ -1,6 +1,6 @@
 //! Ruin of a stake ladder, by a Markov chain over the balances at cycle starts. The balances are on a lattice.
 
-use super::cycle::{Cycle, End, Outcome};
+use super::cycle::{Cycle, CycleCutoff, Outcome};
 use super::spacing::{Lattice, Top};
 use super::{Ruin, RuinQuestion};
 use crate::StatisticsError;
@@ -13,7 +13,7 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, Stati
     if cycle.outcomes.is_empty() {
         return always(1.0);
     }
-    if question.balance as f64 >= cycle.surely_enough(question.horizon_trades) {
+    if question.balance as f64 >= cycle.worst_case_balance(question.horizon_trades) {
         return always(0.0);
     }
     let Lattice { spacing, is_exact, top } = Lattice::new(question, cycle)?;
@@ -24,7 +24,10 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, Stati
     }
     let coarse = solve(2 * spacing);
     let error = fine.error() + (fine.probability() - coarse.probability()).abs();
-    Ok(Ruin::new((1..=question.horizon_trades).map(|trades| fine.within(trades)).collect(), error))
+    Ok(Ruin::new(
+        (1..=question.horizon_trades).map(|trades| fine.probability_within(trades)).collect(),
+        error,
+    ))
 }
 
 /// Markov chain. `starts[n % len]` has the probability that a cycle starts after `n` trades, for each balance.
@@ -91,7 +94,7 @@ impl<'a> BalanceChain<'a> {
 
     fn step(&mut self, trades: usize, start: &PointProbabilities) {
         let cycle = self.cycle;
-        for End { trades: more, probability, from, below } in cycle.ends.iter().copied() {
+        for CycleCutoff { trades: more, probability, from, below } in cycle.cutoffs.iter().copied() {
             let (from, below) =
                 (self.point_index(from).max(start.from), self.point_index(below).min(start.to));
             if let Some(ruined) = self.ruined_at.get_mut(trades + more as usize)
@@ -100,7 +103,9 @@ impl<'a> BalanceChain<'a> {
                 *ruined += probability * start.probabilities[from..below].iter().sum::<f64>();
             }
         }
-        for Outcome { trades: more, probability, change, needs } in cycle.outcomes.iter().copied() {
+        for Outcome { trades: more, probability, change, required_balance: needs } in
+            cycle.outcomes.iter().copied()
+        {
             if trades + more as usize >= self.ruined_at.len() {
                 continue;
             }
@@ -246,7 +251,7 @@ mod tests {
         let question = RuinQuestion { balance: 2, payout_fraction: 1.0, horizon_trades: 2, ..QUESTION };
         let cycle = cycle_of(&question, &EVEN);
         let found = BalanceChain::new(&question, &cycle, 1, top(2.0)).solve();
-        assert_eq!((found.within(1), found.within(2)), (0.0, 0.25));
+        assert_eq!((found.probability_within(1), found.probability_within(2)), (0.0, 0.25));
         assert!((found.error() - (0.25 + 1e-13)).abs() < 1e-15, "{}", found.error());
         // Points of 2 from 4 up to 6: half of a win is one point up, a quarter. Half of another is a sixteenth.
         let found = BalanceChain::new(&RuinQuestion { balance: 4, ..question }, &cycle, 2, top(4.0)).solve();

@@ -36,7 +36,7 @@ pub struct RuinQuestion {
 /// Multiplies an amount by a factor and rounds down, with a tolerance for floating-point errors.
 /// A product just below an integer counts as that integer, as in the engine: 100 times 2.3 is 230, although
 /// `100.0 * 2.3` is 229.99999999999997.
-pub(crate) fn scaled_down(amount: u64, factor: f64) -> u64 {
+pub(crate) fn scale_rounding_down(amount: u64, factor: f64) -> u64 {
     let inexact = amount as f64 * factor;
     (inexact + (inexact * 1e-13).min(1e-3)) as u64
 }
@@ -104,11 +104,11 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
     question.check()?;
     plan.check()?;
     let decided = match *plan {
-        StakePlan::Flat { stake } => count_chain::flat(question, stake),
-        StakePlan::Share { fraction, step } => count_chain::share(question, fraction, step),
+        StakePlan::Flat { stake } => count_chain::flat_stake_ruin(question, stake),
+        StakePlan::Share { fraction, step } => count_chain::fractional_stake_ruin(question, fraction, step),
         StakePlan::Kelly { fraction, believed_win_probability, step } => {
             let kelly = crate::kelly_fraction(believed_win_probability, question.payout_fraction)?;
-            count_chain::share(question, fraction * kelly, step)
+            count_chain::fractional_stake_ruin(question, fraction * kelly, step)
         }
         StakePlan::Martingale { .. } | StakePlan::Soros { .. } => {
             let cycle = Cycle::new(question, &plan.stakes(question)?, plan)?;
@@ -250,7 +250,7 @@ mod tests {
         let ladder = StakePlan::Martingale { base: 1, factor: 2.0, levels: 2, most_stake: 9, step: 1 };
         let lost = |balance| {
             let question = RuinQuestion { balance, horizon_trades: 10, ..QUESTION };
-            ruin(&question, &ladder).unwrap().within(9)
+            ruin(&question, &ladder).unwrap().probability_within(9)
         };
         assert_near(lost(14), 0.5_f64.powi(9), "14");
         assert_near(lost(15), 0.0, "15");

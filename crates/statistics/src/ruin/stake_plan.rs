@@ -1,6 +1,6 @@
 //! Stake plans: flat stakes, fractions of the balance and ladders.
 
-use super::{MAX_MONEY, RuinQuestion, scaled_down};
+use super::{MAX_MONEY, RuinQuestion, scale_rounding_down};
 use crate::statistics_error::check_probability;
 use crate::{StatisticsError, kelly_fraction};
 
@@ -72,7 +72,7 @@ impl StakePlan {
 
     pub fn first_stake(&self, question: &RuinQuestion) -> Result<u64, StatisticsError> {
         let stakes = self.stakes(question)?;
-        let share = |share: f64, step: u64| scaled_down(question.balance, share) / step * step;
+        let share = |share: f64, step: u64| scale_rounding_down(question.balance, share) / step * step;
         Ok(match *self {
             Self::Flat { stake } => stake,
             Self::Share { fraction, step } => share(fraction, step),
@@ -88,7 +88,7 @@ impl StakePlan {
         let stakes: Vec<u64> = match *self {
             Self::Flat { .. } | Self::Share { .. } | Self::Kelly { .. } => Vec::new(),
             Self::Martingale { base, factor, levels, most_stake, step } => (0..levels)
-                .map(|level| scaled_down(base, factor.powi(level.cast_signed())))
+                .map(|level| scale_rounding_down(base, factor.powi(level.cast_signed())))
                 .map(|stake| stake.min(most_stake))
                 .map(|stake| stake - stake % step)
                 .collect(),

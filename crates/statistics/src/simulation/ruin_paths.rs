@@ -1,7 +1,7 @@
 //! Monte Carlo simulation of ruin, optionally under wallet limits.
 
 use super::Dice;
-use crate::ruin::scaled_down;
+use crate::ruin::scale_rounding_down;
 use crate::{RuinQuestion, StakePlan, StatisticsError, kelly_fraction};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct RuinTrials {
     /// Number of paths that a limit stopped permanently before ruin.
     pub stopped: u64,
     /// Number of paths that reached the run's profit target before ruin or a permanent stop.
-    pub reached: u64,
+    pub reached_target: u64,
     /// Number of paths whose balance fell to half of the initial balance or less, even if it recovered later.
     pub halved: u64,
 }
@@ -36,8 +36,8 @@ pub struct Stops {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WalletLimits {
     /// Limits per day or session. After one stops trading, trading resumes in the next day or session.
-    pub rests: Stops,
-    pub ends: Stops,
+    pub period_stops: Stops,
+    pub run_stops: Stops,
     /// Maximum drawdown that the loss of a trade may cause, as a fraction of the peak. 0 means no limit.
     pub drawdown_fraction: f64,
     /// Number of consecutive losses after which no more trades are placed. 0 means no limit.
@@ -45,7 +45,7 @@ pub struct WalletLimits {
     /// Maximum stake as a fraction of the balance. 0 means no limit.
     pub stake_fraction: f64,
     /// Maximum stake in the smallest unit of money. 0 means no limit.
-    pub most_stake: u64,
+    pub max_stake: u64,
     pub oversized: OversizedStake,
 }
 
@@ -59,7 +59,7 @@ pub enum OversizedStake {
 
 impl MoneyStop {
     fn limit(self, balance: u64) -> Option<u64> {
-        let share = (self.fraction > 0.0).then(|| scaled_down(balance, self.fraction));
+        let share = (self.fraction > 0.0).then(|| scale_rounding_down(balance, self.fraction));
         [self.amount, share].into_iter().flatten().min()
     }
 }
@@ -99,8 +99,8 @@ struct Wallet {
 
 impl WalletLimits {
     fn largest_stake(&self, balance: u64) -> u64 {
-        let share = (self.stake_fraction > 0.0).then(|| scaled_down(balance, self.stake_fraction));
-        let amount = (self.most_stake > 0).then_some(self.most_stake);
+        let share = (self.stake_fraction > 0.0).then(|| scale_rounding_down(balance, self.stake_fraction));
+        let amount = (self.max_stake > 0).then_some(self.max_stake);
         [share, amount].into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
@@ -112,26 +112,26 @@ impl WalletLimits {
         if (self.loss_streak > 0 && wallet.losses >= self.loss_streak)
             || is_beyond(peak - balance.saturating_sub(stake).min(peak), self.drawdown_fraction, peak)
             || is_beyond(stake, self.stake_fraction, balance)
-            || (self.most_stake > 0 && stake > self.most_stake)
-            || !self.ends.allows(StopPeriod { began: first, balance }, stake)
+            || (self.max_stake > 0 && stake > self.max_stake)
+            || !self.run_stops.allows(StopPeriod { began: first, balance }, stake)
         {
             return false;
         }
-        if self.rests.allows(StopPeriod { began: wallet.day, balance }, stake) {
+        if self.period_stops.allows(StopPeriod { began: wallet.day, balance }, stake) {
             return true;
         }
         wallet.day = balance;
-        self.rests.allows(StopPeriod { began: balance, balance }, stake)
+        self.period_stops.allows(StopPeriod { began: balance, balance }, stake)
     }
 
     fn has_reached_run_target(&self, wallet: &Wallet) -> bool {
         let span = StopPeriod { began: wallet.first, balance: wallet.balance };
-        self.ends.has_reached_target(span)
+        self.run_stops.has_reached_target(span)
     }
 }
 
 impl RuinTrials {
-    pub fn share(self) -> f64 {
+    pub fn ruined_share(self) -> f64 {
         self.ruined as f64 / self.paths as f64
     }
 
@@ -139,8 +139,8 @@ impl RuinTrials {
         self.stopped as f64 / self.paths as f64
     }
 
-    pub fn reached_share(self) -> f64 {
-        self.reached as f64 / self.paths as f64
+    pub fn reached_target_share(self) -> f64 {
+        self.reached_target as f64 / self.paths as f64
     }
 
     pub fn halved_share(self) -> f64 {
@@ -150,7 +150,7 @@ impl RuinTrials {
     /// Returns the distance between the share of ruined paths and `probability`, in standard errors.
     pub fn standard_errors_from(self, probability: f64) -> f64 {
         let variance = probability * (1.0 - probability) / self.paths as f64;
-        (self.share() - probability).abs() / variance.sqrt()
+        (self.ruined_share() - probability).abs() / variance.sqrt()
     }
 }
 
@@ -227,14 +227,14 @@ pub fn simulate_limited_ruin(
     // A plan that never stakes anything cannot be ruined.
     let never_stakes = share == 0.0 && stakes.is_empty() && !matches!(plan, StakePlan::Flat { .. });
     let paths_to_play = if never_stakes { 0 } else { paths };
-    let mut trials = RuinTrials { paths, ruined: 0, stopped: 0, reached: 0, halved: 0 };
+    let mut trials = RuinTrials { paths, ruined: 0, stopped: 0, reached_target: 0, halved: 0 };
     for path in 0..paths_to_play {
         let (end, lowest) = end_of(path);
         trials.halved += u64::from(lowest <= question.balance / 2);
         match end {
             PathEnd::Ruined => trials.ruined += 1,
             PathEnd::Stopped => trials.stopped += 1,
-            PathEnd::Reached => trials.reached += 1,
+            PathEnd::Reached => trials.reached_target += 1,
             PathEnd::Alive => {}
         }
     }
@@ -263,7 +263,7 @@ fn next_stake(plan: &StakePlan, stakes: &[u64], level: usize, share: f64, balanc
     match *plan {
         StakePlan::Flat { stake } => stake,
         StakePlan::Share { step, .. } | StakePlan::Kelly { step, .. } => {
-            scaled_down(balance, share) / step * step
+            scale_rounding_down(balance, share) / step * step
         }
         StakePlan::Martingale { .. } | StakePlan::Soros { .. } => stakes[level],
     }
@@ -342,7 +342,7 @@ mod tests {
         ] {
             let chain = ruin(&question, &plan).unwrap();
             let trials = simulate_ruin(&question, &plan, 5, 4_000).unwrap();
-            let (probability, share) = (chain.probability(), trials.share());
+            let (probability, share) = (chain.probability(), trials.ruined_share());
             assert!((0.02..0.98).contains(&probability), "{plan:?}: {probability} proves nothing");
             // The chain has its own error, from rounded fractions of the balance and coarse lattices.
             let allowed = chain.error() + 3.0 * (probability * (1.0 - probability) / 4_000.0).sqrt();
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn sixty_of_a_hundred_are_two_standard_errors_from_one_half() {
-        let trials = RuinTrials { paths: 100, ruined: 60, stopped: 0, reached: 0, halved: 0 };
+        let trials = RuinTrials { paths: 100, ruined: 60, stopped: 0, reached_target: 0, halved: 0 };
         // sqrt(0.5 x 0.5 / 100) = 0.05, and sqrt(0.8 x 0.2 / 100) = 0.04.
         for (probability, expected) in [(0.5, 2.0), (0.8, 5.0), (0.6, 0.0)] {
             let found = trials.standard_errors_from(probability);
@@ -380,7 +380,7 @@ mod tests {
 
     fn shares(question: &RuinQuestion, plan: &StakePlan, limits: &WalletLimits) -> [f64; 2] {
         let trials = simulate_limited_ruin(question, plan, limits, (11, 4_000)).unwrap();
-        [trials.share(), trials.stopped_share()]
+        [trials.ruined_share(), trials.stopped_share()]
     }
 
     const fn stop(amount: u64) -> MoneyStop {
@@ -394,7 +394,7 @@ mod tests {
         let flat = StakePlan::Flat { stake: 10 };
         let question = RuinQuestion { balance: 40, minimum_stake: 10, horizon_trades: 10_000, ..EVEN };
         let limits = WalletLimits {
-            ends: Stops { loss: Vec::new(), profit: vec![stop(60)] },
+            run_stops: Stops { loss: Vec::new(), profit: vec![stop(60)] },
             ..WalletLimits::default()
         };
         let odds: f64 = 0.55 / 0.45;
@@ -403,7 +403,7 @@ mod tests {
         {
             let question = RuinQuestion { win_probability, ..question };
             let trials = simulate_limited_ruin(&question, &flat, &limits, (11, 4_000)).unwrap();
-            let (ruined, reached) = (trials.share(), trials.reached_share());
+            let (ruined, reached) = (trials.ruined_share(), trials.reached_target_share());
             let error = (expected * (1.0 - expected) / 4_000.0).sqrt();
             assert!((ruined - expected).abs() < 3.0 * error, "{win_probability}: {ruined}, not {expected}");
             assert!((ruined + reached - 1.0).abs() < 1e-9, "one of the two comes");
@@ -417,7 +417,7 @@ mod tests {
         let flat = StakePlan::Flat { stake: 10 };
         let question = RuinQuestion { horizon_trades: 2, ..EVEN };
         let ends = |loss: &[MoneyStop], profit: &[MoneyStop]| WalletLimits {
-            ends: Stops { loss: loss.to_vec(), profit: profit.to_vec() },
+            run_stops: Stops { loss: loss.to_vec(), profit: profit.to_vec() },
             ..WalletLimits::default()
         };
         let fraction = |fraction| MoneyStop { amount: None, fraction };
@@ -454,7 +454,7 @@ mod tests {
         let plan = StakePlan::Soros { base: 10, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { horizon_trades: 3, balance: 1_000, ..EVEN };
         let with = |oversized| {
-            let limits = WalletLimits { most_stake: 25, oversized, ..WalletLimits::default() };
+            let limits = WalletLimits { max_stake: 25, oversized, ..WalletLimits::default() };
             shares(&question, &plan, &limits)
         };
         let [ruined, stopped] = with(OversizedStake::Refused);
@@ -466,8 +466,9 @@ mod tests {
         let poor = RuinQuestion { balance: 10, horizon_trades: 3, win_probability: 1.0, ..EVEN };
         let reached = |oversized, target: u64| {
             let ends = Stops { loss: Vec::new(), profit: vec![stop(target)] };
-            let limits = WalletLimits { most_stake: 25, oversized, ends, ..WalletLimits::default() };
-            simulate_limited_ruin(&poor, &plan, &limits, (11, 10)).unwrap().reached
+            let limits =
+                WalletLimits { max_stake: 25, oversized, run_stops: ends, ..WalletLimits::default() };
+            simulate_limited_ruin(&poor, &plan, &limits, (11, 10)).unwrap().reached_target
         };
         assert_eq!([reached(OversizedStake::Capped, 55), reached(OversizedStake::Capped, 56)], [10, 0]);
         assert_eq!([reached(OversizedStake::Restarts, 40), reached(OversizedStake::Restarts, 41)], [10, 0]);
@@ -492,7 +493,7 @@ mod tests {
         let flat = StakePlan::Flat { stake: 10 };
         let question = RuinQuestion { horizon_trades: 400, win_probability: 0.48, ..EVEN };
         let rests = |loss: MoneyStop, profit: MoneyStop| WalletLimits {
-            rests: Stops { loss: vec![loss], profit: vec![profit] },
+            period_stops: Stops { loss: vec![loss], profit: vec![profit] },
             ..WalletLimits::default()
         };
         // With fixed stakes, the same paths are ruined.

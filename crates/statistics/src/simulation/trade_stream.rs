@@ -51,14 +51,14 @@ impl TradeStream {
             payout_fractions.iter().map(|b| PayoutOdds::new(*b, points)).collect::<Result<_, _>>()?;
         let stream =
             Self { dependence, payouts, draw_share: check_probability("share of draws", draw_share)? };
-        if stream.payouts.is_empty() || stream.slots() == 0 {
+        if stream.payouts.is_empty() || stream.max_open_trades() == 0 {
             return Err(StatisticsError::NoTrades);
         }
         Ok(stream)
     }
 
     /// Returns the maximum number of simultaneously open trades.
-    pub const fn slots(&self) -> usize {
+    pub const fn max_open_trades(&self) -> usize {
         match self.dependence {
             TradeDependence::Independent => 1,
             TradeDependence::SameTrade(trades) | TradeDependence::Overlapping(trades) => trades,

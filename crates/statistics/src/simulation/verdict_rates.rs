@@ -81,7 +81,7 @@ pub struct PathRange {
 
 fn simulate_path(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
     let mut test = EdgeTest::new(plan);
-    let mut stakes: Vec<Option<NotionalStake>> = (0..stream.slots()).map(|_| None).collect();
+    let mut stakes: Vec<Option<NotionalStake>> = (0..stream.max_open_trades()).map(|_| None).collect();
     let mut verdict = test.verdict();
     stream.play(range.seed, path, range.trades, |event| {
         match event {

@@ -42,7 +42,7 @@ impl Overlap {
         self.clusters
     }
 
-    pub const fn open(&self) -> u64 {
+    pub const fn open_trades(&self) -> u64 {
         self.open
     }
 
@@ -86,9 +86,9 @@ mod tests {
             overlap.on_settled(earlier, 1.0);
             earlier = later;
         }
-        assert_eq!((overlap.clusters(), overlap.open()), (1, 1));
+        assert_eq!((overlap.clusters(), overlap.open_trades()), (1, 1));
         overlap.on_settled(earlier, 1.0);
         overlap.on_open();
-        assert_eq!((overlap.clusters(), overlap.open()), (2, 1));
+        assert_eq!((overlap.clusters(), overlap.open_trades()), (2, 1));
     }
 }

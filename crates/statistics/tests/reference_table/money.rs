@@ -54,7 +54,11 @@ fn ruins() -> Result<Vec<Figure>, Box<dyn Error>> {
             ruin(&drawing, &six)?.probability(),
             1e-10,
         ),
-        ("mean trades to ruin of a gambler at 55 %", skilled.mean_trades().ok_or("some are ruined")?, 1e-10),
+        (
+            "mean trades to ruin of a gambler at 55 %",
+            skilled.mean_trades_until_ruin().ok_or("some are ruined")?,
+            1e-10,
+        ),
         (
             "trades to a ruin of 10 % of a gambler at 55 %",
             f64::from(skilled.trades_until(0.1).ok_or("more are ruined")?),
@@ -64,7 +68,7 @@ fn ruins() -> Result<Vec<Figure>, Box<dyn Error>> {
         // Four standard errors of 20,000 paths.
         (
             "share of fair gamblers with 10 ruined within 200",
-            simulate_ruin(&short, &flat, 1, 20_000)?.share(),
+            simulate_ruin(&short, &flat, 1, 20_000)?.ruined_share(),
             0.03,
         ),
         (
@@ -90,7 +94,7 @@ fn ratios() -> Result<Vec<Figure>, Box<dyn Error>> {
     let published =
         SharpeSample { sharpe: 2.5 / 250.0_f64.sqrt(), periods: 1_250.0, skewness: -3.0, kurtosis: 10.0 };
     let variants = VariantReturns::new(&variants)?;
-    let best = best_of_many(&variants, Bootstrap { block_periods: 1, runs: 20_000, seed: 1 })?;
+    let best = best_of_many(&variants, Bootstrap { block_periods: 1, draws: 20_000, seed: 1 })?;
     let split = Split { blocks: 8, purged_periods: 2 };
     Ok(vec![
         ("max. drawdown", max_drawdown(&equity)?.ok_or("it falls")?.share, 1e-12),

@@ -2,7 +2,7 @@
 
 use super::Figure;
 use candlewick_statistics::{
-    EdgeTest, EdgeTestPlan, MeanBreakEven, PaidStake, Sprt, TradeOutcome, TradePlan, WinRate,
+    EdgeTest, EdgeTestPlan, MeanBreakEven, Sprt, StakeWithPayout, TradeOutcome, TradePlan, WinRate,
     benjamini_hochberg, binomial_p_value, break_even, clopper_pearson_interval, kelly_fraction,
     mixed_break_even, poisson_binomial_p_value, runs_test, streak_probability, wilson_interval,
 };
@@ -23,7 +23,7 @@ fn rates() -> Result<Vec<Figure>, Box<dyn Error>> {
     let p_values: Vec<f64> = p_values.collect::<Result<_, _>>()?;
     let critical = p_values.partition_point(|p| *p > 0.05) as u64;
     let paid =
-        [(10.0, 0.8), (30.0, 0.9)].map(|(stake, payout_fraction)| PaidStake { stake, payout_fraction });
+        [(10.0, 0.8), (30.0, 0.9)].map(|(stake, payout_fraction)| StakeWithPayout { stake, payout_fraction });
     let mut mean = MeanBreakEven::default();
     [vec![0.8; 40], vec![0.9; 60]].concat().into_iter().try_for_each(|payout| mean.add(payout))?;
     let plan = |points| TradePlan::new(0.85, points, 0.05, 0.8);
@@ -48,9 +48,9 @@ fn rates() -> Result<Vec<Figure>, Box<dyn Error>> {
             binomial_p_value(WinRate::new(critical, 1_000 - critical)?, null)?,
             1e-10,
         ),
-        ("trades for +2 points by the normal formula", plan(2.0)?.normal_trades() as f64, 0.0),
-        ("trades for +2 points by the exact binomial", plan(2.0)?.exact_trades()? as f64, 0.0),
-        ("trades for +5 points by the exact binomial", plan(5.0)?.exact_trades()? as f64, 0.0),
+        ("trades for +2 points by the normal formula", plan(2.0)?.approximate_trades_needed() as f64, 0.0),
+        ("trades for +2 points by the exact binomial", plan(2.0)?.exact_trades_needed()? as f64, 0.0),
+        ("trades for +5 points by the exact binomial", plan(5.0)?.exact_trades_needed()? as f64, 0.0),
     ])
 }
 

@@ -18,7 +18,7 @@ fn both(folder: &Path) -> [(Storage, ObjectUrl); 2] {
 }
 
 fn read(storage: &Storage, at: &ObjectUrl) -> Option<Vec<u8>> {
-    storage.look(at).unwrap().map(|object| storage.read(at, &object).unwrap())
+    storage.find_object(at).unwrap().map(|object| storage.read(at, &object).unwrap())
 }
 
 #[test]
@@ -26,10 +26,10 @@ fn uploads_read_back_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     for (storage, root) in both(folder.path()) {
         let at = root.join("b").join("plan.json");
-        assert_eq!(storage.look(&at).unwrap(), None);
+        assert_eq!(storage.find_object(&at).unwrap(), None);
         for bytes in [vec![7; 2 * PART_BYTES as usize + 5], Vec::new(), b"one".to_vec()] {
             storage.put(&at, bytes.clone()).unwrap();
-            let object = storage.look(&at).unwrap().unwrap();
+            let object = storage.find_object(&at).unwrap().unwrap();
             assert_eq!(object.size, bytes.len() as u64);
             assert!(storage.read(&at, &object).unwrap() == bytes);
             let path = folder.path().join("brought.json");
@@ -44,12 +44,22 @@ fn never_overwrites_a_faster_writer() {
     let folder = tempfile::tempdir().unwrap();
     for (storage, root) in both(folder.path()) {
         let at = root.join("shard-1.jsonl");
-        assert_eq!(storage.keep(&at, b"one".to_vec(), None).unwrap(), Kept::Put);
-        assert_eq!(storage.keep(&at, b"one".to_vec(), None).unwrap(), Kept::Same, "twice is once");
-        assert_eq!(storage.keep(&at, b"two".to_vec(), None).unwrap(), Kept::Others);
-        let seen = storage.look(&at).unwrap().unwrap();
-        assert_eq!(storage.keep(&at, b"one and more".to_vec(), Some(&seen)).unwrap(), Kept::Put);
-        assert_eq!(storage.keep(&at, b"late, and else".to_vec(), Some(&seen)).unwrap(), Kept::Others);
+        assert_eq!(storage.put_if_unchanged(&at, b"one".to_vec(), None).unwrap(), PutOutcome::Stored);
+        assert_eq!(
+            storage.put_if_unchanged(&at, b"one".to_vec(), None).unwrap(),
+            PutOutcome::AlreadyStored,
+            "twice is once"
+        );
+        assert_eq!(storage.put_if_unchanged(&at, b"two".to_vec(), None).unwrap(), PutOutcome::Conflict);
+        let seen = storage.find_object(&at).unwrap().unwrap();
+        assert_eq!(
+            storage.put_if_unchanged(&at, b"one and more".to_vec(), Some(&seen)).unwrap(),
+            PutOutcome::Stored
+        );
+        assert_eq!(
+            storage.put_if_unchanged(&at, b"late, and else".to_vec(), Some(&seen)).unwrap(),
+            PutOutcome::Conflict
+        );
         assert_eq!(read(&storage, &at).unwrap(), b"one and more");
     }
 }
@@ -59,10 +69,10 @@ fn detects_change_during_a_read() {
     let storage = in_memory();
     let at = url("s3://bucket/x.csv");
     storage.put(&at, b"before".to_vec()).unwrap();
-    let seen = storage.look(&at).unwrap().unwrap();
+    let seen = storage.find_object(&at).unwrap().unwrap();
     storage.put(&at, b"beyond".to_vec()).unwrap();
-    let now = storage.look(&at).unwrap().unwrap();
-    assert_ne!(seen.version.text(), now.version.text());
+    let now = storage.find_object(&at).unwrap().unwrap();
+    assert_ne!(seen.version.to_text(), now.version.to_text());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.csv");
     assert!(matches!(storage.download(&at, &seen, &path), Err(StorageError::Changed { .. })));
@@ -75,18 +85,18 @@ fn one_of_many_concurrent_writers_wins() {
     for (storage, root) in both(folder.path()) {
         let (at, start) = (root.join("shard-2.jsonl"), Barrier::new(6));
         let of = |who: u8| vec![who; 300_000];
-        let ends: Vec<Kept> = std::thread::scope(|scope| {
+        let ends: Vec<PutOutcome> = std::thread::scope(|scope| {
             let one = |who: u8| {
                 let (storage, at, start) = (&storage, &at, &start);
                 scope.spawn(move || {
                     start.wait();
-                    storage.keep(at, of(who), None).unwrap()
+                    storage.put_if_unchanged(at, of(who), None).unwrap()
                 })
             };
             let all: Vec<_> = (0..6).map(one).collect();
             all.into_iter().map(|one| one.join().unwrap()).collect()
         });
-        let kept: Vec<usize> = (0..6).filter(|who| ends[*who] == Kept::Put).collect();
+        let kept: Vec<usize> = (0..6).filter(|who| ends[*who] == PutOutcome::Stored).collect();
         assert_eq!(kept.len(), 1, "{ends:?}");
         assert!(read(&storage, &at).unwrap() == of(kept[0] as u8));
     }

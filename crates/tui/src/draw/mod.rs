@@ -57,7 +57,7 @@ fn draw_small_window(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, .. } = scene;
     let phase = view.phase().map_or("STARTING", phase_label);
     let balance = view.overview.as_ref().map(|overview| view.facts.scale.format(overview.funds.free));
-    let text = format!("{phase} {} {} open", balance.unwrap_or_default(), view.unsettled());
+    let text = format!("{phase} {} {} open", balance.unwrap_or_default(), view.unsettled_count());
     let lines = vec![
         Line::styled(text, Palette::BOLD),
         Line::raw("window too small"),
@@ -122,7 +122,7 @@ fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 
 fn draw_bottom_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, ui, palette, .. } = scene;
-    let line = match (&ui.question, &ui.answer) {
+    let line = match (&ui.question, &ui.message) {
         (Some(question), _) => Line::styled(format!(" {}", question.prompt(view)), Palette::REVERSED),
         (None, Some(answer)) => Line::styled(format!(" {answer}"), palette.warn()),
         (None, None) => Line::styled(" q quit  h halt  r resume  tab panes  ↑↓ scroll  ? help", Palette::DIM),

@@ -3,11 +3,12 @@
 use super::{Scene, bordered_block};
 use crate::keys::Pane;
 use crate::look::{
-    Palette, age, clock_time, date_time, format_countdown, percent, phase_label, progress_bar, signed,
+    Palette, clock_time, date_time, format_age, format_countdown, format_signed, percent, phase_label,
+    progress_bar,
 };
 use crate::view::{LogLine, Tone, View};
-use candlewick_engine::{Edge, IntentState, LimitUse, Quantity, Rule};
-use candlewick_records::{counted, describe_halt, threshold_text, verdict_text};
+use candlewick_engine::{EdgeVerdict, IntentState, LimitUsage, Quantity, Rule};
+use candlewick_records::{count_text, describe_halt, threshold_text, verdict_text};
 use candlewick_runtime::control::{Phase, SlowestCandle};
 use candlewick_runtime::{BotOverview, TradeOverview};
 use candlewick_sdk::{Direction, Money, Outcome, compare_prices, format_price};
@@ -45,8 +46,10 @@ fn phase_line(scene: Scene<'_>) -> Line<'_> {
         Span::raw(format!("  {}  ", view.facts.wallet)),
     ];
     let heard = state.and_then(|state| state.heard);
-    let heard =
-        heard.map_or_else(|| "no contact yet".to_owned(), |at| format!("last contact {} ago", age(at, now)));
+    let heard = heard.map_or_else(
+        || "no contact yet".to_owned(),
+        |at| format!("last contact {} ago", format_age(at, now)),
+    );
     spans.push(Span::styled(heard, Palette::DIM));
     let market = state.and_then(|state| state.market.as_ref());
     if let Some(slowest) = market.and_then(|market| market.slowest_candle) {
@@ -73,7 +76,10 @@ fn money_line(scene: Scene<'_>) -> Line<'_> {
         Span::raw(" balance "),
         Span::styled(scale.format(funds.free), Palette::BOLD),
         Span::raw(format!("  open stakes {}  today ", scale.format(funds.open_stakes))),
-        Span::styled(signed(scale, overview.day_profit), palette.signed(overview.day_profit.minor())),
+        Span::styled(
+            format_signed(scale, overview.day_profit),
+            palette.for_sign(overview.day_profit.minor()),
+        ),
         Span::raw(format!("  drawdown {} ({})", scale.format(fall), percent(share))),
     ])
 }
@@ -116,7 +122,7 @@ const TRADE_COLUMNS: [Constraint; 7] = [
 ];
 
 pub(super) fn open_trades_height(view: &View, most: usize) -> u16 {
-    view.unsettled().clamp(1, most) as u16 + 2
+    view.unsettled_count().clamp(1, most) as u16 + 2
 }
 
 pub(super) fn draw_trades(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
@@ -192,9 +198,9 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
 
 fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     let Scene { view, palette, .. } = scene;
-    let style = palette.signed(trade.profit.minor());
+    let style = palette.for_sign(trade.profit.minor());
     let outcome = trade.outcome.map(Outcome::as_str).unwrap_or_default().to_lowercase();
-    let profit = format!("{outcome} {}", signed(view.facts.scale, trade.profit));
+    let profit = format!("{outcome} {}", format_signed(view.facts.scale, trade.profit));
     // The date is shown if there is enough room.
     let prices = match (scene.ui.pane, trade.open_price, trade.close_price) {
         (Pane::Trades, ..) => trade.close_time.map(date_time).unwrap_or_default(),
@@ -239,26 +245,26 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
     let Scene { view, palette, .. } = scene;
     let decided = bot.won + bot.lost;
     let returned = if bot.returned > 0 { format!(", {} returned", bot.returned) } else { String::new() };
-    let trades = counted(decided + bot.returned, "trade", "trades");
+    let trades = count_text(decided + bot.returned, "trade", "trades");
     let rate = if decided > 0 { percent(bot.won as f64 / decided as f64) } else { "unknown".to_owned() };
     let needed = bot.break_even.map(|needed| format!(", break-even {}", percent(needed))).unwrap_or_default();
     let (style, verdict): (Style, String) = match bot.edge {
-        Edge::Open => (palette.warn(), verdict_text("not_enough_trades", bot.estimated_more_trades)),
-        Edge::Shown => (palette.good(), verdict_text("edge_shown", None)),
-        Edge::Rejected => (palette.bad(), verdict_text("edge_rejected", None)),
-        Edge::NoLongerHeld => (palette.bad(), "edge no longer held".to_owned()),
+        EdgeVerdict::Open => (palette.warn(), verdict_text("not_enough_trades", bot.estimated_more_trades)),
+        EdgeVerdict::Shown => (palette.good(), verdict_text("edge_shown", None)),
+        EdgeVerdict::Rejected => (palette.bad(), verdict_text("edge_rejected", None)),
+        EdgeVerdict::NoLongerHeld => (palette.bad(), "edge no longer held".to_owned()),
     };
     let evidence = format!(
         "   evidence for an edge {:.2} of {}, against {:.2} of {}",
         bot.evidence,
-        threshold_text(bot.needed),
+        threshold_text(bot.needed_evidence),
         bot.evidence_against,
-        threshold_text(Some(bot.needed_against)),
+        threshold_text(Some(bot.needed_evidence_against)),
     );
     [
         Line::from(vec![
             Span::raw(format!("   {trades}: {} won, {} lost{returned}, ", bot.won, bot.lost)),
-            Span::styled(signed(view.facts.scale, bot.profit), palette.signed(bot.profit.minor())),
+            Span::styled(format_signed(view.facts.scale, bot.profit), palette.for_sign(bot.profit.minor())),
         ]),
         Line::raw(format!("   win rate {rate}{needed}")),
         Line::styled(format!("   {verdict}"), style),
@@ -296,7 +302,7 @@ pub(super) fn draw_limits(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
         ("rejected", refused),
         ("unknown", doubts),
         ("wallet", format!("{wallet} at last poll; audit findings: {findings}")),
-        ("requests", view.facts.requests.clone()),
+        ("requests", view.facts.request_summary.clone()),
         ("venue", view.facts.venue.clone()),
         ("journal", view.facts.journal.clone()),
     ] {
@@ -305,7 +311,7 @@ pub(super) fn draw_limits(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     draw_lines(frame, area, scene, Pane::Limits, lines);
 }
 
-fn limit_line<'a>(limit: &LimitUse, columns: usize, scene: Scene<'_>) -> Line<'a> {
+fn limit_line<'a>(limit: &LimitUsage, columns: usize, scene: Scene<'_>) -> Line<'a> {
     let Scene { view, palette, .. } = scene;
     let (share, text) = match (limit.used, limit.limit) {
         (Quantity::Money(used), Quantity::Money(most)) => {
@@ -352,7 +358,7 @@ pub(super) fn draw_equity(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let title = format!(
         " Equity {} ({} in this run), {} to {} ",
         scale.format(*last),
-        signed(scale, *last - *first),
+        format_signed(scale, *last - *first),
         scale.format(low),
         scale.format(high)
     );

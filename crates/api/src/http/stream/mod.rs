@@ -61,7 +61,7 @@ impl PriceStream {
         venue: &HttpBroker,
         headers: HeaderMap,
     ) -> Result<PriceFeed, BrokerError> {
-        let silence = venue.settings.stream_silence();
+        let silence = venue.settings.max_stream_silence();
         let (prices, feed) = PriceFeed::channel(PRICE_BUFFER_CAPACITY);
         let (begun, begins) = oneshot::channel();
         let subscriptions = self.link.lock().await.ensure_connected(venue, headers).await?;
@@ -101,7 +101,7 @@ impl Link {
             slot: venue.settings.slot.clone(),
             clock: Arc::clone(&venue.clock),
             drift: Arc::clone(&venue.unrecognised),
-            silence: venue.settings.stream_silence(),
+            silence: venue.settings.max_stream_silence(),
             has_heard: Arc::clone(&self.has_heard),
         };
         tokio::spawn(socket.serve(receiver, reader));
@@ -220,7 +220,7 @@ impl Socket {
                         Packet::Ping if send(&mut self.socket, packet::PONG.to_owned()).await.is_err() => return,
                         Packet::End => return,
                         Packet::Event(arguments) => reader.dispatch_price(arguments, &mut pairs),
-                        Packet::Unreadable => reader.drift.count_unreadable("Stream", "packet"),
+                        Packet::Unreadable => reader.drift.count_unreadable_field("Stream", "packet"),
                         _ => {}
                     }
                 }
@@ -242,7 +242,7 @@ impl PriceReader {
         let update = packet::read_price(arguments, &self.slot, self.clock.now(), &self.drift);
         let Some(PriceUpdate { pair: name, tick }) = update else { return };
         let found = pairs.iter().position(|pair| is_same_pair(pair.symbol.as_str(), &name));
-        let Some(place) = found else { return self.drift.count_unreadable("Stream", "pair") };
+        let Some(place) = found else { return self.drift.count_unreadable_field("Stream", "pair") };
         let pair = &mut pairs[place];
         if tick.time <= pair.newest {
             // The price is a duplicate or out of order.

@@ -103,7 +103,7 @@ pub(super) fn read_price(
     drift: &UnrecognisedData,
 ) -> Option<PriceUpdate> {
     let refuse = |reason: &str| {
-        drift.count_unreadable("Stream", reason);
+        drift.count_unreadable_field("Stream", reason);
         None
     };
     let mut arguments = arguments.into_iter();

@@ -1,11 +1,11 @@
 //! Metrics of a run. The run loop updates atomic values, so that reading the metrics never blocks the loop.
 //! All series exist from the start. Label values come from the configuration and are never ids.
 
-use super::Sources;
+use super::MonitorSources;
 use super::health::Health;
-use candlewick_engine::{Action, BotId, Edge, Event, EventKind, IntentRow, IntentState, Rule};
+use candlewick_engine::{Action, BotId, EdgeVerdict, Event, EventKind, IntentRow, IntentState, Rule};
 use candlewick_runtime::control::{Blockage, Phase, RunState, VenueApi};
-use candlewick_runtime::events::Names;
+use candlewick_runtime::events::EventNames;
 use candlewick_runtime::{Evidence, Funds, Notice, Observer, RequestKind, may_settle};
 use candlewick_sdk::{Millis, Outcome};
 use prometheus_client::encoding::text::encode;
@@ -28,11 +28,11 @@ const PHASES: [(Phase, &str); 4] = [
     (Phase::Suspended, "suspended"),
     (Phase::Stopping, "stopping"),
 ];
-const EDGE_STATES: [(Edge, &str); 4] = [
-    (Edge::Open, "open"),
-    (Edge::Shown, "shown"),
-    (Edge::Rejected, "rejected"),
-    (Edge::NoLongerHeld, "no_longer_held"),
+const EDGE_STATES: [(EdgeVerdict, &str); 4] = [
+    (EdgeVerdict::Open, "open"),
+    (EdgeVerdict::Shown, "shown"),
+    (EdgeVerdict::Rejected, "rejected"),
+    (EdgeVerdict::NoLongerHeld, "no_longer_held"),
 ];
 const LATENCY_BUCKETS_S: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
@@ -60,7 +60,7 @@ struct SeriesMetrics {
 
 pub(crate) struct RunMetrics {
     registry: Registry,
-    names: Names,
+    names: EventNames,
     bots: Vec<BotMetrics>,
     series: Vec<SeriesMetrics>,
     phases: [Gauge; PHASES.len()],
@@ -77,7 +77,7 @@ pub(crate) struct RunMetrics {
 }
 
 impl RunMetrics {
-    pub(crate) fn new(names: Names, budget: f64) -> Self {
+    pub(crate) fn new(names: EventNames, budget: f64) -> Self {
         let mut described = MetricRegistry(Registry::with_prefix("candlewick"));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         described.0.register("build", "The program", Info::new(vec![("version", version)]));
@@ -118,7 +118,7 @@ impl RunMetrics {
         }
     }
 
-    pub(super) fn text(&self, health: &Health, sources: &Sources, state: Option<&RunState>) -> String {
+    pub(super) fn text(&self, health: &Health, sources: &MonitorSources, state: Option<&RunState>) -> String {
         self.scraped.sample(health, sources, state);
         let now = sources.clock.now();
         for series in &self.series {
@@ -241,7 +241,7 @@ impl BotMetrics {
     }
 }
 
-fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics> {
+fn bot_metrics(described: &mut MetricRegistry, names: &EventNames) -> Vec<BotMetrics> {
     let signals = described.family("signals", "Signals that were approved");
     let opens = described.family("opens", "Intents to trade, by first known result");
     let resolved = described.family("doubts_resolved", "Resolved orders of unknown status, by resolution");
@@ -276,7 +276,7 @@ fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics>
     names.bots().iter().map(of_bot).collect()
 }
 
-fn series_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<SeriesMetrics> {
+fn series_metrics(described: &mut MetricRegistry, names: &EventNames) -> Vec<SeriesMetrics> {
     let candles = described.family("candles", "Candles passed to the strategies");
     let help = "Close time of the last candle, in venue time";
     let closed = described.family("candle_close_timestamp_seconds", help);
@@ -399,7 +399,7 @@ impl SampledMetrics {
         }
     }
 
-    fn sample(&self, health: &Health, sources: &Sources, state: Option<&RunState>) {
+    fn sample(&self, health: &Health, sources: &MonitorSources, state: Option<&RunState>) {
         let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         if let Some(state) = state {
             self.open.set(count(state.open));
@@ -422,16 +422,16 @@ impl SampledMetrics {
             }
         }
         self.loop_age.set(health.loop_age().as_secs_f64());
-        self.is_written.set(i64::from(health.is_written()));
+        self.is_written.set(i64::from(health.is_journal_writable()));
         let is_heard = VenueApi::ALL.map(|api| health.is_reachable(api));
         self.is_heard.set(i64::from(is_heard.iter().all(|is_heard| *is_heard)));
         for (gauge, is_heard) in self.is_api_reachable.iter().zip(is_heard) {
             gauge.set(i64::from(is_heard));
         }
-        self.late_series.set(i64::try_from(health.late_series()).unwrap_or(i64::MAX));
-        self.followers.set(count(sources.feed.followers()));
-        self.missed.set(i64::try_from(sources.feed.missed()).unwrap_or(i64::MAX));
-        for (priority, waiting) in (sources.waiting)() {
+        self.late_series.set(i64::try_from(health.late_series_count()).unwrap_or(i64::MAX));
+        self.followers.set(count(sources.feed.follower_count()));
+        self.missed.set(i64::try_from(sources.feed.missed_count()).unwrap_or(i64::MAX));
+        for (priority, waiting) in (sources.waiting_requests)() {
             self.waiting.with(&[("priority", priority)]).set(count(waiting));
         }
     }
@@ -519,7 +519,7 @@ mod tests {
         let mut book = TradeBook::default();
         book.recall(&decoder.read_action(&open.to_string()).unwrap());
         let row = *book.row(IntentId::new(1)).unwrap();
-        let figures = RunMetrics::new(Names::new(&of_session.bots, of_session.money_scale), 0.0);
+        let figures = RunMetrics::new(EventNames::new(&of_session.bots, of_session.money_scale), 0.0);
         let handled = |kind, (before, after): (IntentRow, IntentRow)| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
             let (funds, actions) = (Funds::default(), Vec::new());

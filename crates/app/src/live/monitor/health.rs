@@ -56,7 +56,7 @@ impl Health {
         self.last_turn_ms.load(Ordering::Relaxed) != NOT_STARTED
     }
 
-    pub(crate) fn is_written(&self) -> bool {
+    pub(crate) fn is_journal_writable(&self) -> bool {
         self.is_journal_writable.load(Ordering::Relaxed)
     }
 
@@ -66,7 +66,7 @@ impl Health {
     }
 
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
-    pub(crate) fn late_series(&self) -> u64 {
+    pub(crate) fn late_series_count(&self) -> u64 {
         self.late_series.load(Ordering::Relaxed)
     }
 
@@ -76,7 +76,7 @@ impl Health {
 
     fn problems_at(&self, age: Duration) -> Vec<String> {
         let still = (age > LOOP_STALL_AGE).then(|| format!("the run has stalled for {} s", age.as_secs()));
-        let journal = (!self.is_written()).then(|| "the journal cannot be written".to_owned());
+        let journal = (!self.is_journal_writable()).then(|| "the journal cannot be written".to_owned());
         still.into_iter().chain(journal).collect()
     }
 
@@ -93,7 +93,7 @@ impl Health {
         }
         let silent = VenueApi::ALL.into_iter().filter(|api| !self.is_reachable(*api));
         obstacles.extend(silent.map(|api| format!("{} does not answer", api.label())));
-        match self.late_series() {
+        match self.late_series_count() {
             0 => {}
             late => obstacles.push(format!("candles of {late} series are late")),
         }

@@ -25,12 +25,12 @@ pub(super) struct Monitoring {
     tasks: JoinSet<()>,
 }
 
-pub(super) struct Sources {
+pub(super) struct MonitorSources {
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) orders: mpsc::WeakSender<ControlRequest>,
+    pub(super) control_requests: mpsc::WeakSender<ControlRequest>,
     pub(super) feed: EventFeed,
     pub(super) requests_per_second: f64,
-    pub(super) waiting: WaitingRequests,
+    pub(super) waiting_requests: WaitingRequests,
 }
 
 impl Monitoring {
@@ -58,7 +58,7 @@ impl Monitoring {
         &mut self,
         runner: Runner,
         loaded: &LoadedConfig,
-        sources: Sources,
+        sources: MonitorSources,
     ) -> Runner {
         #[cfg(feature = "metrics")]
         let figures = self.serve(loaded, sources);
@@ -70,7 +70,7 @@ impl Monitoring {
     }
 
     #[cfg(feature = "metrics")]
-    fn serve(&mut self, loaded: &LoadedConfig, sources: Sources) -> Option<Arc<dyn Observer>> {
+    fn serve(&mut self, loaded: &LoadedConfig, sources: MonitorSources) -> Option<Arc<dyn Observer>> {
         let listener = self.listener.take()?;
         let monitor = Arc::new(server::Monitor::new(loaded, sources, Arc::clone(&self.health)));
         let figures = monitor.observer();

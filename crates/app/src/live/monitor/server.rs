@@ -1,6 +1,6 @@
 //! HTTP server for metrics and health, limited so that it never delays the run.
 
-use super::Sources;
+use super::MonitorSources;
 use super::figures::RunMetrics;
 use super::health::Health;
 use crate::configuration::LoadedConfig;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::http_server::{self, Answer, respond};
 use candlewick_runtime::Observer;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState};
-use candlewick_runtime::events::Names;
+use candlewick_runtime::events::EventNames;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderMap};
 use hyper::http::uri::Authority;
@@ -81,13 +81,13 @@ pub(super) struct Monitor {
     pub(super) health: Arc<Health>,
     pub(super) allowed_hosts: Vec<String>,
     figures: Arc<RunMetrics>,
-    sources: Sources,
+    sources: MonitorSources,
     state: Mutex<(Option<Instant>, Option<RunState>)>,
 }
 
 impl Monitor {
-    pub(super) fn new(loaded: &LoadedConfig, sources: Sources, health: Arc<Health>) -> Self {
-        let names = Names::new(&loaded.config.bots, loaded.config.account.money_scale);
+    pub(super) fn new(loaded: &LoadedConfig, sources: MonitorSources, health: Arc<Health>) -> Self {
+        let names = EventNames::new(&loaded.config.bots, loaded.config.account.money_scale);
         let figures = Arc::new(RunMetrics::new(names, sources.requests_per_second));
         let allowed_hosts = loaded.config.metrics.allowed_hosts.clone();
         Self { health, allowed_hosts, figures, sources, state: Mutex::default() }
@@ -101,7 +101,7 @@ impl Monitor {
         // Only one request at a time queries the run. Concurrent requests wait for the answer and reuse it.
         let mut known = self.state.lock().await;
         if known.0.is_none_or(|at| at.elapsed() > MAX_STATE_AGE) {
-            let asked = request_run(&self.sources.orders, ControlOrder::Status);
+            let asked = request_run(&self.sources.control_requests, ControlOrder::Status);
             let state = match tokio::time::timeout(STATE_TIMEOUT, asked).await {
                 Ok(Some(ControlAnswer::Done { state })) => Some(*state),
                 _ => known.1.take(),

@@ -1,8 +1,8 @@
 //! Context that other lines provide for an entry: a date heading, an expiry heading, or a modifier such as *pm*.
 
 use super::columns::{Cells, Column};
-use super::split::{fold, is_number, is_one_of};
-use super::time::{WrittenDate, time_of_day};
+use super::split::{fold_text, is_number, is_one_of};
+use super::time::{WrittenDate, parse_time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
 /// Hour before which a time may belong to the next day if the line above it has an afternoon time.
@@ -115,7 +115,7 @@ impl HeadingContext {
             (None, Some(heading)) => {
                 let (date, heading_line) = (heading.date, heading.line);
                 heading
-                    .check_time(time_of_day(&cells.texts[0]), line)
+                    .check_time(parse_time_of_day(&cells.texts[0]), line)
                     .inspect_err(|_| self.end_date(line))?;
                 cells.date = Some(date);
                 own.insert(0, Column::Date);
@@ -230,7 +230,7 @@ const OTHER_MODIFIER_PARTS: &str = "cancel, invert, invers, reverse, contrari, o
     not trade, no trade, don't trade, nao oper, no oper, nao entr, no entr";
 
 pub(super) fn find_modifier(text: &str) -> Option<LineModifier> {
-    let text = fold(text);
+    let text = fold_text(text);
     let token = |sign: char| !(sign.is_alphanumeric() || sign == '.');
     let has = |words: &[&str]| {
         text.split(token).map(|word| word.trim_matches('.')).any(|word| words.contains(&word))

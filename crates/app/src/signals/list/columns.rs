@@ -2,10 +2,10 @@
 //!
 //! A list without a header may contain only unambiguous cells.
 
-use super::split::{fold, is_number, is_one_of, parse_label, split_cells};
-use super::time::{WrittenDate, describe_invalid_date, time_of_day, timeframe};
+use super::split::{fold_text, is_number, is_one_of, parse_label, split_cells};
+use super::time::{WrittenDate, describe_invalid_date, parse_time_of_day, parse_timeframe};
 use super::zones::{is_ambiguous_zone, parse_zone_cell};
-use crate::candles::distinct;
+use crate::candles::deduplicate;
 use crate::configuration::DateOrder;
 use crate::signals::message::{DIRECTION_NAMES, parse_direction};
 use crate::signals::signal_bots;
@@ -40,12 +40,12 @@ impl<'a> ListBots<'a> {
     }
 
     fn is_named_after_symbol(&self, cell: &str) -> bool {
-        let symbol = self.signals.symbol_of(cell);
+        let symbol = self.signals.find_symbol(cell);
         self.bots.iter().all(|bot| bot.name != cell || Some(bot.symbol.as_str()) == symbol)
     }
 
     fn names(&self) -> Vec<&str> {
-        distinct(self.bots.iter().flat_map(|bot| [bot.symbol.as_str(), bot.name.as_str()]))
+        deduplicate(self.bots.iter().flat_map(|bot| [bot.symbol.as_str(), bot.name.as_str()]))
     }
 }
 
@@ -65,11 +65,11 @@ type CellTest = fn(&str, &ListBots<'_>) -> bool;
 /// Each column with its label, its name in a header line, and a test for its cells, in the order of [`Column`].
 const COLUMNS: [(Column, &str, &str, CellTest); 7] = [
     (Column::Date, "date", "time", |cell, _| WrittenDate::parse(cell).is_some()),
-    (Column::Time, "time", "time", |cell, _| time_of_day(cell).is_some()),
+    (Column::Time, "time", "time", |cell, _| parse_time_of_day(cell).is_some()),
     (Column::Bot, "bot", "symbol", |cell, bots| bots.has_name(cell)),
-    (Column::Symbol, "symbol", "symbol", |cell, bots| bots.signals.symbol_of(cell).is_some()),
+    (Column::Symbol, "symbol", "symbol", |cell, bots| bots.signals.find_symbol(cell).is_some()),
     (Column::Direction, "direction", "direction", |cell, _| parse_direction(cell).is_ok()),
-    (Column::Expiry, "expiry", "close_type", |cell, _| timeframe(cell).is_some()),
+    (Column::Expiry, "expiry", "close_type", |cell, _| parse_timeframe(cell).is_some()),
     (Column::Zone, "time zone", "zone", |cell, _| parse_zone_cell(cell).is_some()),
 ];
 
@@ -127,14 +127,14 @@ fn describe_unknown_cell(cell: &str, bots: &ListBots<'_>) -> String {
 
 fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     let upper = cell.to_ascii_uppercase();
-    let is_time = |text: &str| time_of_day(text).is_some();
+    let is_time = |text: &str| parse_time_of_day(text).is_some();
     let found = if let Some(symbol) =
-        upper.strip_suffix("OTC").and_then(|plain| bots.signals.symbol_of(plain))
+        upper.strip_suffix("OTC").and_then(|plain| bots.signals.find_symbol(plain))
     {
         format!(
             "is a different market from {symbol}: the broker makes the prices, and no bot trades this market. Did you mean {symbol}?"
         )
-    } else if is_ambiguous_zone(&fold(cell)) {
+    } else if is_ambiguous_zone(&fold_text(cell)) {
         "may mean several time zones: write a city such as America/New_York, or an offset (UTC-5)".to_owned()
     } else if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
         format!(
@@ -165,7 +165,8 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     } else if cell.contains('.') && is_time(&cell.replacen('.', ":", 1)) {
         format!("is not a time: did you mean {}?", cell.replacen('.', ":", 1))
     } else {
-        let hours = upper.strip_suffix('H').filter(|hours| timeframe(&format!("H{hours}")).is_some())?;
+        let hours =
+            upper.strip_suffix('H').filter(|hours| parse_timeframe(&format!("H{hours}")).is_some())?;
         format!("is neither an expiry nor a time: did you mean H{hours}, or {hours:0>2}:00?")
     };
     Some(format!("{cell:?} {found}"))
@@ -231,13 +232,13 @@ impl NamedColumns {
         Ok(Some(Self { places: CELL_NAMES.map(place), count: named().count(), delimiter }))
     }
 
-    pub(super) fn cells(&self, line: &csv::StringRecord) -> Result<Cells, String> {
+    pub(super) fn parse_cells(&self, line: &csv::StringRecord) -> Result<Cells, String> {
         if line.len() > self.count {
             return Err("more columns than in the header: put a reason with a comma in quotes".to_owned());
         }
         let mut texts =
             self.places.map(|place| place.and_then(|place| line.get(place)).unwrap_or_default().to_owned());
-        if let Some(duration) = timeframe(&texts[4]) {
+        if let Some(duration) = parse_timeframe(&texts[4]) {
             texts[4] = duration.to_string();
         }
         Ok(Cells { texts, ..Cells::default() })
@@ -245,7 +246,7 @@ impl NamedColumns {
 }
 
 pub(super) fn describe_columns(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
-    let columns = distinct(lines.iter().flatten().copied());
+    let columns = deduplicate(lines.iter().flatten().copied());
     let is_dated = columns.contains(&Column::Date);
     let order = order.map(|order| format!(", {}", order.describe())).unwrap_or_default();
     let words = columns.iter().map(|column| {

@@ -4,7 +4,7 @@ use super::DueEntry;
 use super::entry::{EntryTime, LineOutcome, ListEntry, ReadLine};
 use super::time::ClockTime;
 use candlewick_engine::{BotId, BotSettings};
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
 use chrono_tz::Tz;
@@ -171,7 +171,7 @@ impl Contradiction {
         let (first, more) = all.split_first()?;
         let more = match more.len() {
             0 => String::new(),
-            count => format!(" ({})", counted(count, "more such moment", "more such moments")),
+            count => format!(" ({})", count_text(count, "more such moment", "more such moments")),
         };
         Some(format!("signal list: {}{more}", first.describe(bots)))
     }

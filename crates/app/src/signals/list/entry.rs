@@ -4,7 +4,8 @@ use super::columns::{Cells, ListBots, NamedColumns, describe_columns, suggest_he
 use super::duplicates::mark_duplicates;
 use super::lines::{CellLine, LineCells, ListContext, MAX_ENTRIES, infer_lines, numbered_lines, parse_lines};
 use super::time::{
-    ClockTime, ListDate, WeekDays, WrittenDate, infer_date_order, is_leap_second, time_of_day, unix_millis,
+    ClockTime, ListDate, WeekDays, WrittenDate, from_unix_millis, infer_date_order, is_leap_second,
+    parse_time_of_day,
 };
 use super::zones::{parse_zone, zone_label};
 use crate::configuration::{DateOrder, SignalSettings};
@@ -207,7 +208,7 @@ fn build_entry(
     };
     let when = match date {
         Some(ListDate { year, month, day }) => {
-            let time = time_of_day(time).ok_or_else(|| format!("{time:?} is not a time of day"))?;
+            let time = parse_time_of_day(time).ok_or_else(|| format!("{time:?} is not a time of day"))?;
             let (days, date) = (WeekDays::parse("")?, Some((month, day)));
             match year {
                 None => EntryTime::Daily(ClockTime { time, zone, days, date }),
@@ -245,7 +246,7 @@ fn zone_mismatch_problem(heading: u64, zone: Tz) -> String {
 }
 
 fn parse_entry_time(text: &str, days: &str, zone: Tz) -> Result<EntryTime, String> {
-    if let Some(time) = time_of_day(text) {
+    if let Some(time) = parse_time_of_day(text) {
         return Ok(EntryTime::Daily(ClockTime { time, zone, days: WeekDays::parse(days)?, date: None }));
     }
     if !days.is_empty() {
@@ -254,7 +255,7 @@ fn parse_entry_time(text: &str, days: &str, zone: Tz) -> Result<EntryTime, Strin
     if let Ok(ms) = text.parse::<i64>() {
         let wrong =
             || format!("{text} is not a time: numbers are milliseconds since 1970, such as 1767616200000");
-        return unix_millis(ms).map(EntryTime::Once).ok_or_else(wrong);
+        return from_unix_millis(ms).map(EntryTime::Once).ok_or_else(wrong);
     }
     let local = FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {

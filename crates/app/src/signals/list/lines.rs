@@ -9,7 +9,7 @@ use super::recognition::{
     EntryBlock, InferredLine, find_block, find_columns, infer_cells, parse_date_line, parse_expiry_line,
 };
 use super::split::{normalise, split_cells};
-use super::time::{WrittenDate, time_of_day};
+use super::time::{WrittenDate, parse_time_of_day};
 use super::zones::{find_zones, parse_zone_line};
 use crate::signals::message::parse_direction;
 use chrono_tz::Tz;
@@ -189,7 +189,7 @@ pub(super) fn parse_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
                 "line {line}: when the first line is a header, a line with only a date does not apply to the lines below; write the date before each time, as in 2026-01-05 10:30"
             ));
         }
-        let cells = columns.cells(&record).map(Box::new);
+        let cells = columns.parse_cells(&record).map(Box::new);
         let is_entry = cells.as_ref().is_ok_and(|cells| parse_direction(&cells.texts[3]).is_ok());
         let mut own = CellLine::new(line, text, cells.map(LineCells::Entry));
         if !is_entry {
@@ -301,7 +301,7 @@ impl LineReader<'_> {
         if names_day || is_other {
             self.context.end_date(line.line);
         } else {
-            let time = split_cells(text, self.bots).iter().find_map(|cell| time_of_day(cell));
+            let time = split_cells(text, self.bots).iter().find_map(|cell| parse_time_of_day(cell));
             self.context.record_untraded_time(time, line.line);
         }
         if recognised.contains(&Column::Expiry) || is_other {

@@ -12,7 +12,7 @@ mod zones;
 
 use crate::configuration::{LoadedConfig, Problem, ProblemKind};
 use candlewick_engine::{BotId, BotSettings, OutsideSignal, SignalId, SignalSource};
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_sdk::{CandleSeries, Expiry, Millis};
 use chrono::{DateTime, SecondsFormat};
 use std::io::Read as _;
@@ -20,7 +20,7 @@ use std::path::Path;
 
 pub(crate) use duplicates::Contradiction;
 pub(crate) use entry::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine};
-pub(crate) use time::{timeframe, unix_millis};
+pub(crate) use time::{from_unix_millis, parse_timeframe};
 pub(crate) use zones::{offset_zone, zone_label};
 
 const MAX_LISTED_LINES: usize = 5;
@@ -76,7 +76,7 @@ impl SignalList {
         Self::parse(&read_text(path)?, bots, terms)
     }
 
-    pub(crate) fn lines(
+    pub(crate) fn read_lines(
         path: &Path,
         bots: &[BotSettings],
         terms: ListTerms,
@@ -91,13 +91,16 @@ impl SignalList {
         let problem = |problem: String| {
             let name = path.display().to_string();
             let problem = problem + &loaded.describe_tried_paths("signals.list", &name);
-            loaded.problem("signals.list", problem).value(format!("{name:?}")).kind(ProblemKind::Data)
+            loaded
+                .problem("signals.list", problem)
+                .with_value(format!("{name:?}"))
+                .with_kind(ProblemKind::Data)
         };
         read.map(Some).map_err(problem)
     }
 
     pub(crate) fn describe(&self) -> String {
-        let what = counted(self.entries.len(), "entry", "entries");
+        let what = count_text(self.entries.len(), "entry", "entries");
         let columns = self.columns.as_ref().map(|columns| format!(", columns read as {columns}"));
         let skipped = self.describe_skipped_lines();
         let [one, several] = ["duplicate line omitted", "duplicate lines omitted"];
@@ -235,7 +238,7 @@ fn describe_line_numbers(lines: &[u64], one: &str, several: &str) -> String {
     }
     let shown: Vec<String> = lines.iter().take(MAX_LISTED_LINES).map(u64::to_string).collect();
     let more = if lines.len() > MAX_LISTED_LINES { " and more" } else { "" };
-    format!(", {} ({}{more})", counted(lines.len(), one, several), shown.join(", "))
+    format!(", {} ({}{more})", count_text(lines.len(), one, several), shown.join(", "))
 }
 
 pub(super) fn signal_id_at(at: Millis) -> SignalId {

@@ -6,7 +6,7 @@ use super::lines::is_like_entry;
 use super::split::{
     TIME_AFTER_GALE, is_gale_only, is_number, normalise, parse_label, remove_gales, split_cells,
 };
-use super::time::{WrittenDate, time_of_day, timeframe};
+use super::time::{WrittenDate, parse_time_of_day, parse_timeframe};
 use crate::signals::message::parse_direction;
 use candlewick_sdk::Direction;
 
@@ -40,7 +40,7 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
     let (mut line, mut has_gale) = (Vec::new(), false);
     for text in texts {
         let mut own = split_cells(text.as_ref(), bots);
-        if has_gale && own.iter().any(|cell| time_of_day(cell).is_some()) {
+        if has_gale && own.iter().any(|cell| parse_time_of_day(cell).is_some()) {
             return Err(TIME_AFTER_GALE.to_owned());
         }
         has_gale |= remove_gales(&mut own)?;
@@ -81,7 +81,7 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
         match column {
             Column::Date => cells.date = WrittenDate::parse(cell),
             Column::Expiry => {
-                cells.texts[4] = timeframe(cell).map(|own| own.to_string()).unwrap_or_default();
+                cells.texts[4] = parse_timeframe(cell).map(|own| own.to_string()).unwrap_or_default();
             }
             // `texts` has no date column.
             column => cells.texts[column as usize - 1].clone_from(cell),
@@ -113,7 +113,7 @@ fn missing_value_problem(label: &str) -> String {
 /// Parses the number in `EXP 5`. Without the label, the number would not be an expiry in minutes.
 fn parse_labelled_minutes(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
-    (columns == [Column::Expiry] && is_number(cell) && timeframe(&minutes).is_some()).then_some(minutes)
+    (columns == [Column::Expiry] && is_number(cell) && parse_timeframe(&minutes).is_some()).then_some(minutes)
 }
 
 fn add_direction_from_picture(
@@ -169,7 +169,7 @@ pub(super) fn parse_expiry_line(line: &str, bots: &ListBots<'_>) -> Option<Strin
     let minutes = label.and_then(|columns| parse_labelled_minutes(cell, columns));
     let cell = minutes.as_ref().unwrap_or(cell);
     let is_expiry = Column::classify(cell, bots) == Ok(Column::Expiry);
-    timeframe(cell).filter(|_| is_expiry).map(|expiry| expiry.to_string())
+    parse_timeframe(cell).filter(|_| is_expiry).map(|expiry| expiry.to_string())
 }
 
 pub(super) fn find_columns(line: &str, bots: &ListBots<'_>) -> Vec<Column> {

@@ -1,7 +1,7 @@
 //! Text of a line: normalization, and splitting into cells, labels and martingale remarks.
 
 use super::columns::{Column, ListBots};
-use super::time::{WrittenDate, time_of_day};
+use super::time::{WrittenDate, parse_time_of_day};
 use super::zones::offset_zone;
 use crate::signals::message::parse_direction;
 use std::borrow::Cow;
@@ -44,7 +44,7 @@ pub(super) fn normalise(text: &str) -> String {
     seen.map(|sign| plain_letter(replace_sign(sign))).collect()
 }
 
-pub(super) fn fold(text: &str) -> String {
+pub(super) fn fold_text(text: &str) -> String {
     text.chars().map(replace_sign).collect::<String>().to_lowercase().chars().map(without_accent).collect()
 }
 
@@ -112,14 +112,14 @@ pub(super) fn split_cells(line: &str, bots: &ListBots<'_>) -> Vec<String> {
         while let [word, behind @ ..] = rest {
             rest = behind;
             let is_half = ["AM", "PM"].iter().any(|half| word.eq_ignore_ascii_case(half));
-            if let Some(time) = cells.last_mut().filter(|last| is_half && time_of_day(last).is_some()) {
+            if let Some(time) = cells.last_mut().filter(|last| is_half && parse_time_of_day(last).is_some()) {
                 time.extend([" ", word]);
                 continue;
             }
             if let Some(time) = time_after_label(word, rest) {
                 rest = time;
                 // The expiry in `EXP 1 HORA 14:35` may be an hour or a minute, so `1 HORA` stays ambiguous.
-                let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&fold(word), HOUR_UNITS);
+                let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&fold_text(word), HOUR_UNITS);
                 match cells.get_mut(start..).and_then(<[String]>::last_mut).filter(|last| is_one(last)) {
                     Some(last) => last.extend([" ", word]),
                     None => cells.push(format!("{word}:")),
@@ -160,11 +160,11 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
 /// Returns the words after a time label without a colon, as in `HORA às 14:35`.
 fn time_after_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
-        [first, time @ ..] if is_one_of(&fold(first), WORDS_BEFORE_TIME) => time,
+        [first, time @ ..] if is_one_of(&fold_text(first), WORDS_BEFORE_TIME) => time,
         time => time,
     };
-    let is_time = |word: &&str| split_word(word).iter().any(|cell| time_of_day(cell).is_some());
-    Some(time).filter(|time| is_one_of(&fold(word), TIME_LABELS) && time.first().is_some_and(is_time))
+    let is_time = |word: &&str| split_word(word).iter().any(|cell| parse_time_of_day(cell).is_some());
+    Some(time).filter(|time| is_one_of(&fold_text(word), TIME_LABELS) && time.first().is_some_and(is_time))
 }
 
 fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
@@ -173,11 +173,11 @@ fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     let is_word = |part: &str| part.len() >= 3 && part.bytes().all(|sign| sign.is_ascii_alphabetic());
     if parts.into_iter().all(is_word) {
         let both = parts.concat();
-        let is_symbol = bots.signals.symbol_of(&both).is_some();
+        let is_symbol = bots.signals.find_symbol(&both).is_some();
         return Some(both)
             .filter(|_| is_symbol && parts.iter().all(|part| Column::classify(part, bots).is_err()));
     }
-    let unit = fold(word);
+    let unit = fold_text(word);
     let is_count = last.len() <= 2 && is_number(last);
     if is_count && is_one_of(&unit, MINUTE_UNITS) {
         return Some(format!("{last}min"));
@@ -207,7 +207,8 @@ fn split_instant(word: &str) -> Option<Vec<String>> {
         let sign = clock.rfind(['+', '-']).filter(|at| date.is_some() || is_hours_and_minutes(&clock[*at..]));
         sign.map_or((clock, None), |at| (&clock[..at], Some(format!("UTC{}", &clock[at..]))))
     };
-    let is_one = time_of_day(time).is_some() && zone.as_deref().is_none_or(|one| offset_zone(one).is_some());
+    let is_one =
+        parse_time_of_day(time).is_some() && zone.as_deref().is_none_or(|one| offset_zone(one).is_some());
     let parts = [date.map(str::to_owned), Some(time.to_owned()), zone];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (is_one && parts.len() > 1).then_some(parts)
@@ -217,7 +218,7 @@ fn split_word(word: &str) -> Vec<String> {
     if let Some(instant) = split_instant(word) {
         return instant;
     }
-    if let Some(time) = word.strip_prefix('@').filter(|time| time_of_day(time).is_some()) {
+    if let Some(time) = word.strip_prefix('@').filter(|time| parse_time_of_day(time).is_some()) {
         return vec!["@".to_owned(), time.to_owned()];
     }
     match word.split_once([':', '=']) {
@@ -244,7 +245,7 @@ fn strip_line_number(line: &str) -> &str {
 }
 
 pub(super) fn parse_label(cell: &str) -> Option<&'static [Column]> {
-    let word = fold(cell);
+    let word = fold_text(cell);
     if is_one_of(&word, WORDS_BEFORE_TIME) {
         return Some(&[Column::Time]);
     }
@@ -255,7 +256,7 @@ pub(super) fn parse_label(cell: &str) -> Option<&'static [Column]> {
 }
 
 fn is_gale(cell: &str) -> bool {
-    is_one_of(fold(cell).trim_end_matches(':'), GALE_WORDS)
+    is_one_of(fold_text(cell).trim_end_matches(':'), GALE_WORDS)
 }
 
 fn is_gale_count(cell: &str) -> bool {
@@ -264,24 +265,25 @@ fn is_gale_count(cell: &str) -> bool {
 
 pub(super) fn is_gale_only(cells: &[String]) -> bool {
     let is_beside = |cell: &String| {
-        let word = fold(cell);
+        let word = fold_text(cell);
         let words = is_one_of(&word, WORDS_BEFORE_GALE) || is_one_of(&word, WORDS_AFTER_GALE);
         // UP is a direction here.
         (words && parse_direction(cell).is_err())
             || is_gale_count(word.trim_end_matches(['º', 'ª', '°', ':']))
     };
-    let is_part = |cell: &String| is_gale(cell) || time_of_day(cell).is_some() || is_beside(cell);
+    let is_part = |cell: &String| is_gale(cell) || parse_time_of_day(cell).is_some() || is_beside(cell);
     cells.iter().any(|cell| is_gale(cell)) && cells.iter().all(is_part)
 }
 
 /// Removes remarks about martingale steps. Returns whether there were any. Fails if the time follows a remark.
 pub(super) fn remove_gales(cells: &mut Vec<String>) -> Result<bool, String> {
     let is_count = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
-    let is_word = |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&fold(cell), words));
+    let is_word =
+        |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&fold_text(cell), words));
     let mut has_any = false;
     while let Some(place) = cells.iter().position(|cell| is_gale(cell)) {
         has_any = true;
-        if cells[place..].iter().any(|cell| time_of_day(cell).is_some()) {
+        if cells[place..].iter().any(|cell| parse_time_of_day(cell).is_some()) {
             return Err(TIME_AFTER_GALE.to_owned());
         }
         let (mut from, mut to) = (place, place + 1);
@@ -291,7 +293,7 @@ pub(super) fn remove_gales(cells: &mut Vec<String>) -> Result<bool, String> {
             from -= 1;
         }
         // `up` is a direction in `UP GALE 1`, but not in `up to 1 gale`.
-        let is_up_to = |at: usize| fold(&cells[at]) == "up" && !is_word(cells.get(at + 1), " to ");
+        let is_up_to = |at: usize| fold_text(&cells[at]) == "up" && !is_word(cells.get(at + 1), " to ");
         while from > 0 && is_word(cells.get(from - 1), WORDS_BEFORE_GALE) && !is_up_to(from - 1) {
             from -= 1;
         }
@@ -368,6 +370,6 @@ mod tests {
         ] {
             assert_eq!(normalise(text), expected);
         }
-        assert_eq!(fold("HORÁRIO de São Paulo, UTC\u{2212}3"), "horario de sao paulo, utc-3");
+        assert_eq!(fold_text("HORÁRIO de São Paulo, UTC\u{2212}3"), "horario de sao paulo, utc-3");
     }
 }

@@ -17,7 +17,7 @@ const LEAP_YEAR: i32 = 2_024;
 const DATE_ORDERS: [DateOrder; 2] = [DateOrder::DayFirst, DateOrder::MonthFirst];
 
 /// Parses `14:35`, `14:35:00`, `14h35` or `2:35 PM`.
-pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
+pub(super) fn parse_time_of_day(text: &str) -> Option<NaiveTime> {
     let upper = text.to_ascii_uppercase();
     let (clock, half) = match (upper.strip_suffix("AM"), upper.strip_suffix("PM")) {
         (Some(clock), _) => (clock.trim_end(), Some(0)),
@@ -46,7 +46,7 @@ pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
 }
 
 /// Converts milliseconds since 1970. Only the years 2001 to 2286 are accepted, which rejects values in seconds.
-pub(crate) fn unix_millis(ms: i64) -> Option<Millis> {
+pub(crate) fn from_unix_millis(ms: i64) -> Option<Millis> {
     (1_000_000_000_000..10_000_000_000_000).contains(&ms).then_some(Millis::new(ms))
 }
 
@@ -149,7 +149,7 @@ fn utc_date_plus_days(moment: Millis, days: i64) -> Option<NaiveDate> {
 }
 
 /// Parses a timeframe such as M5, 5M, 5min or H1. Rejects `5H`, because `14h` is a time of day in some languages.
-pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
+pub(crate) fn parse_timeframe(text: &str) -> Option<CloseType> {
     let upper = text.to_ascii_uppercase();
     let minutes = || ["MIN", "M"].iter().find_map(|unit| upper.strip_suffix(unit));
     let (digits, unit, longest) = match upper.strip_prefix('H') {
@@ -314,11 +314,11 @@ mod tests {
             ("12:30 pm", "12:30:00"),
             ("11:59:30 AM", "11:59:30"),
         ] {
-            assert_eq!(time_of_day(text).unwrap().format("%H:%M:%S").to_string(), expected, "{text:?}");
+            assert_eq!(parse_time_of_day(text).unwrap().format("%H:%M:%S").to_string(), expected, "{text:?}");
         }
         let others = "14:35 PM|0:10 AM|24:00|23:59:60|11:59:60 PM|14h|10:5|10:05:7|14h5|H1|h24|14.35|PM|";
         for text in others.split('|') {
-            assert_eq!(time_of_day(text), None, "{text:?}");
+            assert_eq!(parse_time_of_day(text), None, "{text:?}");
         }
     }
 
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn parses_common_notations_of_durations() {
-        let minutes = |text| timeframe(text).map(|found| found.duration().get() / 60_000);
+        let minutes = |text| parse_timeframe(text).map(|found| found.duration().get() / 60_000);
         for (text, expected) in
             [("M5", 5), ("5M", 5), ("5m", 5), ("15min", 15), ("H1", 60), ("h24", 1_440), ("M59", 59)]
         {

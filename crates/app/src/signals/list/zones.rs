@@ -1,7 +1,7 @@
 //! Recognition of time zone offsets and names in entries and headings.
 
-use super::split::{fold, is_number, is_one_of};
-use crate::candles::distinct;
+use super::split::{fold_text, is_number, is_one_of};
+use crate::candles::deduplicate;
 use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -53,7 +53,7 @@ const WORDS_NEAR_WORDLIKE_ZONE: &str =
 static CITY_ZONES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
     let city_of = |zone: &Tz| {
         let (continent, rest) = zone.name().split_once('/')?;
-        let city = fold(&rest.rsplit('/').next()?.replace('_', " "));
+        let city = fold_text(&rest.rsplit('/').next()?.replace('_', " "));
         let is_city = CONTINENTS.contains(&format!(" {continent} ")) && !is_one_of(&city, AMBIGUOUS_CITIES);
         is_city.then_some((city, *zone))
     };
@@ -116,7 +116,7 @@ pub(super) fn parse_zone_cell(text: &str) -> Option<Tz> {
 }
 
 pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
-    candlewick_engine::parse_utc_offset(&fold(text))
+    candlewick_engine::parse_utc_offset(&fold_text(text))
 }
 
 pub(crate) fn zone_label(zone: Tz) -> String {
@@ -129,7 +129,7 @@ pub(crate) fn zone_label(zone: Tz) -> String {
 
 /// Returns the distinct time zones in a line, with `None` for zones that cannot be parsed.
 pub(super) fn find_zones(line: &str) -> Vec<Option<Tz>> {
-    let text = fold(line);
+    let text = fold_text(line);
     let words: Vec<&str> = split_words(&text).collect();
     let names = line.split(|sign: char| !(sign.is_alphanumeric() || "/_-+".contains(sign)));
     let iana = names.filter(|name| name.contains('/')).filter_map(parse_zone);
@@ -143,12 +143,12 @@ pub(super) fn find_zones(line: &str) -> Vec<Option<Tz>> {
     if zones.is_empty() && (may_name_a_zone(&words) || may_contain_zone_abbreviation(line, &text)) {
         zones.push(None);
     }
-    distinct(zones)
+    deduplicate(zones)
 }
 
 pub(super) fn parse_zone_line(line: &str) -> Vec<Tz> {
     let zones: Option<Vec<Tz>> = find_zones(line).into_iter().collect();
-    let text = fold(line);
+    let text = fold_text(line);
     let says_no_more = || split_words(&text).all(|word| is_number(word) || is_zone_context_word(word));
     zones.filter(|_| says_no_more()).unwrap_or_default()
 }

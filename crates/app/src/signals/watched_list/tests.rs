@@ -1,7 +1,7 @@
 //! Edits to a watched list during a run, on a virtual clock.
 
 use super::*;
-use crate::configuration::{Base, Flag};
+use crate::configuration::{BaseLayer, Flag};
 use candlewick_broker::clock::{Speed, VirtualClock};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, SignalOutcome};
 use candlewick_sandbox::parse_time;
@@ -24,7 +24,7 @@ fn loaded(folder: &TempDir, list: &str) -> LoadedConfig {
     let section =
         format!("[signals]\nlist = {:?}\ntimezone = \"Europe/Berlin\"\n{BOTS}", path.display().to_string());
     std::fs::write(&file, section).unwrap();
-    LoadedConfig::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
+    LoadedConfig::read(&[file], BaseLayer::Bare, Vec::<Flag>::new()).unwrap()
 }
 
 fn watch_list(loaded: &LoadedConfig, now: Millis) -> WatchedList {

@@ -206,7 +206,7 @@ async fn remembers_only_the_last_1024_signals() {
 async fn reports_first_and_last_of_several_problems_with_a_count() {
     let mut bench = Bench::new(|_| {});
     for line in ["line 2: a", "line 5: b", "line 7: c"] {
-        bench.sink.report_malformed(line);
+        bench.sink.report_malformed_input(line);
     }
     assert_eq!(bench.read_reports(3).await, (3, 0, ["line 2: a", "line 7: c"].map(str::to_owned)));
 }

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::print;
 use anyhow::Context as _;
-use candlewick_app::configuration::{Base, LoadedConfig, Problems, RealMoney};
+use candlewick_app::configuration::{BaseLayer, LoadedConfig, Problems, RealMoney};
 use candlewick_app::inspection::find_problems;
 use candlewick_app::{AppError, usual_spelling};
 use candlewick_history::{AssetType, expected_asset_type, is_currency_pair, known_market};
@@ -310,13 +310,15 @@ fn validate(text: &str, (file, rules): (&Path, &RuleChoice), context: &Context<'
         let copy = folder.path().join(file_name(path));
         fs::write(copy, render_example(path)).map_err(|error| write_failure(path, error))?;
     }
-    let loaded = LoadedConfig::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
+    let loaded = LoadedConfig::read(std::slice::from_ref(&draft), BaseLayer::Sandbox, Vec::new());
     let checked = loaded.and_then(|loaded| {
         Ok(Problems::check(find_problems(&loaded, RealMoney::NotRequested, context.registry))?)
     });
     checked.map_err(|error| match error {
         // Errors name the target file instead of the draft, because the draft is deleted.
-        AppError::Configuration(problems) => AppError::from(problems.replace_file(&draft, file)).into(),
+        AppError::Configuration(problems) => {
+            AppError::from(problems.replace_origin_file(&draft, file)).into()
+        }
         error => error.into(),
     })
 }

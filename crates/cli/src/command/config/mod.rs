@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_coloured, print_json, print_verbatim};
 use anstyle::AnsiColor;
-use candlewick_app::configuration::{self, Base, LoadedConfig, Problems, RealMoney, check_secrets};
+use candlewick_app::configuration::{self, BaseLayer, LoadedConfig, Problems, RealMoney, check_secrets};
 use candlewick_app::inspection::{
     describe_ladders, describe_stake_ruin, estimate_request_demand, find_problems,
 };
@@ -55,7 +55,7 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
 }
 
 fn show(context: &Context<'_>) -> Result<(), Failure> {
-    let loaded = LoadedConfig::read(&context.global.config, Base::Sandbox, Vec::new())?;
+    let loaded = LoadedConfig::read(&context.global.config, BaseLayer::Sandbox, Vec::new())?;
     if context.global.json {
         print_json(&configuration::to_json(&loaded))
     } else {
@@ -64,7 +64,7 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
-    let loaded = LoadedConfig::read(files, Base::Sandbox, Vec::new())?;
+    let loaded = LoadedConfig::read(files, BaseLayer::Sandbox, Vec::new())?;
     let mut problems = find_problems(&loaded, real, context.registry);
     problems.extend(check_secrets(&loaded));
     Problems::check(problems)?;
@@ -80,7 +80,7 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let count = |lint: &str| findings.iter().filter(|finding| finding.lint == lint).count();
     let (idle, stopping) = (count(UNAFFORDABLE_STAKE), count(OUTGROWN_STAKE));
     notices.extend(findings.into_iter().map(|LintFinding { text, .. }| text));
-    notices.extend(demand.as_ref().and_then(|demand| demand.shortage(limit)));
+    notices.extend(demand.as_ref().and_then(|demand| demand.describe_shortage(limit)));
     let requests = demand.map(|demand| demand.summary(limit));
     let bots = loaded.config.bots.len();
     if context.global.json {

@@ -36,7 +36,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
     /// Threshold for spikes and jumps, as a multiple of the typical candle range
-    #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().min_spike_ranges, value_parser = parse_spike_threshold)]
+    #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().min_spike_factor, value_parser = parse_spike_threshold)]
     spike: f64,
     /// Minimum number of consecutive candles without movement that count as flat
     #[arg(long, value_name = "CANDLES", default_value_t = CheckSettings::default().min_flat_candles, value_parser = clap::value_parser!(u64).range(2..))]
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
     let settings = CheckSettings {
         session: arguments.session.clone(),
         holidays: arguments.holiday.clone(),
-        min_spike_ranges: arguments.spike,
+        min_spike_factor: arguments.spike,
         min_flat_candles: arguments.flat,
     };
     let (reading, progress) = (arguments.reading.to_import_settings(), StderrBars(context.global));
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
         results.push(result);
     }
     if context.global.json {
-        print_json(&results.iter().map(CheckResult::document).collect::<Vec<_>>())?;
+        print_json(&results.iter().map(CheckResult::to_json).collect::<Vec<_>>())?;
     } else if !results.is_empty() {
         print(&coverage_table(&results))?;
     } else if failures.is_empty() {

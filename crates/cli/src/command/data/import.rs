@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use crate::progress::StderrBars;
-use candlewick_app::data::{ImportOptions, ImportedFile, OutputFile, ReadFile, read_for_catalog};
+use candlewick_app::data::{ImportOptions, ImportedFile, OutputFile, ParsedFile, read_for_catalog};
 use candlewick_app::fetch::SourceMixing;
 use candlewick_history::{
     BarTime, Catalog, ClockChange, ColumnRoles, DateOrder, DecimalMark, Delimiter, ImportFormat,
@@ -67,7 +67,7 @@ fn import_to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Resu
         source: arguments.source.clone(),
         licence: arguments.licence.clone(),
         mixing: if arguments.mix { SourceMixing::Allowed } else { SourceMixing::Refused },
-        copies: loaded.config.data.objects(),
+        copies_folder: loaded.config.data.object_folder(),
         longer_share_percent: loaded.config.data.longer_share_percent,
     };
     let all = read_for_catalog(&arguments.files, &terms, &catalog, &progress)?;
@@ -81,9 +81,9 @@ fn import_to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>
     };
     let out = OutputFile::new(out, existing_file_rule(arguments.force))?;
     let data = arguments.catalog.load(context)?.config.data;
-    let (copies, reading) = (data.objects(), arguments.reading.to_import_settings());
+    let (copies, reading) = (data.object_folder(), arguments.reading.to_import_settings());
     let reading = (&reading, data.longer_share_percent);
-    let read = ReadFile::read((file, &copies), reading, &StderrBars(context.global))?;
+    let read = ParsedFile::read((file, &copies), reading, &StderrBars(context.global))?;
     report_file(&read.write(&out)?, context)
 }
 
@@ -92,7 +92,7 @@ fn report_file(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, 
     if !context.global.json {
         print(&imported.to_string())?;
     }
-    Ok(imported.document())
+    Ok(imported.to_json())
 }
 
 #[derive(Debug, Args)]

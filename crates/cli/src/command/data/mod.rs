@@ -11,7 +11,7 @@ use crate::interrupt::exit_on_stop;
 use crate::output::show_as;
 use crate::progress::StderrBars;
 use candlewick_app::candles::candle_store;
-use candlewick_app::configuration::{Base, Flag, LoadedConfig};
+use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig};
 use candlewick_app::data::{
     CatalogContents, Defects, ExistingFile, ExportOptions, GenerateOptions, GenerateTarget, OutputFile,
     export, generate_candles,
@@ -48,7 +48,7 @@ pub(crate) struct CatalogArgument {
 impl CatalogArgument {
     fn load(&self, context: &Context<'_>) -> Result<LoadedConfig, Failure> {
         let flag = Flag::new("--catalog", "data", "catalog", self.catalog.as_ref());
-        Ok(LoadedConfig::read(&context.global.config, Base::Bare, flag.into_iter().collect())?)
+        Ok(LoadedConfig::read(&context.global.config, BaseLayer::Bare, flag.into_iter().collect())?)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Catalog, Failure> {
@@ -86,8 +86,8 @@ pub(crate) struct ListArguments {
 
 fn run_list(arguments: &ListArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let contents = CatalogContents::read(&arguments.catalog.open(context)?)?;
-    show_as(&contents.document(), || contents.to_string(), context.global)?;
-    fail_with_last(contents.unreadable.into_iter().map(Failure::from).collect())?;
+    show_as(&contents.to_json(), || contents.to_string(), context.global)?;
+    fail_with_last(contents.read_errors.into_iter().map(Failure::from).collect())?;
     Ok(Ending::Done)
 }
 
@@ -125,7 +125,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let terms = ExportOptions { name: arguments.name.parse()?, version, from, to };
     let store = candle_store(&arguments.catalog.load(context)?);
     let exported = export(&terms, &store, &out, &StderrBars(context.global))?;
-    show_as(&exported.document(), || exported.to_string(), context.global)
+    show_as(&exported.to_json(), || exported.to_string(), context.global)
 }
 
 #[derive(Debug, Args)]
@@ -211,5 +211,5 @@ fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<
         regime: arguments.regime,
     };
     let generated = generate_candles(&terms, defects, place, &StderrBars(context.global))?;
-    show_as(&generated.document(), || generated.to_string(), context.global)
+    show_as(&generated.to_json(), || generated.to_string(), context.global)
 }

@@ -8,9 +8,9 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::Progress;
-use candlewick_app::configuration::{Base, LoadedConfig};
+use candlewick_app::configuration::{BaseLayer, LoadedConfig};
 use candlewick_report::edge::{BreakEvenReport, EdgeRequirement, TradesNeeded, TradesNeededTerms};
-use candlewick_statistics::{EdgeTestPlan, PaidStake};
+use candlewick_statistics::{EdgeTestPlan, StakeWithPayout};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
@@ -41,7 +41,7 @@ pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending
 }
 
 fn load(context: &Context<'_>) -> Result<LoadedConfig, Failure> {
-    Ok(LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?)
+    Ok(LoadedConfig::read(&context.global.config, BaseLayer::Bare, Vec::new())?)
 }
 
 fn parse_payout_fraction(text: &str) -> Result<f64, String> {
@@ -81,11 +81,11 @@ fn run_break_even(arguments: &BreakEvenArguments, context: &Context<'_>) -> Resu
     show(&BreakEvenReport::new(&named, &stakes, arguments.win_rate)?, context.global)
 }
 
-fn collect_paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
+fn collect_paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<StakeWithPayout>, Failure> {
     let paid = |&(payout_fraction, stake): &(f64, Option<f64>)| {
-        stake.map(|stake| PaidStake { stake, payout_fraction })
+        stake.map(|stake| StakeWithPayout { stake, payout_fraction })
     };
-    let stakes: Vec<PaidStake> = named.iter().filter_map(paid).collect();
+    let stakes: Vec<StakeWithPayout> = named.iter().filter_map(paid).collect();
     if !stakes.is_empty() && stakes.len() < named.len() {
         return Err(Failure::configuration("only some payouts have a stake")
             .hint("give every payout a stake (80:10 90:30), or none"));

@@ -7,7 +7,7 @@ use crate::output::show;
 use crate::progress::Progress;
 use candlewick_app::bots::session_settings;
 use candlewick_app::configuration::LoadedConfig;
-use candlewick_engine::{EngineError, StakeRuin, TradeRecord};
+use candlewick_engine::{EngineError, StakeRuin, TrackRecord};
 use candlewick_report::edge::{RuinFigures, RuinSummary, RuinTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, Payout};
@@ -173,7 +173,7 @@ impl RuinInputs {
                 ));
             }
             None => {
-                let known = TradeRecord::assumed(self.payout);
+                let known = TrackRecord::from_assumed_payout(self.payout);
                 StakeRuin::for_bots(&settings, self.balance, &vec![known; settings.bots.len()])?
             }
         };
@@ -216,7 +216,7 @@ impl RuinInputs {
 }
 
 fn to_money(amount: Decimal, key: &str, loaded: &LoadedConfig) -> Result<Money, Failure> {
-    let exact = loaded.config.account.money_scale.exact(amount);
+    let exact = loaded.config.account.money_scale.convert_exact(amount);
     Ok(exact.map_err(|source| EngineError::Amount { key: key.to_owned(), source })?)
 }
 

@@ -6,7 +6,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::output::show_as;
 use crate::progress::Progress;
 use candlewick_app::candles::{CandleChoice, DataName, candle_store};
-use candlewick_app::configuration::{Base, LoadedConfig};
+use candlewick_app::configuration::{BaseLayer, LoadedConfig};
 use candlewick_app::shell::quote_for_shell;
 use candlewick_app::validation::{self, CheckError, DEFAULT_TIME_LIMIT, ValidationOptions, ValidationReport};
 use candlewick_app::warm_up::describe_longest_part;
@@ -81,11 +81,11 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
     let limit = Duration::from_secs(arguments.timeout);
-    let means = ValidationOptions { seed, unseen: arguments.unseen, program: this_program()?, limit };
+    let means = ValidationOptions { seed, unseen_candles: arguments.unseen, program: this_program()?, limit };
     let mut watch = |begun| progress.update(begun, validation::CHECK_COUNT);
     let examined = validation::examine(&subject, market, &means, &mut watch);
     let examined =
-        examined.map_err(|error| check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
+        examined.map_err(|error| to_check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
     drop(progress);
     show_as(&examined.document(&subject), || examined.text(&subject), context.global)?;
     exit_result(&examined)
@@ -107,7 +107,7 @@ impl CheckArguments {
                 None => Ok(None),
             };
         }
-        let mut bots = LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?.config.bots;
+        let mut bots = LoadedConfig::read(&context.global.config, BaseLayer::Bare, Vec::new())?.config.bots;
         bots.retain(|bot| bot.strategy == self.name);
         let names: Vec<String> = bots.iter().map(|bot| bot.name.clone()).collect();
         let Some(wanted) = &self.bot else {
@@ -152,7 +152,7 @@ impl CheckArguments {
 }
 
 fn read_candles(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
-    let loaded = LoadedConfig::read(&context.global.config, Base::Bare, Vec::new())?;
+    let loaded = LoadedConfig::read(&context.global.config, BaseLayer::Bare, Vec::new())?;
     let mut progress = Progress::new(format!("Reading {name}"), context.global);
     let hashed =
         name.read(&candle_store(&loaded), &mut |at| progress.update(at.read_bytes, at.total_bytes))?;
@@ -173,7 +173,7 @@ fn exit_result(examined: &ValidationReport) -> Result<(), Failure> {
     Err(Failure::failed_check(format!("{count} failed: {}", failed.join(", "))))
 }
 
-pub(in crate::command) fn check_failure(
+pub(in crate::command) fn to_check_failure(
     error: CheckError,
     Subject { entry, params, bot }: &Subject,
     needs: &str,
@@ -196,7 +196,7 @@ pub(in crate::command) fn check_failure(
 }
 
 /// Returns the command line that checks this strategy. Omits the parameters if `files` configure the bot.
-pub(in crate::command) fn check_command(
+pub(in crate::command) fn build_check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],
     candles: &CandleChoice,
@@ -260,10 +260,10 @@ mod tests {
         };
         let subject = Subject { entry, params, bot };
         let data = vec!["GBPUSD_1m.csv".to_owned(), "data/BTCUSDT_1m.csv".to_owned()];
-        let command = check_command(&subject, &[], &CandleChoice { data, ..CandleChoice::default() });
+        let command = build_check_command(&subject, &[], &CandleChoice { data, ..CandleChoice::default() });
         let expected = "candlewick strategy check rules --param 'file=my rule.toml' --param period=7 --data data/BTCUSDT_1m.csv";
         assert_eq!(command, expected);
-        let command = check_command(&subject, &["my.toml".into()], &CandleChoice::default());
+        let command = build_check_command(&subject, &["my.toml".into()], &CandleChoice::default());
         assert_eq!(command, "candlewick strategy check rules --config my.toml --bot one --data BTCUSDT@1m");
     }
 }

@@ -106,7 +106,7 @@ fn find_strategy<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyE
         let problem = format!("unknown strategy \"{name}\"");
         let path = Path::new(name);
         let help = if path.is_file() || path.extension().is_some_and(|ending| ending == "toml") {
-            FileKind::read(path).unwrap_or(FileKind::Rule).usage_hint(path)
+            FileKind::detect(path).unwrap_or(FileKind::Rule).usage_hint(path)
         } else {
             suggest_strategy(name, registry)
         };

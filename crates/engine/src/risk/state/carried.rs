@@ -9,7 +9,7 @@ use candlewick_sdk::{Millis, Money};
 impl RiskState {
     /// Converts the counts for a Session with other limits and ids. `bots` are the previous indices of the new
     /// Session's bots, `None` for new bots. `has_probes` is true if the payout probes remain the same.
-    pub(crate) fn carried_over(
+    pub(crate) fn carry_over(
         self,
         limits: &Limits,
         (numbers, symbols): (&Renumbering, usize),
@@ -22,10 +22,10 @@ impl RiskState {
         }
         let tally = |place: &Option<usize>| place.and_then(|place| self.bots.get(place)).copied();
         let tallies = bots.iter().map(|place| tally(place).unwrap_or_default()).collect();
-        let pauses = self.pauses.with_numbers(&limits.pauses, numbers);
-        let venue_refusals = self.venue_refusals.with_numbers(numbers);
+        let pauses = self.pauses.renumbered(&limits.pauses, numbers);
+        let venue_refusals = self.venue_refusals.renumbered(numbers);
         let mut carried = Self { symbols: moved, bots: tallies, pauses, venue_refusals, ..self };
-        if !limits.limits_trades_per_hour() {
+        if !limits.has_trades_per_hour_limit() {
             carried.recent.clear();
         }
         if !limits.has_cooldown() {
@@ -70,7 +70,7 @@ pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings)
 }
 
 fn has_session_limits(risk: &RiskSettings) -> bool {
-    !risk.session.is_none() || risk.bots.values().any(crate::risk::BotLimitSettings::limits_session)
+    !risk.session.is_none() || risk.bots.values().any(crate::risk::BotLimitSettings::has_session_limit)
 }
 
 fn is_subsequence(pauses: &[PauseSettings], all: &[PauseSettings]) -> bool {

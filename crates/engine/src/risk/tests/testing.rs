@@ -3,7 +3,7 @@
 use super::{Limits, Proposal, RiskSettings, RiskState, RiskView, Ruling};
 use crate::intent::{IntentStage, Intents};
 use crate::ledger::Ledger;
-use crate::{BotId, Edge, IntentId, Origin, SymbolId};
+use crate::{BotId, EdgeVerdict, IntentId, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Reason, Symbol};
 use serde_json::{Value, from_value};
 
@@ -56,7 +56,7 @@ impl Situation {
                 last_close: at,
                 interval: Millis::MINUTE,
                 nominal_close: at + Millis::MINUTE,
-                edge: Edge::Open,
+                edge: EdgeVerdict::Open,
                 reason: &REASON,
                 is_virtual: false,
             },
@@ -91,7 +91,7 @@ impl Situation {
     pub(super) fn begin(&mut self, symbol: SymbolId, stage: IntentStage) {
         let proposal = Proposal { symbol, ..self.proposal };
         let id: IntentId = self.intents.next;
-        self.intents.begin(super::ApprovedTrade::new(&proposal, id).terms(), proposal.nominal_close);
+        self.intents.add_in_flight(super::ApprovedTrade::new(&proposal, id).terms(), proposal.nominal_close);
         match stage {
             IntentStage::InFlight => {}
             IntentStage::InDoubt => self.intents.mark_in_doubt(id),
@@ -101,7 +101,7 @@ impl Situation {
 
     /// Counts a trade with this outcome towards the pauses. `moment` is its time and the end of its day.
     pub(super) fn end(&mut self, whose: (BotId, SymbolId), outcome: Outcome, moment: (Millis, Millis)) {
-        self.state.pauses.count(&self.limits.pauses, whose, outcome, moment);
+        self.state.pauses.count_outcome(&self.limits.pauses, whose, outcome, moment);
     }
 
     pub(super) fn move_to(&mut self, at: Millis) {

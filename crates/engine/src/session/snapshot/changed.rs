@@ -39,7 +39,7 @@ impl Session {
     }
 
     /// Allocates the trade counts of a symbol, as a fold does when it reaches a trade on the symbol.
-    pub fn make_room_for(&mut self, symbol: SymbolId) {
+    pub fn allocate_trade_counts(&mut self, symbol: SymbolId) {
         self.intents.make_room_for(symbol);
     }
 
@@ -85,7 +85,7 @@ impl Session {
                     let both = (&before.settings.bots[at], &own.bots[index]);
                     Self::check_ladder_bounds(&bots[at].stake, both, (&before.settings.risk, &own.risk))?;
                     self.carry_bot(index, bots[at].clone(), both, payouts)?;
-                    *self.bots[index].verdict = bots[at].verdict.clone().with_numbers(&numbers);
+                    *self.bots[index].verdict = bots[at].verdict.clone().renumbered(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
                     return Err(full_fold(format!(
@@ -102,7 +102,7 @@ impl Session {
         let absent = names.bots[self.names.len()..].iter().filter_map(|name| {
             let place = verdicts.iter().position(|(known, _)| known == name)?;
             let (name, verdict) = verdicts.swap_remove(place);
-            Some((name, verdict.with_numbers(&numbers)))
+            Some((name, verdict.renumbered(&numbers)))
         });
         let absent: Vec<_> = absent.collect();
         if self.names.len() + absent.len() != names.bots.len() {
@@ -110,11 +110,11 @@ impl Session {
         }
         self.shared = SharedVerdicts { absent, budget: shared.budget };
         let to = (&numbers, names.symbols.len());
-        self.state = state.carried_over(&self.limits, to, &places, payouts.is_unchanged);
-        self.intents = intents.with_numbers(&numbers, own_symbols);
+        self.state = state.carry_over(&self.limits, to, &places, payouts.is_unchanged);
+        self.intents = intents.renumbered(&numbers, own_symbols);
         self.symbols = names.symbols;
         (self.ledger, self.second_trades) = (snapshot.ledger, snapshot.second_trades);
-        self.outside = snapshot.outside.map(|known| Box::new(known.with_numbers(&numbers)));
+        self.outside = snapshot.outside.map(|known| Box::new(known.renumbered(&numbers)));
         self.next_release = self.next_due_time();
         Ok(numbers)
     }
@@ -144,7 +144,7 @@ impl Session {
         (before, own): (&SessionSettings, &SessionSettings),
     ) -> Result<PayoutNeedChange, RestoreError> {
         let there = (0..snapshot.symbols.len()).filter_map(SymbolId::new);
-        let symbols: Vec<_> = there.map(|symbol| (symbol, numbers.symbol(symbol))).collect();
+        let symbols: Vec<_> = there.map(|symbol| (symbol, numbers.map_symbol(symbol))).collect();
         let payouts = PayoutNeedChange::compare(&old.limits, &self.limits, &symbols);
         let has_ladders = self.bots.iter().any(|bot| bot.stake.is_ladder());
         let is_under_way = snapshot.intents.bots().next().is_some();
@@ -170,7 +170,7 @@ impl Session {
         numbers: &Renumbering,
     ) -> Result<(), RestoreError> {
         let mut under_way = snapshot.intents.bots();
-        let changed = under_way.find(|bot| old.entry_delay(*bot) != self.entry_delay(numbers.bot(*bot)));
+        let changed = under_way.find(|bot| old.entry_delay(*bot) != self.entry_delay(numbers.map_bot(*bot)));
         let Some(bot) = changed else { return Ok(()) };
         let name = there.bots.get(bot.index()).map_or("", String::as_str);
         Err(full_fold(if self.names.iter().any(|own| own == name) {

@@ -233,7 +233,7 @@ fn is_date_and_clock(sample: Option<&StringRecord>, date: usize, clock: usize) -
 fn ambiguous_columns(seen: String, columns: &str) -> Problem {
     let example = format!("--columns {columns}");
     let option = format!("--columns, such as {example} (- skips a column)");
-    Problem::Unclear { seen, option, examples: vec![example] }
+    Problem::Ambiguous { seen, option, examples: vec![example] }
 }
 
 fn suggest_roles(roles: &[Option<Role>], names: &[String], sample: Option<&StringRecord>) -> String {

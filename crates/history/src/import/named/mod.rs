@@ -3,7 +3,7 @@
 //! The first pass determines column roles and the formats of numbers and times. The second pass reads the rows.
 
 use super::labels::Labels;
-use super::row::{Clock, DecimalCount, Decoded, Problem, Row, Unit};
+use super::row::{Clock, DecimalCount, FileRows, Problem, Row, RowUnit};
 use crate::csv::excerpt;
 use candlewick_sdk::Ohlcv;
 use columns::{Columns, Header};
@@ -22,12 +22,13 @@ pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOpt
 pub(super) const NOT_UTF8: &str = "the file is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)";
 
 pub(super) struct NamedTable {
-    pub(super) decoded: Decoded,
-    pub(super) reading: String,
+    pub(super) decoded: FileRows,
+    pub(super) layout: String,
 }
 
 pub(super) fn may_be_table(first: &str) -> bool {
-    Delimiter::ALL.iter().any(|delimiter| split(first, *delimiter).len() >= 5) || is_space_separated(first)
+    Delimiter::CANDIDATES.iter().any(|delimiter| split(first, *delimiter).len() >= 5)
+        || is_space_separated(first)
 }
 
 pub(super) fn can_read(first: &str, second: &str) -> bool {
@@ -36,10 +37,10 @@ pub(super) fn can_read(first: &str, second: &str) -> bool {
         names >= 5 && names == split(second, *delimiter).len()
     };
     let content = format!("{first}\n{second}\n");
-    Delimiter::ALL.iter().any(is_whole)
+    Delimiter::CANDIDATES.iter().any(is_whole)
         && match decode(content.as_bytes(), &TableSettings::default(), &[]) {
             Ok(table) => !table.decoded.rows.is_empty(),
-            Err(problem) => matches!(problem, Problem::Unclear { .. }),
+            Err(problem) => matches!(problem, Problem::Ambiguous { .. }),
         }
 }
 
@@ -69,7 +70,7 @@ pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) ->
     let numbers = NumberStyle::detect(&seen.numbers, settings.decimal, delimiter)?;
     let times = TimeStyle::detect(&seen.times, settings.date_order)?;
     let clock = if columns.is_utc && times.clock() == Clock::Wall { Clock::Utc } else { times.clock() };
-    let mut decoded = Decoded::new(clock, Unit::Line);
+    let mut decoded = FileRows::new(clock, RowUnit::Line);
     decoded.labels = Labels::new(columns.labels, only);
     let has_end = content.ends_with(b"\n") || content.ends_with(b"\r");
     let mut records = data_records(content, delimiter, &columns).peekable();
@@ -85,14 +86,15 @@ pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) ->
         let read = cut.map_or_else(|| parse_row(&record, &columns, numbers, times), Err);
         if let Ok(Some(_)) = read {
             let prices = columns.prices.map(|column| cell(&record, column));
-            decoded.decimals = decoded.decimals.and(DecimalCount::from_prices(prices, numbers.mark()));
+            decoded.decimals =
+                decoded.decimals.and(DecimalCount::from_prices(prices, numbers.decimal_mark()));
         }
         decoded.push(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
         previous = Some(record);
     }
     let (between, marks) = (delimiter.describe(), numbers.describe());
     let reading = format!("{columns}; separated by {between}{marks}; times {}", times.describe());
-    Ok(NamedTable { decoded, reading })
+    Ok(NamedTable { decoded, layout: reading })
 }
 
 pub(super) fn preamble_length(content: &[u8]) -> usize {
@@ -263,8 +265,9 @@ fn detect_delimiter(first: &str, settings: &TableSettings) -> Result<Delimiter, 
             None => columns::has_price_names(&cells),
         }
     };
-    let found: Vec<Delimiter> = Delimiter::ALL.into_iter().filter(fits).collect();
-    let most = || Delimiter::ALL.into_iter().rev().max_by_key(|delimiter| split(first, *delimiter).len());
+    let found: Vec<Delimiter> = Delimiter::CANDIDATES.into_iter().filter(fits).collect();
+    let most =
+        || Delimiter::CANDIDATES.into_iter().rev().max_by_key(|delimiter| split(first, *delimiter).len());
     match (found.as_slice(), &settings.columns) {
         ([only], _) => Ok(*only),
         ([], _) if is_space_separated(first) => Ok(Delimiter::Space),
@@ -275,12 +278,12 @@ fn detect_delimiter(first: &str, settings: &TableSettings) -> Result<Delimiter, 
                 roles.0.len(),
                 excerpt(first.as_bytes())
             );
-            Err(Problem::unclear(seen, "--columns with one name per column (- skips a column)"))
+            Err(Problem::ambiguous(seen, "--columns with one name per column (- skips a column)"))
         }
         (_, _) => {
             let seen =
                 format!("the first line, \"{}\", can be split by two delimiters", excerpt(first.as_bytes()));
-            Err(Problem::unclear(seen, "--delimiter, one of comma, semicolon, tab, bar, space"))
+            Err(Problem::ambiguous(seen, "--delimiter, one of comma, semicolon, tab, bar, space"))
         }
     }
 }

@@ -56,18 +56,18 @@ impl NumberStyle {
             (Some(decimal), ..) => decimal,
             (None, Some(point), Some(comma), _) => {
                 let seen = format!("{point} has a decimal point, but {comma} has a decimal comma");
-                return Err(Problem::unclear(seen, option));
+                return Err(Problem::ambiguous(seen, option));
             }
             (None, None, Some(_), _) => DecimalMark::Comma,
             (None, None, None, Some(number)) => {
                 let seen = format!("{number} has either decimals or a thousands separator");
-                return Err(Problem::unclear(seen, option));
+                return Err(Problem::ambiguous(seen, option));
             }
             // Files with semicolons usually have decimal commas, so 18.250 may be 18250.
             (None, None, None, None) if delimiter == Delimiter::Semicolon && seen.either_point.is_some() => {
                 let number = seen.either_point.as_deref().unwrap_or_default();
                 let seen = format!("{number} has either decimals or a thousands separator");
-                return Err(Problem::unclear(seen, option));
+                return Err(Problem::ambiguous(seen, option));
             }
             (None, _, None, _) => DecimalMark::Point,
         };
@@ -79,7 +79,7 @@ impl NumberStyle {
         parse(text, self.decimal)
     }
 
-    pub(super) const fn mark(self) -> char {
+    pub(super) const fn decimal_mark(self) -> char {
         match self.decimal {
             DecimalMark::Point => '.',
             DecimalMark::Comma => ',',

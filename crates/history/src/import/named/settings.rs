@@ -78,7 +78,7 @@ fn error(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
 
 impl Delimiter {
     /// Delimiters to look for. Spaces separate columns only if the first line contains none of these delimiters.
-    pub(super) const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
+    pub(super) const CANDIDATES: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
 
     pub(super) const fn byte(self) -> u8 {
         DELIMITERS[self as usize].0
@@ -138,7 +138,7 @@ impl FromStr for Delimiter {
     type Err = ParseTableOptionError;
 
     fn from_str(text: &str) -> Result<Self, ParseTableOptionError> {
-        let found = Self::ALL.into_iter().chain([Self::Space]).find(|delimiter| {
+        let found = Self::CANDIDATES.into_iter().chain([Self::Space]).find(|delimiter| {
             text.eq_ignore_ascii_case(delimiter.as_str()) || text.as_bytes() == [delimiter.byte()]
         });
         match text {

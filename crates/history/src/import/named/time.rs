@@ -82,8 +82,9 @@ impl TimeStyle {
             ParsedTime::Epoch { whole, .. } => return Ok(Self::Epoch(EpochUnit::detect(whole))),
             ParsedTime::Calendar { date, day_time, offset } => (date, day_time, offset),
         };
-        let unclear =
-            |seen: String| Err(Problem::unclear(seen, "--date-order day-first or --date-order month-first"));
+        let unclear = |seen: String| {
+            Err(Problem::ambiguous(seen, "--date-order day-first or --date-order month-first"))
+        };
         let order = match (given, &seen.day_first, &seen.month_first, &seen.either) {
             (Some(order), ..) => order,
             (None, Some(day), Some(month), _) => {

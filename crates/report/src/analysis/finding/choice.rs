@@ -37,7 +37,7 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VariantsUnknown {
     NotCounted,
-    Before,
+    NewLedger,
     Lost(String),
 }
 
@@ -47,7 +47,7 @@ pub(super) fn variants_unknown(unknown: &VariantsUnknown) -> Finding {
         VariantsUnknown::NotCounted => kind.warning(
             "Variants are not counted, because the setting [variants] ledger is empty. P-values are not corrected for variants.",
         ),
-        VariantsUnknown::Before => kind.with_severity(
+        VariantsUnknown::NewLedger => kind.with_severity(
             Severity::Info,
             "The variant ledger starts with this run. Earlier variants and variants in other ledgers are unknown.",
         ),
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn lost_ledger_is_serious_and_new_one_is_info() {
         let lost = VariantsUnknown::Lost("the file is empty".to_owned());
-        let all = [lost, VariantsUnknown::NotCounted, VariantsUnknown::Before];
+        let all = [lost, VariantsUnknown::NotCounted, VariantsUnknown::NewLedger];
         let found = all.map(|unknown| variants_unknown(&unknown).severity);
         assert_eq!(found, [Severity::Serious, Severity::Warning, Severity::Info]);
     }

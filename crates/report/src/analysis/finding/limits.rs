@@ -4,7 +4,7 @@ use super::{Finding, FindingKind, Severity};
 use crate::figure::minute;
 use candlewick_backtest::Summary;
 use candlewick_engine::Rule;
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -35,14 +35,14 @@ pub(super) fn halted_early(
     // The number of candles is added, because the run's time includes the hours in which the market is closed.
     let percent = format!("{:.0} % of the run's time", share * 100.0);
     let untraded = match candles {
-        Some(count) => format!("{} ({percent})", counted(count, "candle", "candles")),
+        Some(count) => format!("{} ({percent})", count_text(count, "candle", "candles")),
         None => percent,
     };
     let text = format!(
         "Trading stopped on {} UTC: {rule} rejected the {} after the last trade. The bots did not trade for \
          {untraded}. The figures cover only the time before the stop.",
         minute(since),
-        counted(signals, "signal", "signals"),
+        count_text(signals, "signal", "signals"),
     );
     let severity = if share >= SERIOUS_UNTRADED_SHARE { Severity::Serious } else { Severity::Warning };
     Some(FindingKind::HaltedEarly.with_severity(severity, text))
@@ -78,7 +78,7 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
 
 fn min_reported_share(name: &str) -> f64 {
     let is_usual =
-        |rule: Rule| rule.is_usually_short() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
+        |rule: Rule| rule.is_usually_brief() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
     if rule.is_some_and(is_usual) { MIN_BRIEF_RULE_SHARE } else { MIN_RULE_SHARE }
 }

@@ -79,7 +79,7 @@ pub struct Background {
     pub unset_tick_sizes: BTreeMap<Symbol, f64>,
     pub reversals: Vec<Reversals>,
     /// Number of numeric values in the rule of each bot, in bot order. A bot without a rule counts as 0.
-    pub rule_numbers: Vec<usize>,
+    pub rule_parameter_counts: Vec<usize>,
     pub stale_longer_candles: Vec<StaleLongerCandle>,
 }
 
@@ -92,7 +92,7 @@ pub struct StaleLongerCandle {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VerdictBasis {
-    pub(super) non_overlapping: u64,
+    pub(super) non_overlapping_trades: u64,
     pub(super) is_decided: bool,
 }
 
@@ -106,9 +106,9 @@ pub(super) struct Facts<'a> {
     pub(super) bots: &'a [BotSettings],
     pub(super) scale: MoneyScale,
     pub(super) settled: &'a [&'a IntentRow],
-    pub(super) refused_since_last: BTreeMap<&'static str, u64>,
+    pub(super) refusals_since_last_intent: BTreeMap<&'static str, u64>,
     /// Time of the last trade decision (`None` if there was no trade), and the time range of the run.
-    pub(super) last_open: (Option<Millis>, &'a Range<Millis>),
+    pub(super) last_open_and_span: (Option<Millis>, &'a Range<Millis>),
     pub(super) background: Background,
     pub(super) basis: VerdictBasis,
 }
@@ -171,12 +171,16 @@ impl Finding {
             lost: summary.lost,
             longest_losing_streak: summary.longest_losing_streak,
             profit_factor: metrics.profit_factor.of_returns,
-            non_overlapping: facts.basis.non_overlapping,
+            non_overlapping_trades: facts.basis.non_overlapping_trades,
         };
         let found = [
             staked.and_then(|staked| staked.finding(&bots)),
             limits::refused_by_one_rule(summary),
-            limits::halted_early(&facts.refused_since_last, background.untraded_candles, facts.last_open),
+            limits::halted_early(
+                &facts.refusals_since_last_intent,
+                background.untraded_candles,
+                facts.last_open_and_span,
+            ),
             too_good(&traded),
             trades::too_few_trades(metrics.win_rate.as_ref(), decided),
             trades::few_clusters(facts.basis, decided),
@@ -189,7 +193,7 @@ impl Finding {
             facts.variants_unknown.map(choice::variants_unknown),
             venue::gaps(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
             venue::bid_ask_bounce(&background.reversals),
-            choice::many_parameters(&background.rule_numbers, facts.settled, facts.bots),
+            choice::many_parameters(&background.rule_parameter_counts, facts.settled, facts.bots),
             venue::stale_longer_candles(&background.stale_longer_candles),
             venue::draw_share(summary.draw, summary.trades),
             venue::no_price_step(facts.settled, facts.bots, &background.unset_tick_sizes),

@@ -51,11 +51,17 @@ pub(crate) struct DecidedTrades {
     /// Total wins divided by total losses if each stake were 1; `None` if no trade was lost.
     pub(crate) profit_factor: Option<f64>,
     /// Maximum number of trades that do not overlap in time.
-    pub(crate) non_overlapping: u64,
+    pub(crate) non_overlapping_trades: u64,
 }
 
 pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
-    let DecidedTrades { won, lost, longest_losing_streak, profit_factor, non_overlapping } = *trades;
+    let DecidedTrades {
+        won,
+        lost,
+        longest_losing_streak,
+        profit_factor,
+        non_overlapping_trades: non_overlapping,
+    } = *trades;
     let decided = won + lost;
     if decided == 0 {
         return None;
@@ -94,7 +100,7 @@ const MIN_CLUSTERS: u64 = 30;
 const MIN_TRADES: u64 = 95;
 
 pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding> {
-    let VerdictBasis { non_overlapping, is_decided } = basis;
+    let VerdictBasis { non_overlapping_trades: non_overlapping, is_decided } = basis;
     let is_few = (is_decided || decided >= MIN_TRADES) && (1..MIN_CLUSTERS).contains(&non_overlapping);
     let what = if is_decided { "The verdict rests" } else { "These results rest" };
     is_few.then(|| {
@@ -124,7 +130,7 @@ pub(super) fn regimes(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Fi
 
 fn runs_test_finding<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<Finding> {
     let test = runs_test(sequences).filter(|test| test.p_value <= ALPHA)?;
-    let (what, why) = if (test.runs as f64) < test.expected {
+    let (what, why) = if (test.runs as f64) < test.expected_runs {
         ("come in streaks", "The win rate may change over time")
     } else {
         ("alternate", "A win may predict a loss, and a loss may predict a win")
@@ -132,7 +138,7 @@ fn runs_test_finding<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<
     Some(FindingKind::Regimes.warning(format!(
         "Wins and losses {what}: {} runs of equal results instead of about {:.0} in random order (p-value {:.4}, \
          non-overlapping trades). {why}. The verdict's error rate assumes that no result predicts the next result.",
-        test.runs, test.expected, test.p_value
+        test.runs, test.expected_runs, test.p_value
     )))
 }
 
@@ -262,7 +268,13 @@ mod tests {
     fn found_too_good(won: u64, lost: u64, streak: u64, non_overlapping: u64) -> Option<String> {
         let profit_factor = (lost > 0).then(|| 0.8 * won as f64 / lost as f64);
         let longest_losing_streak = streak;
-        let trades = DecidedTrades { won, lost, longest_losing_streak, profit_factor, non_overlapping };
+        let trades = DecidedTrades {
+            won,
+            lost,
+            longest_losing_streak,
+            profit_factor,
+            non_overlapping_trades: non_overlapping,
+        };
         too_good(&trades).map(|finding| finding.text)
     }
 
@@ -286,7 +298,7 @@ mod tests {
             }
             ControlFlow::Continue(())
         });
-        found_too_good(won, lost, longest, (won + lost) / stream.slots() as u64).is_some()
+        found_too_good(won, lost, longest, (won + lost) / stream.max_open_trades() as u64).is_some()
     }
 
     #[test]
@@ -318,7 +330,8 @@ mod tests {
             (30, false, 400, false),
             (0, true, 0, false),
         ] {
-            let found = few_clusters(VerdictBasis { non_overlapping, is_decided }, decided);
+            let found =
+                few_clusters(VerdictBasis { non_overlapping_trades: non_overlapping, is_decided }, decided);
             assert_eq!(found.is_some(), expected, "{non_overlapping} {is_decided} {decided}");
         }
     }

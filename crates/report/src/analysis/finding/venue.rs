@@ -3,7 +3,7 @@
 use super::{Finding, FindingKind, Severity, StaleLongerCandle};
 use crate::figure::span;
 use candlewick_engine::{BotSettings, IntentRow, TradeBook};
-use candlewick_records::counted;
+use candlewick_records::count_text;
 use candlewick_sdk::{CandleSeries, Outcome, Payout, Symbol};
 use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ pub(super) fn gaps(missing: u64, unpriced: u64, attempted: u64) -> Option<Findin
              candle. No candle is missing during market hours."
         )
     } else {
-        let candles = counted(missing, "candle is", "candles are");
+        let candles = count_text(missing, "candle is", "candles are");
         format!("The data has gaps: {candles} missing during market hours, and {trades} had no price.")
     };
     Some(FindingKind::Gaps.with_severity(severity, text))

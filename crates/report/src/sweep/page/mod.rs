@@ -5,7 +5,7 @@ mod ruler;
 use super::named_chances;
 use crate::markup::escaped;
 use candlewick_search::sweep::{Objective, Outcome, SelectionBias, Space, TrialRow, rank_rows};
-use ruler::{Ruler, Shade};
+use ruler::{ColourScale, Ruler};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -40,7 +40,7 @@ pub fn write_sweep_page(
     if let Some(luck) = luck {
         write_luck(luck, &mut out)?;
     }
-    if let Some(shade) = Shade::new(counting.iter().filter_map(|row| row.score)) {
+    if let Some(shade) = ColourScale::new(counting.iter().filter_map(|row| row.score)) {
         shade.draw_legend(&mut out, objective)?;
         writeln!(
             out,
@@ -89,7 +89,7 @@ fn build_rulers(rows: &[&TrialRow], space: &Space) -> Vec<Ruler> {
     axes.map(|(place, axis)| Ruler::from_axis(axis, rows.iter().map(|row| &row.candidate[place]))).collect()
 }
 
-fn short(number: f64) -> String {
+fn format_short(number: f64) -> String {
     let digits = if number.abs() >= 1_000.0 {
         0
     } else if number.abs() >= 10.0 {
@@ -117,7 +117,7 @@ fn draw_heat_map(
     rows: &[&TrialRow],
     space: &Space,
     (across, up): (usize, usize),
-    shade: &Shade,
+    shade: &ColourScale,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let rulers = build_rulers(rows, space);
@@ -142,8 +142,8 @@ fn draw_heat_map(
             "<rect class=\"cell\" x=\"{left:.2}\" y=\"{top:.2}\" width=\"{wide:.2}\" height=\"{high:.2}\" fill=\"{}\">\
              <title>mean {}, best {}, of {} sets</title></rect>",
             shade.colour(mean),
-            short(mean),
-            short(cell.best),
+            format_short(mean),
+            format_short(cell.best),
             cell.count
         )?;
     }
@@ -181,7 +181,7 @@ fn draw_lines(
     rows: &[&TrialRow],
     space: &Space,
     objective: Objective,
-    shade: &Shade,
+    shade: &ColourScale,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let rulers = build_rulers(rows, space);
@@ -198,7 +198,7 @@ fn draw_lines(
     // The best sets are drawn last, so that they are on top.
     for row in shown.iter().rev() {
         let Some(score) = row.score else { continue };
-        let of_set = rulers.iter().zip(row.candidate.iter()).map(|(ruler, setting)| ruler.at(setting));
+        let of_set = rulers.iter().zip(row.candidate.iter()).map(|(ruler, setting)| ruler.position(setting));
         let places: Vec<f64> = of_set.chain([shade.at(score)]).collect();
         let point = |(axis, at): (usize, &f64)| format!("{:.1},{:.1}", axis_x(axis), axis_y(*at));
         let points: Vec<String> = places.iter().enumerate().map(point).collect();
@@ -212,8 +212,8 @@ fn draw_lines(
             trial_label(row, space, score)
         )?;
     }
-    let (low, high) = shade.ends();
-    let of_scores = [0.0, 0.5, 1.0].map(|at| (at, short(low + at * (high - low)))).to_vec();
+    let (low, high) = shade.score_range();
+    let of_scores = [0.0, 0.5, 1.0].map(|at| (at, format_short(low + at * (high - low)))).to_vec();
     let named = rulers.iter().map(|ruler| (ruler.name.clone(), ruler.labels(20)));
     for (axis, (name, labels)) in named.chain([(objective.to_string(), of_scores)]).enumerate() {
         let (left, bottom) = (axis_x(axis), AXIS_TOP + AXIS_HEIGHT);
@@ -261,7 +261,7 @@ fn trial_label(row: &TrialRow, space: &Space, score: f64) -> String {
         .iter()
         .zip(row.candidate.iter())
         .map(|(axis, setting)| format!("{} {setting}", axis.name()));
-    escaped(&format!("trial {}: {}; {}", row.trial, set.collect::<Vec<_>>().join(", "), short(score)))
+    escaped(&format!("trial {}: {}; {}", row.trial, set.collect::<Vec<_>>().join(", "), format_short(score)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Scales that map parameter values to positions, and scores to colors.
 
-use super::short;
+use super::format_short;
 use crate::markup::escaped;
 use candlewick_search::sweep::{Axis, Objective, Setting};
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ enum Positions {
     Between(f64, f64),
 }
 
-pub(super) struct Shade {
+pub(super) struct ColourScale {
     low: f64,
     high: f64,
 }
@@ -44,10 +44,10 @@ impl Ruler {
     }
 
     pub(super) fn cell_index(&self, setting: &Setting) -> usize {
-        ((self.at(setting) * self.cell_count() as f64) as usize).min(self.cell_count() - 1)
+        ((self.position(setting) * self.cell_count() as f64) as usize).min(self.cell_count() - 1)
     }
 
-    pub(super) fn at(&self, setting: &Setting) -> f64 {
+    pub(super) fn position(&self, setting: &Setting) -> f64 {
         match &self.places {
             Positions::Listed(list) => {
                 let place = list.iter().position(|one| one == setting).unwrap_or_default();
@@ -66,18 +66,18 @@ impl Ruler {
                 shown.map(|(place, setting)| (at(place), label(setting))).collect()
             }
             Positions::Between(low, high) => {
-                [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, short(low + at * (high - low)))).to_vec()
+                [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, format_short(low + at * (high - low)))).to_vec()
             }
         }
     }
 }
 
-impl Shade {
+impl ColourScale {
     pub(super) fn new(scores: impl Iterator<Item = f64>) -> Option<Self> {
         min_max(scores).map(|(low, high)| Self { low, high })
     }
 
-    pub(super) const fn ends(&self) -> (f64, f64) {
+    pub(super) const fn score_range(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
@@ -118,15 +118,15 @@ impl Shade {
             writer,
             "<text x=\"0\" y=\"32\">{}</text><text x=\"200\" y=\"32\" class=\"middle\">{objective}</text>\
              <text x=\"400\" y=\"32\" class=\"end\">{}</text></svg>",
-            short(self.low),
-            short(self.high)
+            format_short(self.low),
+            format_short(self.high)
         )
     }
 }
 
 fn label(setting: &Setting) -> String {
     match setting {
-        Setting::Real(number) => short(*number),
+        Setting::Real(number) => format_short(*number),
         other => escaped(&other.to_string()),
     }
 }
@@ -148,10 +148,10 @@ mod tests {
 
     #[test]
     fn brightness_increases_with_the_score() {
-        let shade = Shade::new([-1.0, 3.0, 0.5].into_iter()).unwrap();
-        assert_eq!(shade.ends(), (-1.0, 3.0));
+        let shade = ColourScale::new([-1.0, 3.0, 0.5].into_iter()).unwrap();
+        assert_eq!(shade.score_range(), (-1.0, 3.0));
         assert_eq!([-1.0, 1.0, 3.0].map(|value| shade.colour(value)), ["#440154", "#21918c", "#fde725"]);
-        assert_eq!(Shade::new([2.0, 2.0].into_iter()).unwrap().colour(2.0), "#21918c");
-        assert!(Shade::new(std::iter::empty()).is_none());
+        assert_eq!(ColourScale::new([2.0, 2.0].into_iter()).unwrap().colour(2.0), "#21918c");
+        assert!(ColourScale::new(std::iter::empty()).is_none());
     }
 }

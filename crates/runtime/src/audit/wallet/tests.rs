@@ -312,7 +312,7 @@ fn last_reading_needs_no_confirmation() {
 fn detects_other_wallets() {
     let wallet = |id: &str, user: Option<&str>, currency: Option<&str>| {
         let (user, currency) = (user.map(str::to_owned), currency.map(str::to_owned));
-        WalletName { id: id.to_owned(), user, currency, ..WalletName::default() }
+        WalletIdentity { id: id.to_owned(), user, currency, ..WalletIdentity::default() }
     };
     let mut audit = WalletAudit::default();
     assert_eq!(audit.check_names(&[]), NameCheck::Known);

@@ -126,7 +126,7 @@ fn reports_earlier_open_trades_after_the_doubt() {
     bench.at(90_000).step(Input::Time);
     assert_eq!(list(&mut bench, vec![open_for_long(), new.clone()]).len(), 1, "it was made in this run");
     let mut step = Step { now: bench.now, commands: &mut Vec::new() };
-    bench.coordinator.decide_doubt(IntentId::new(1), None, &mut step).expect("it is in doubt");
+    bench.coordinator.resolve_manually(IntentId::new(1), None, &mut step).expect("it is in doubt");
     bench.step(Input::Time);
     let late =
         TradeReport { close_time: new.close_time, ..report_of_tests("01JT", START + Millis::new(60_400)) };

@@ -11,7 +11,7 @@ fn run(entry_delay_s: i64) -> Bench {
 }
 
 fn from_outside() -> Input {
-    Input::Order(OrderId(1), ControlOrder::Signal(outside::order("1")))
+    Input::Order(ControlOrderId(1), ControlOrder::Signal(outside::order("1")))
 }
 
 fn left_at_a_close() -> Bench {

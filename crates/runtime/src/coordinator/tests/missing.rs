@@ -61,7 +61,7 @@ fn trade_missing_by_id_and_list_halts_once() {
     assert!(halted.ends_with("`candlewick resolve 1 --settled OUTCOME`"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None), "its result is not guessed");
     assert_eq!(seen.warnings_about("no longer has trade #1"), 1, "{:?}", seen.warnings);
-    assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
+    assert_eq!(bench.coordinator.describe_missing_trades().len(), 1, "its status says so");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn missing_trade_is_reported_without_complete_lists() {
     let halted = seen.halted.expect("it halts");
     assert!(halted.contains("not found by id, and the list could not be read completely"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None));
-    assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
+    assert_eq!(bench.coordinator.describe_missing_trades().len(), 1, "its status says so");
     assert!(is_done(&resolve(&mut bench, Outcome::Lost)));
     for venue in [Venue { is_listed: |_| true, ..GONE }, Venue { has_by_id: |_| true, ..GONE }] {
         let (_, seen) = self::seen(Venue { is_whole: false, ..venue });
@@ -139,7 +139,7 @@ fn returning_trade_corrects_the_manual_result() {
     bench.coordinator.agenda.add(bench.now, Job::Trades);
     check_comes_back(&mut bench);
     let parts = parts_after([first.entries, recorded_entries(&commands)].concat());
-    assert_eq!(parts.session.ledger().free().minor(), 99_000, "the next run counts it as well");
+    assert_eq!(parts.session.ledger().free_balance().minor(), 99_000, "the next run counts it as well");
     let mut next = Bench::new(parts);
     next.on(Input::Start);
     next.on(Input::Answer(candles_answer(Vec::new(), START)));

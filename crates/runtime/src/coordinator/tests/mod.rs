@@ -212,7 +212,7 @@ impl Bench {
     }
 
     fn on(&mut self, input: Input) {
-        self.coordinator.on(input, self.now, &mut self.commands);
+        self.coordinator.on_input(input, self.now, &mut self.commands);
     }
 
     fn step(&mut self, input: Input) -> Vec<Command> {
@@ -230,7 +230,7 @@ impl Bench {
     }
 
     fn order(&mut self, order: ControlOrder) -> Vec<Command> {
-        self.step(Input::Order(OrderId(1), order))
+        self.step(Input::Order(ControlOrderId(1), order))
     }
 
     fn state(&mut self) -> RunState {
@@ -241,11 +241,11 @@ impl Bench {
     }
 
     fn halted(&self) -> Option<&str> {
-        self.coordinator.session.halted().map(String::as_str)
+        self.coordinator.session.halt_reason().map(String::as_str)
     }
 
     fn free(&self) -> i64 {
-        self.coordinator.session.ledger().free().minor()
+        self.coordinator.session.ledger().free_balance().minor()
     }
 
     fn close(&mut self) -> Vec<Command> {
@@ -397,7 +397,7 @@ fn sends_opens_only_once_durable() {
 
 #[test]
 fn does_not_send_late_or_stopped_opens() {
-    let halt = Input::Order(OrderId(1), ControlOrder::Halt { reason: "news".to_owned() });
+    let halt = Input::Order(ControlOrderId(1), ControlOrder::Halt { reason: "news".to_owned() });
     for (ms, before, durable) in [
         (65_001, None, Ok(())),
         (60_100, Some(halt), Ok(())),
@@ -532,7 +532,7 @@ fn alarms(commands: &[Command]) -> Vec<String> {
 }
 
 /// Returns the prices that strategies see for these ticks, as (grid time, price).
-fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
+fn grid_prices(ticks: &[(i64, f64)], streams: StreamSupport) -> Vec<(i64, f64)> {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| {
         parts.priced_symbols = vec![symbol];
@@ -542,14 +542,14 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
     let (mut seen, moment) = (Vec::new(), |ms: i64| START + Millis::new(ms));
     for ms in (0..=41_000).step_by(100) {
         let mut commands = bench.at(ms).step(Input::Time);
-        for &(at, price) in ticks.iter().filter(|(at, _)| *at == ms && streams == Streams::Yes) {
+        for &(at, price) in ticks.iter().filter(|(at, _)| *at == ms && streams == StreamSupport::Yes) {
             let tick = PriceTick { time: moment(at), price };
             commands.extend(bench.step(Input::Tick(SymbolId::FIRST, tick)));
         }
         let mut place = 0;
         while place < commands.len() {
             if let Command::Ask(VenueRequest::Price(id, _, at)) = commands[place] {
-                assert_eq!(streams, Streams::No, "streamed prices are not requested");
+                assert_eq!(streams, StreamSupport::No, "streamed prices are not requested");
                 let newest = ticks.iter().rfind(|(time, _)| moment(*time) <= at);
                 let answer = newest.map(|&(time, price)| {
                     let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
@@ -575,8 +575,8 @@ fn streamed_and_polled_prices_are_the_same() {
     let moments = [200, 4_900, 5_000, 5_100, 9_900, 10_000, 10_000, 14_000, 31_700, 35_000];
     let prices = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0];
     let ticks: Vec<_> = moments.into_iter().zip(prices).collect();
-    let asked = grid_prices(&ticks, Streams::No);
-    assert_eq!(asked, grid_prices(&ticks, Streams::Yes));
+    let asked = grid_prices(&ticks, StreamSupport::No);
+    assert_eq!(asked, grid_prices(&ticks, StreamSupport::Yes));
     let expected = (1..).zip([3.0, 6.5, 7.0, 7.0, 7.0, 7.0, 9.0, 9.0]);
     assert_eq!(asked, expected.map(|(place, price)| (place * 5_000, price)).collect::<Vec<_>>());
 }

@@ -41,7 +41,7 @@ fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> B
             let (outcome, profit) = (Outcome::Won, Money::from_minor(800));
             bench.hand(
                 at(minute * 60 + 30),
-                EventKind::Settled(TradeSettlement::by_operator(intent, outcome, profit)),
+                EventKind::Settled(TradeSettlement::from_operator(intent, outcome, profit)),
             );
         }
     }

@@ -1,9 +1,9 @@
 use super::*;
 use crate::StopReason;
 use crate::reload::NewSettings;
-use candlewick_engine::{ReloadNote, ReloadedBy};
+use candlewick_engine::{ReloadNote, ReloadTrigger};
 
-const ORDER: ControlOrder = ControlOrder::Reload { by: ReloadedBy::Command };
+const ORDER: ControlOrder = ControlOrder::Reload { by: ReloadTrigger::Command };
 
 fn read(bench: &mut Bench, settings: NewSettings) -> Vec<Command> {
     bench.answer(Answer::Settings(Ok(Box::new(settings))))
@@ -45,7 +45,7 @@ fn reads_settings_one_at_a_time_and_notes_them_before_the_event() {
     let asked = bench.order(ORDER);
     assert!(asks(&asked, RequestId::Settings) && answer_in(&asked).is_none(), "{asked:?}");
     assert_eq!(entries(&asked), [""; 0]);
-    let second = bench.step(Input::Order(OrderId(2), ORDER));
+    let second = bench.step(Input::Order(ControlOrderId(2), ORDER));
     assert!(
         problem_in(&second).is_some_and(|problem| problem.contains("another reload is in progress")),
         "{second:?}"
@@ -56,9 +56,9 @@ fn reads_settings_one_at_a_time_and_notes_them_before_the_event() {
     let Some(ControlAnswer::Done { state }) = answer_in(&done) else { panic!("{done:?}") };
     assert_eq!(state.reloaded.as_ref().unwrap().changes.len(), 2);
     // The next change is compared with the current settings.
-    bench.step(Input::Order(OrderId(3), ORDER));
+    bench.step(Input::Order(ControlOrderId(3), ORDER));
     assert_eq!(entries(&read(&mut bench, settings(1))), ["[]", "Reload"]);
-    bench.step(Input::Order(OrderId(4), ORDER));
+    bench.step(Input::Order(ControlOrderId(4), ORDER));
     let kept = vec!["up.toml has changed".to_owned()];
     let told = read(&mut bench, NewSettings { unreloaded_inputs: kept, ..settings(1) });
     assert_eq!(entries(&told), ["[\"up.toml has changed\"]", "Reload"]);
@@ -67,7 +67,7 @@ fn reads_settings_one_at_a_time_and_notes_them_before_the_event() {
 #[test]
 fn stopping_run_rejects_a_reload() {
     let mut bench = bench();
-    bench.step(Input::Order(OrderId(1), ORDER));
+    bench.step(Input::Order(ControlOrderId(1), ORDER));
     bench.step(Input::Stop(StopReason::TimeUp));
     let late = read(&mut bench, settings(1));
     assert!(matches!(answer_in(&late), Some(ControlAnswer::Refused { .. }) | None), "{late:?}");

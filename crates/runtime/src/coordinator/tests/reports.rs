@@ -116,7 +116,8 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
     });
     let session = &bench.coordinator.session;
     let state = session.row(INTENT).expect("the intent is known").state;
-    let (halted, money) = (session.halted().cloned(), (at_stake, session.ledger().free().minor()));
+    let (halted, money) =
+        (session.halt_reason().cloned(), (at_stake, session.ledger().free_balance().minor()));
     Seen { state, booked, asked, halted, warnings, money, entries }
 }
 

@@ -148,7 +148,8 @@ fn warns_once_about_frozen_prices() {
 #[test]
 fn reports_a_suspension_and_its_missed_candles() {
     let mut bench = Bench::start(|_| {});
-    let said = warnings(&bench.at(200_000).step(Input::Absent(std::time::Duration::from_secs(150))));
+    let said =
+        warnings(&bench.at(200_000).step(Input::ProcessSuspended(std::time::Duration::from_secs(150))));
     let is_expected = said[0].contains("150 s") && said[0].contains("3 candles were missed");
     assert!(is_expected && said.len() == 1, "{said:?}");
 }
@@ -174,7 +175,7 @@ fn shows_why_and_since_when_prices_do_not_stream() {
     let stands = |streaming, missed_since| Some(StreamState { streaming, wanted: 1, missed_since });
     let answer = |streams| Input::Answer(Answer::Subscription(SymbolId::FIRST, streams));
     assert_eq!(stream(&mut bench), None, "streaming is still unknown");
-    bench.step(answer(Ok(Streams::Yes)));
+    bench.step(answer(Ok(StreamSupport::Yes)));
     assert_eq!(stream(&mut bench), stands(1, None));
     assert!(!bench.asks_at(5_000, RequestId::Price(SymbolId::FIRST)));
     let trouble = |why: &str| {
@@ -193,7 +194,7 @@ fn shows_why_and_since_when_prices_do_not_stream() {
     assert!(troubles[0].ends_with("no answer in time)"), "{troubles:?}");
     assert!(bench.asks_at(10_000, RequestId::Price(SymbolId::FIRST)));
     bench.at(12_500).step(Input::Time);
-    let (warnings, troubles) = seen(&mut bench, answer(Ok(Streams::Yes)));
+    let (warnings, troubles) = seen(&mut bench, answer(Ok(StreamSupport::Yes)));
     assert_eq!((warnings.len(), troubles.len()), (1, 0));
     assert_eq!(stream(&mut bench), stands(1, None));
 }
@@ -202,7 +203,7 @@ fn shows_why_and_since_when_prices_do_not_stream() {
 fn venue_without_streaming_is_no_problem() {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| parts.priced_symbols = vec![symbol]);
-    bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(Streams::No))));
+    bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(StreamSupport::No))));
     let RunState { market, troubles, .. } = bench.state();
     assert_eq!((market.and_then(|market| market.stream), troubles.len()), (None, 0));
 }

@@ -1,6 +1,6 @@
 use super::reports::{honest, play};
 use super::*;
-use candlewick_broker::{Funding, WalletName};
+use candlewick_broker::{Funding, WalletIdentity};
 use candlewick_sdk::{Money, Payout};
 
 /// Starts a run that reads the wallet every ten seconds. At first, wallet and ledger are 1,000.00.
@@ -16,7 +16,8 @@ fn begun_with(balances: Balances) -> Bench {
 }
 
 fn demo(minor: i64, id: &str) -> Balances {
-    let wallet = WalletName { id: id.to_owned(), account: Some(Account::Demo), ..WalletName::default() };
+    let wallet =
+        WalletIdentity { id: id.to_owned(), account: Some(Account::Demo), ..WalletIdentity::default() };
     Balances { demo: Some(Decimal::new(minor, 2)), wallets: vec![wallet], ..Balances::default() }
 }
 
@@ -142,7 +143,7 @@ fn halting_deposit_does_not_offset_a_shortage() {
     let resume = EventKind::Control { control: Control::Resume };
     assert_eq!(events, [deposit(12_247_100), difference(-500), resume]);
     let ledger = bench.coordinator.session.ledger();
-    assert_eq!((ledger.free().minor(), ledger.day_result().minor()), (12_345_600, -500));
+    assert_eq!((ledger.free_balance().minor(), ledger.day_result().minor()), (12_345_600, -500));
     assert_eq!(read(&mut bench, 115, demo(12_345_600, "w1")), (vec![], vec![]));
 }
 
@@ -154,11 +155,11 @@ fn large_deposit_near_a_shortage_is_booked_on_resume() {
     assert_eq!(read(&mut bench, 11, demo(99_500, "w1")).0, [difference(-500)]);
     read(&mut bench, 22, demo(119_800, "w1"));
     read(&mut bench, 33, demo(119_800, "w1"));
-    assert!(bench.coordinator.session.halted().is_some());
+    assert!(bench.coordinator.session.halt_reason().is_some());
     for second in (44..1_200).step_by(11) {
         assert_eq!(read(&mut bench, second, demo(119_800, "w1")).0, [], "after {second} s");
     }
-    let (events, _) = said(&bench.step(Input::Order(OrderId(1), ControlOrder::Resume)));
+    let (events, _) = said(&bench.step(Input::Order(ControlOrderId(1), ControlOrder::Resume)));
     let resume = EventKind::Control { control: Control::Resume };
     assert_eq!(events, [deposit(20_300), difference(-500), resume]);
 }

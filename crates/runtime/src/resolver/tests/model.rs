@@ -229,7 +229,7 @@ impl Run {
                 free -= if is_known { Money::from_minor(requested.taken()) } else { stake };
             }
         }
-        WalletView { balance, explained_without_doubts: free }
+        WalletView { balance, expected_balance: free }
     }
 
     fn draw(&mut self, one_in: u64) -> bool {

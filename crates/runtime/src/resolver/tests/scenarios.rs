@@ -48,10 +48,8 @@ impl Scenario {
     }
 
     fn look_at(&mut self, listing: &TradeListing) -> Vec<String> {
-        let view = |balance| WalletView {
-            balance: Money::from_minor(balance),
-            explained_without_doubts: Money::ZERO,
-        };
+        let view =
+            |balance| WalletView { balance: Money::from_minor(balance), expected_balance: Money::ZERO };
         let reserved = self.reserved.iter().filter(|(_, until)| listing.ended < **until);
         let known = ResolverContext {
             refused: &self.refused,

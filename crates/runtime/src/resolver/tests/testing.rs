@@ -1,5 +1,5 @@
 use crate::resolver::Doubt;
-use candlewick_broker::{Account, OpenOrder, Reported, TradeListing, TradeReport};
+use candlewick_broker::{Account, Reported, TradeListing, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money};
@@ -15,8 +15,8 @@ pub(crate) fn doubt(number: u64) -> Doubt {
     }
 }
 
-pub(crate) fn order() -> OpenOrder {
-    OpenOrder {
+pub(crate) fn order() -> TradeOrder {
+    TradeOrder {
         symbol: "BTCUSDT".parse().expect("it is a symbol"),
         direction: Direction::Buy,
         amount: Decimal::TEN,

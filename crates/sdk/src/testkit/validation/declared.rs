@@ -41,7 +41,7 @@ fn with_stated_type(expiry: Expiry) -> Expiry {
 
 /// Checks that a strategy's [`Declaration`](crate::Declaration) matches its signals.
 pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> CheckReport {
-    super::run_check(Check::Declaration, compare_with_signals(subject, candles))
+    super::report_result(Check::Declaration, compare_with_signals(subject, candles))
 }
 
 fn compare_with_signals(subject: &Subject, candles: &[Candle]) -> CheckResult {

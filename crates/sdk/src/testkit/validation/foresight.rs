@@ -121,7 +121,7 @@ pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> CheckRe
             None => check_recognition(&bench, seed),
         }
     });
-    super::run_check(Check::Foresight, found)
+    super::report_result(Check::Foresight, found)
 }
 
 const FIXED_HORIZONS: [usize; 7] = [1, 2, 3, 5, 10, 30, 60];

@@ -3,7 +3,7 @@
 use super::super::candles::shift_times;
 use super::subject::{Answer, RunMode, Subject, first_difference};
 use super::surrogate::AlteredFuture;
-use super::{Bench, Check, CheckReport, CheckResult, Finding, Market, failed, noted, passed, run_check};
+use super::{Bench, Check, CheckReport, CheckResult, Finding, Market, failed, noted, passed, report_result};
 use crate::Millis;
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ pub struct TruncatedParams {
 /// Checks that decisions up to a time do not change if the strategy's files end at that time.
 /// `cut` names the truncated files, which the caller has created.
 pub fn check_files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckReport {
-    run_check(Check::Files, compare_truncated(subject, market, cut))
+    report_result(Check::Files, compare_truncated(subject, market, cut))
 }
 
 fn compare_truncated(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckResult {
@@ -89,7 +89,7 @@ fn compare_truncated(subject: &Subject, market: &Market, cut: &[TruncatedParams]
 /// Checks that decisions do not depend on the system time `now`.
 /// Feeds the same candles, shifted into the past year and into the coming weeks. Weekdays and hours stay the same.
 pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> CheckReport {
-    run_check(Check::Clock, compare_shifted(subject, market, now))
+    report_result(Check::Clock, compare_shifted(subject, market, now))
 }
 
 fn compare_shifted(subject: &Subject, market: &Market, now: Millis) -> CheckResult {

@@ -118,7 +118,7 @@ pub fn validate(
     }
     // Checks memory first: growth may be missed once the state shared by all instances has grown.
     progress(Check::Memory);
-    let memory = run_check(Check::Memory, extremes::check_memory(subject, declared));
+    let memory = report_result(Check::Memory, extremes::check_memory(subject, declared));
     let walk = unseen_walk(subject, unseen, declared);
     progress(Check::Numbers);
     let benches: Result<Vec<Bench<'_>>, (&Market, RunError)> = (markets.iter().chain([&walk]))
@@ -162,7 +162,7 @@ pub fn validate(
     }
     validation.needed_warmup = needed;
     progress(Check::Extremes);
-    validation.checked.push(run_check(Check::Extremes, extremes::check_extremes(subject, declared)));
+    validation.checked.push(report_result(Check::Extremes, extremes::check_extremes(subject, declared)));
     validation.checked.push(memory);
     Ok(validation)
 }
@@ -185,7 +185,7 @@ fn complete_check(
             difference.map_or(checked, |words| Check::Determinism.report(Finding::Failed, words))
         }
         Check::Foresight => {
-            let new = run_check(checked.check, foresight::check_unseen_walk(walk));
+            let new = report_result(checked.check, foresight::check_unseen_walk(walk));
             CheckReport { words: format!("{}; {}", new.words, checked.words), ..new }
         }
         _ => checked,
@@ -224,7 +224,7 @@ type CheckFn<'m> = dyn FnMut(&Bench<'_>) -> CheckResult + 'm;
 fn check_all_markets(check: Check, benches: &[Bench<'_>], make: &mut CheckFn<'_>) -> CheckReport {
     let mut last = check.report(Finding::NotRun, "no candles");
     for bench in benches {
-        let mut found = run_check(check, make(bench));
+        let mut found = report_result(check, make(bench));
         if found.finding == Finding::Failed {
             found.words = format!("{}: {}", bench.market.name, found.words);
             return found;
@@ -236,7 +236,7 @@ fn check_all_markets(check: Check, benches: &[Bench<'_>], make: &mut CheckFn<'_>
     last
 }
 
-fn run_check(check: Check, found: CheckResult) -> CheckReport {
+fn report_result(check: Check, found: CheckResult) -> CheckReport {
     match found {
         Ok((finding, words)) => check.report(finding, words),
         Err(stop) => check.report(Finding::Failed, stop.to_string()),

@@ -221,7 +221,7 @@ impl Decoys {
 }
 
 pub(super) fn with_volume(candle: &Candle, volume: f64) -> Candle {
-    with_numbers(candle, candle.time(), Ohlcv { volume, ..candle.numbers() })
+    with_numbers(candle, candle.time(), Ohlcv { volume, ..candle.ohlcv() })
 }
 
 #[cfg(test)]

@@ -189,7 +189,7 @@ mod tests {
 
     fn trial(times: f64, level: f64) -> Declaration {
         let mut declared = Declaration::new();
-        let series = declared.series("times", &[times], move |candle| Some(times * candle.close()));
+        let series = declared.add_series("times", &[times], move |candle| Some(times * candle.close()));
         declared.buy_when([series.below(level)])
     }
 

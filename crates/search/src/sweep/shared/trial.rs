@@ -30,13 +30,13 @@ impl<'a> Trial<'a> {
     ) -> Result<Self, EngineError> {
         let mut session = TrialSession::new(session)?;
         session.disable_verdicts();
-        let (scale, start) = (session.session().money_scale(), session.session().ledger().free());
+        let (scale, start) = (session.session().money_scale(), session.session().ledger().free_balance());
         let context = TrialContext {
             venue,
             tally: TrialTotals::new(scale, payout, start, span),
             symbol: candles.symbol(),
             payout,
-            pending: Vec::with_capacity(16),
+            pending_orders: Vec::with_capacity(16),
             is_limited_to_one: None,
             trades: None,
         };
@@ -86,7 +86,7 @@ impl<'a> Trial<'a> {
                 |place: usize, terms: &OrderTerms| context.settle_immediately(cursor + place, terms);
             let after_trade = after.as_ref().map(|(suppressed, settlement)| (*suppressed, settlement));
             let shown = self.session.show_candles(after_trade, &candles[cursor..end], outcome);
-            cursor += shown.count;
+            cursor += shown.candle_count;
             self.context.tally.refused += shown.suppressed;
             after = None;
             match shown.answer {
@@ -134,8 +134,8 @@ impl<'a> Trial<'a> {
 
     #[inline(never)]
     fn open_trade(&mut self, terms: &OrderTerms, index: usize) -> usize {
-        if self.context.pending.is_empty() && self.context.is_limited_to_one.is_none() {
-            self.context.is_limited_to_one = Some(self.session.is_full());
+        if self.context.pending_orders.is_empty() && self.context.is_limited_to_one.is_none() {
+            self.context.is_limited_to_one = Some(self.session.is_at_trade_limit());
         }
         self.context.submit(terms);
         self.skip_refused(index + 1, terms.decision_time())
@@ -152,7 +152,7 @@ impl<'a> Trial<'a> {
     #[inline(never)]
     fn handle_all_due_events(&mut self, now: Millis) {
         while let Some(event) = self.context.venue.pop_due(now) {
-            self.session.handle(&self.context.translate(&event));
+            self.session.handle(&self.context.to_engine_event(&event));
         }
     }
 }

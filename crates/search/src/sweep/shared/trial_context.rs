@@ -31,7 +31,7 @@ pub(super) struct TrialContext<'a> {
     pub(super) tally: TrialTotals,
     pub(super) symbol: Symbol,
     pub(super) payout: Payout,
-    pub(super) pending: Vec<Order>,
+    pub(super) pending_orders: Vec<Order>,
     /// Whether the limits allow only one open trade; `None` until checked.
     pub(super) is_limited_to_one: Option<bool>,
     pub(super) trades: Option<&'a mut Vec<TrialTrade>>,
@@ -46,7 +46,7 @@ impl TrialContext<'_> {
         candle: usize,
         terms: &OrderTerms,
     ) -> Option<PrecomputedOutcome> {
-        if self.is_limited_to_one != Some(true) || !self.pending.is_empty() {
+        if self.is_limited_to_one != Some(true) || !self.pending_orders.is_empty() {
             return None;
         }
         let (time, stake) = (terms.decision_time(), terms.stake());
@@ -78,7 +78,7 @@ impl TrialContext<'_> {
             time: terms.decision_time(),
         };
         self.venue.submit(&order);
-        self.pending.push(order);
+        self.pending_orders.push(order);
     }
 
     #[cold]
@@ -99,7 +99,7 @@ impl TrialContext<'_> {
         }
     }
 
-    pub(super) fn translate(&mut self, event: &VenueEvent) -> Event {
+    pub(super) fn to_engine_event(&mut self, event: &VenueEvent) -> Event {
         let (at, kind) = match event {
             VenueEvent::Answered(answer) => {
                 let intent = IntentId::new(answer.number);
@@ -144,8 +144,8 @@ impl TrialContext<'_> {
     }
 
     fn remove_pending(&mut self, number: u64) -> Option<Order> {
-        let place = self.pending.iter().position(|order| order.number == number)?;
-        Some(self.pending.remove(place))
+        let place = self.pending_orders.iter().position(|order| order.number == number)?;
+        Some(self.pending_orders.remove(place))
     }
 }
 
@@ -191,7 +191,7 @@ impl TrialTotals {
         (stake, profit): (Money, Money),
     ) {
         let payout = Some(self.payout);
-        self.totals.settle(&SettledTradeFigures { settled_at: Some(at), outcome, stake, profit, payout });
+        self.totals.add_trade(&SettledTradeFigures { settled_at: Some(at), outcome, stake, profit, payout });
         self.timeline.count_trade(decided, at, outcome);
     }
 
