@@ -121,7 +121,12 @@ pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyRe
     let name: DataName = name.parse().map_err(value_error)?;
     let objects = std::env::temp_dir().join("candlewick").join("objects");
     let longer_share_percent = LongerRule::DEFAULT_SHARE_PERCENT;
-    let store = CandleStore { catalog: Catalog::new(catalog), cache: None, objects, longer_share_percent };
+    let store = CandleStore {
+        catalog: Catalog::new(catalog),
+        cache: None,
+        object_folder: objects,
+        longer_share_percent,
+    };
     let read = py.detach(|| name.read(&store, &mut |at| no_progress(at)));
     let read = read.map_err(|error| PyOSError::new_err(error.text()))?;
     candles_to_batch(read.candles().candles()).map(Table).map_err(value_error)

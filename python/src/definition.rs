@@ -1,7 +1,7 @@
 //! Strategy classes defined in Python.
 
 use crate::host::PyHost;
-use crate::signal_column::SignalSource;
+use crate::signal_column::SignalColumnStrategy;
 use crate::strategy::PyStrategy;
 use candlewick_sdk::{BotContext, BuildError, Parameter, Strategy, StrategyEntry};
 use pyo3::exceptions::PyValueError;
@@ -58,7 +58,7 @@ impl Definition {
                 let object = build.call1(py, (values.to_string(), bot.bot.clone(), series_labels(bot)))?;
                 let host = host.clone();
                 Ok(if has_columns {
-                    Box::new(SignalSource::new(object.bind(py), bot, host)?)
+                    Box::new(SignalColumnStrategy::new(object.bind(py), bot, host)?)
                 } else {
                     Box::new(PyStrategy::new(object.bind(py), bot, host)?)
                 })

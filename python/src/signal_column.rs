@@ -170,7 +170,7 @@ enum State {
     Failed,
 }
 
-impl SignalSource {
+impl SignalColumnStrategy {
     pub(crate) fn new(object: &Bound<'_, PyAny>, bot: &BotContext, host: Arc<PyHost>) -> PyResult<Self> {
         Ok(Self {
             bot: bot.clone(),
@@ -238,7 +238,7 @@ impl SignalSource {
     }
 }
 
-impl Strategy for SignalSource {
+impl Strategy for SignalColumnStrategy {
     fn warmup(&self) -> usize {
         self.warmup
     }

@@ -5,7 +5,7 @@ use crate::configuration::{LoadedConfig, Problems};
 use crate::error::AppError;
 use candlewick_broker::clock::Clock;
 use candlewick_runtime::control::ControlRequest;
-use candlewick_runtime::{StopReason, Watcher};
+use candlewick_runtime::{NoticeSender, StopReason};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -14,7 +14,7 @@ pub(crate) struct Alerts;
 impl Alerts {
     pub(crate) fn begin(
         loaded: &LoadedConfig,
-        _watchers: &mut Vec<Watcher>,
+        _watchers: &mut Vec<NoticeSender>,
         _run: (&Arc<dyn Clock>, &mpsc::WeakSender<ControlRequest>),
     ) -> Result<Self, AppError> {
         Problems::check(notify_problems(loaded))?;

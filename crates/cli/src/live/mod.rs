@@ -158,14 +158,14 @@ mod full_screen {
     use super::{DisplayContext, Screen};
     use crate::failure::Failure;
     use crate::log::LogWriter;
-    use candlewick_runtime::Watcher;
+    use candlewick_runtime::NoticeSender;
 
     pub(crate) fn check() -> Result<(), Failure> {
         let problem = "this build does not support --tui: run `cargo build --release --features tui`";
         Err(Failure::configuration(problem))
     }
 
-    pub(super) fn start(screen: Screen, _: &DisplayContext<'_>) -> (Vec<Watcher>, DisplayEnd) {
+    pub(super) fn start(screen: Screen, _: &DisplayContext<'_>) -> (Vec<NoticeSender>, DisplayEnd) {
         screen.show()
     }
 

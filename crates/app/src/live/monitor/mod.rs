@@ -80,8 +80,14 @@ impl Monitoring {
 }
 
 #[cfg(not(feature = "metrics"))]
-fn discard_sources(_loaded: &LoadedConfig, sources: Sources) -> Option<Arc<dyn Observer>> {
-    let Sources { clock, orders, feed, requests_per_second, waiting } = sources;
+fn discard_sources(_loaded: &LoadedConfig, sources: MonitorSources) -> Option<Arc<dyn Observer>> {
+    let MonitorSources {
+        clock,
+        control_requests: orders,
+        feed,
+        requests_per_second,
+        waiting_requests: waiting,
+    } = sources;
     drop((clock, orders, feed, requests_per_second, waiting));
     None
 }
