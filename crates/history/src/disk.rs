@@ -41,7 +41,7 @@ impl Disk for SystemDisk {}
 
 pub(crate) const PARTIAL_SUFFIX: &str = ".partial";
 
-/// Replaces the file at `path` atomically. After a crash, a file whose name ends in [`PARTIAL`] may remain.
+/// Replaces the file at `path` atomically. After a crash, a file whose name ends in [`PARTIAL_SUFFIX`] may remain.
 pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     replace_with(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }

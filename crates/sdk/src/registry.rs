@@ -166,7 +166,7 @@ impl StrategyEntry {
         self
     }
 
-    /// Returns the entry for a bot's parameters: an entry derived by [`specified_by`](Self::specified_by), or `self`.
+    /// Returns the entry for a bot's parameters: an entry derived by [`derive_entry_with`](Self::derive_entry_with), or `self`.
     /// Fails with [`BuildError`] if the parameters do not describe a strategy.
     pub fn for_params(&self, params: &Value) -> Result<Cow<'_, Self>, BuildError> {
         self.specify.as_ref().map_or(Ok(Cow::Borrowed(self)), |specify| specify(params).map(Cow::Owned))
