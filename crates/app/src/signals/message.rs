@@ -82,8 +82,7 @@ impl RawMessage {
         self.secret.as_ref()?.as_str()
     }
 
-    /// Parses the signal. Returns `None` if a TradingView strategy has only closed a position.
-    /// A signal without id and time gets an id from `now` and the message `number`.
+    /// `None` if a TradingView strategy only closed a position. Without id and time, `now` and `number` form the id.
     pub(super) fn decode(
         self,
         source: SignalSource,

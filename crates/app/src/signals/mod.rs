@@ -114,7 +114,6 @@ impl PreparedSources {
         Ok(Self { list, listener })
     }
 
-    /// Opens the signal sources. The sources stay open until the returned tasks are dropped.
     /// Registers the list with the clock first, so that a virtual clock cannot run past an entry.
     pub(crate) async fn open(
         self,

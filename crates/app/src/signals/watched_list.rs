@@ -31,7 +31,6 @@ pub(super) struct WatchedList {
     path: PathBuf,
     bots: Vec<BotSettings>,
     terms: ListTerms,
-    /// Maximum delay after which an entry is still sent, for example if it was added to the file too late.
     max_lateness: Millis,
     done: Millis,
     /// Recently sent entries. They are stored because a changed file may contain them again.

@@ -290,7 +290,6 @@ impl LineReader<'_> {
         self.lines.push(CellLine { date_source: date_source.unwrap_or_default(), ended_expiry, ..entry });
     }
 
-    /// Adds a line that is not an entry, but that may affect the entries below it.
     fn push_non_entry(&mut self, text: &str, line: CellLine, is_struck_out: bool) {
         let recognised = find_columns(text, self.bots);
         let is_like_entry = is_like_entry(&recognised);

@@ -146,8 +146,7 @@ impl SignalList {
         self.entries.iter().filter(|entry| !same(entry)).count()
     }
 
-    /// Returns the entries due in `(from, to]`, ordered by time and then by line.
-    /// If two lines request different trades of a bot at the same time, neither line is included.
+    /// Returns the entries due in `(from, to]`, ordered by time and then by line. Omits lines that contradict others.
     pub(crate) fn due_entries(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
         self.due_and_contradictions(from, to).0
     }
