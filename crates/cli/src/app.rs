@@ -67,7 +67,6 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Registered strategies, or the first registration error, which [`App::run`] reports.
     registry: Result<Registry, RegistryError>,
     brokers: CustomBrokers,
     package_folder: Option<&'static str>,

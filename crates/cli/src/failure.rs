@@ -130,7 +130,6 @@ fn escape_quoted_lines(text: &str) -> String {
     text.split("\n  ").map(escape_hidden).collect::<Vec<_>>().join("\n  ")
 }
 
-/// Prints all failures except the last one, which is returned as the error.
 pub(crate) fn fail_with_last(mut failures: Vec<Failure>) -> Result<(), Failure> {
     let last = failures.pop();
     failures.iter().for_each(Failure::print);

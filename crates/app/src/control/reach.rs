@@ -20,7 +20,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) enum Delivery {
     Bot(Box<RunState>),
-    /// No live process holds the journal.
     NoBot,
     NoJournal,
 }

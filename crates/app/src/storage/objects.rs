@@ -75,8 +75,7 @@ impl RemoteFolder {
         Ok(self.storage.put(&self.url.join(name), bytes)?)
     }
 
-    /// Uploads a finished file. Returns whether the file is now the stored version.
-    /// Only replaces the version that was downloaded, so that the file of a faster writer is never overwritten.
+    /// Returns whether the file is now the stored version. Never overwrites the file of a faster writer.
     pub(crate) fn upload_if_unchanged(&self, name: &str) -> Result<bool, AppError> {
         // The stored version must not overwrite the local file.
         self.record_version(name, |url, object| Ok(self.storage.read(url, object)?))?;

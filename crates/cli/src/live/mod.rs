@@ -151,7 +151,6 @@ async fn watch_stop_requests(
     }
 }
 
-/// Substitute for the full-screen view in builds without the `tui` feature.
 #[cfg(not(feature = "tui"))]
 mod full_screen {
     use super::screen::DisplayEnd;

@@ -87,7 +87,6 @@ fn import_to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>
     report_file(&read.write(&out)?, context)
 }
 
-/// Returns the result of an import as JSON. Without `--json`, also prints the result as text.
 fn report_file(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Failure> {
     if !context.global.json {
         print(&imported.to_string())?;
