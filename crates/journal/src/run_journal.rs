@@ -14,7 +14,6 @@ use std::time::Duration;
 /// Interval between lease renewals, in real time. It is much shorter than the duration of the lease.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_secs(3);
-/// Interval between table updates, in real time.
 const TABLES_INTERVAL: Duration = Duration::from_secs(5);
 const CATCH_UP_INTERVAL: Duration = Duration::from_millis(20);
 const CATCH_UP_PAUSE_FACTOR: u32 = 4;

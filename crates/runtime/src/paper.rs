@@ -13,7 +13,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Maximum age of a price record at the requested time.
 const MAX_PRICE_AGE: Millis = Millis::from_seconds(5);
 
 /// Broker for paper trading. The id of each trade encodes the trade's complete state.

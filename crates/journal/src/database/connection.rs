@@ -16,7 +16,6 @@ use std::time::Duration;
 pub(crate) const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 /// Time limit for opening a journal. The limit is long because a migration may change millions of lines.
 pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
-/// Maximum number of attempts to enable write-ahead logging while other processes open the same file.
 const WAL_ATTEMPTS: u32 = 100;
 const WAL_RETRY_DELAY: Duration = Duration::from_millis(50);
 pub(crate) const BEGIN_SQLITE: &str = "BEGIN IMMEDIATE";

@@ -62,7 +62,6 @@ impl BookedResults {
         self.booked.remove(&hash_id(venue_id));
     }
 
-    /// Compares the booked results with the venue's trade list. Returns one claim for each booked trade in the list.
     /// A trade that is listed as open is a contradiction only if its result was booked more than `lag` ago.
     pub(crate) fn compare(
         &mut self,

@@ -9,7 +9,6 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 const MAX_WAITING_SETTLEMENTS: usize = 64;
-/// Maximum age of a price record at the requested time. Older records are ignored.
 const MAX_RECORD_AGE: Millis = Millis::from_seconds(5);
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -48,7 +48,6 @@ pub struct LateSeries {
     pub is_unanswered: bool,
 }
 
-/// A series that has neither new candles nor price changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuietSeries {
     pub(crate) series: Series,

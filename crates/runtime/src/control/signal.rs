@@ -237,7 +237,6 @@ impl SignalTally {
     }
 }
 
-/// Maximum time by which a signal's timestamp may be ahead of the venue time.
 const MAX_TIME_AHEAD: Millis = Millis::MINUTE;
 const MAX_LISTED_NAMES: usize = 12;
 

@@ -193,7 +193,6 @@ impl Coordinator {
         if is_named {
             self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
         }
-        // Prevents other intents from claiming this trade.
         self.doubts.claim(&report.id);
         let is_booked = wallet == Some(self.session.ledger().free_balance());
         if !(is_booked && report.progress.outcome().is_some()) {

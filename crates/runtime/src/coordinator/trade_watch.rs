@@ -211,7 +211,6 @@ pub(crate) struct Absence {
     last: Millis,
     /// Request times of the first and the last complete list that lacked the trade.
     full_list: Option<(Millis, Millis)>,
-    /// Request times of the first and the last incomplete list that lacked the trade.
     partial_list: Option<(Millis, Millis)>,
     is_reported: bool,
 }

@@ -25,7 +25,6 @@ pub(crate) struct VenueWatch {
 struct ApiHealth {
     /// Time of the last successful answer. An answer that rejects an order counts as successful.
     last_success: Option<Millis>,
-    /// Time of the first failure since the last successful answer, `None` if no request has failed since.
     failing_since: Option<Millis>,
 }
 

@@ -254,7 +254,6 @@ impl Coordinator {
         }
     }
 
-    /// Returns the maximum lag of the wallet: 60 s, plus twice the lag allowed for the trade list.
     fn wallet_grace_period(&self) -> Millis {
         Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }

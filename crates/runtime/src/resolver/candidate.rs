@@ -16,8 +16,7 @@ pub(crate) struct Window {
     pub(crate) until: Millis,
 }
 
-/// Result of comparing a trade report with an intent's order. Missing or unknown fields make the match unclear.
-/// A trade with an unclear match is never adopted. While such a trade exists, the intent stays in doubt.
+/// Missing or unknown fields make a match unclear. Such a trade is never adopted, but keeps the intent in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     Different,

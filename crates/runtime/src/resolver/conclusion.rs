@@ -54,7 +54,6 @@ impl Evidence<'_> {
         if let Some(conclusion) = self.conclude_contested(group) {
             return conclusion;
         }
-        // Orders sent in the same millisecond are sorted by number.
         let order = |intent: usize| (self.cases[intent].doubt.sent, self.cases[intent].doubt.intent);
         if let Some(pairs) = self.table.pair_in_order(group, order) {
             return Conclusion::Adopt(pairs);

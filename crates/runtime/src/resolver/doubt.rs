@@ -15,7 +15,6 @@ pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
     ended + MAX_ARRIVAL_DELAY + close_type.duration() * 2
 }
 
-/// Returns the earliest possible close of a trade whose order was sent at `sent` or later.
 pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::NextCandle => {
@@ -172,7 +171,6 @@ impl EscalationReason {
     }
 }
 
-/// Reason for refusing the operator's resolution of a doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResolutionError {
     NotInDoubt,

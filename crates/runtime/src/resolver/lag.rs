@@ -30,7 +30,6 @@ impl LagMeter {
         Self { setting, longest: Millis::ZERO, missing: BTreeMap::new() }
     }
 
-    /// Returns the allowed lag: the setting, or twice the longest measured lag if that is longer.
     pub(crate) fn allowance(&self) -> Millis {
         self.setting.max(self.longest * 2)
     }
