@@ -122,7 +122,6 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 pub(crate) const FILE_CHANGED: &str = "has changed since the run began";
-/// Message for combinations, whose hash covers all files and the versions of all parts.
 pub(crate) const FILE_OR_PART_CHANGED: &str =
     "has changed since the run began, or this program has a different version of a part of the combination";
 

@@ -65,7 +65,6 @@ pub(crate) fn format_countdown(until: Millis, now: Millis) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Formats the time elapsed since `start`, such as `3 s`, `4 min` or `2 h`.
 pub(crate) fn format_age(start: Millis, now: Millis) -> String {
     let seconds = (now - start).get().max(0) / 1_000;
     match seconds {

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 /// Minimum delay between the two trade lists that confirm a found trade (`domain 5`).
 const FOUND_CONFIRMATION_DELAY: Millis = Millis::from_seconds(5);
-/// Minimum delay between the two trade lists that confirm that the trade does not exist.
 const MISSING_CONFIRMATION_DELAY: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;

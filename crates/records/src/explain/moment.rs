@@ -343,7 +343,6 @@ impl Display for MomentReport {
     }
 }
 
-/// Returns the length of the moment: a minute, second or millisecond, depending on the precision of `at`.
 fn moment_length(at: Millis) -> Millis {
     [Millis::MINUTE, Millis::SECOND].into_iter().find(|one| at.is_aligned_to(*one)).unwrap_or(Millis::new(1))
 }

@@ -37,7 +37,6 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(failure) => return Err(failure),
     };
     let decisions = Decisions::compare(&lines, &runs, registry)?;
-    // Outcomes are not compared if a decision differs or if the hash chain is broken.
     let outcomes = if decisions.difference.is_none() && chain.is_whole() {
         Some(Outcomes::compare(&JournalContents::read(reader).await?, &lines)?)
     } else {

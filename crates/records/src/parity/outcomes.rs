@@ -288,7 +288,6 @@ impl SimulatedTrade {
     }
 }
 
-/// Returns the arrival time of the order: its open time if known, otherwise its answer time.
 fn arrival_time(row: &IntentRow) -> Option<Millis> {
     let expiry = row.approved.expiry();
     match (row.open_time, expiry.expiration_type) {

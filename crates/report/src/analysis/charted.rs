@@ -69,7 +69,6 @@ impl RollingWinRate {
         Some(Self { window, points })
     }
 
-    /// Returns the half-width of the 95 % interval around a win rate: `1.96 sqrt(rate (1 - rate) / window)`.
     pub(crate) fn half_width_95(&self, rate: f64) -> f64 {
         Z_95 * (rate * (1.0 - rate) / self.window as f64).sqrt()
     }

@@ -99,7 +99,6 @@ pub(crate) enum AxisScale {
 
 /// Distance from a value to its neighbours in a continuous range, as a fraction of the range.
 const NEIGHBOUR_DISTANCE: f64 = 0.05;
-/// Number of digits kept after the leading digit when a value of a continuous range is rounded.
 const DIGITS_AFTER_LEADING: f64 = 3.0;
 
 impl Axis {

@@ -42,7 +42,6 @@ pub struct TrialJournal {
     file: File,
     path: PathBuf,
     length: u64,
-    /// Whether the file may end in a partial line from a failed write.
     may_have_partial_line: bool,
 }
 

@@ -11,7 +11,6 @@ const WINDOW_STEPS: usize = 16;
 const MIN_WINDOW_CORRELATION: f64 = 0.9;
 const MIN_STEPS: usize = 96;
 
-/// Prefix sums of the moves, so that the move over a range takes one subtraction.
 struct PrefixSums {
     /// Cumulative sums of the moves, each with the number of missing moves so far.
     sums: Vec<(i32, u32)>,

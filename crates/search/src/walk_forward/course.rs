@@ -48,8 +48,7 @@ impl WalkForwardData<'_> {
         Some((vec![own], self.markets_within(range)?))
     }
 
-    /// Runs one set over a test range, with the initial balance, limits and stakes. The strategy is warmed
-    /// up before the first test candle. Trades that are open at the end still settle.
+    /// Uses the initial balance, limits and stakes, after a warm-up. Trades that are open at the end still settle.
     pub(super) fn run_test(
         &self,
         candidate: &Candidate,

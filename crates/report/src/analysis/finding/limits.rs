@@ -9,7 +9,6 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Minimum untraded share at the end of a run for a finding.
 const MIN_UNTRADED_SHARE: f64 = 0.02;
 /// Minimum untraded share for a serious finding. From this share on, the limit determines the result.
 const SERIOUS_UNTRADED_SHARE: f64 = 0.5;
@@ -50,7 +49,6 @@ pub(super) fn halted_early(
 
 /// Minimum share of rejected signals for a finding about a rule that is usually brief or follows a schedule.
 const MIN_BRIEF_RULE_SHARE: f64 = 0.90;
-/// Minimum share of rejected signals for a finding about any other rule, such as a daily limit.
 const MIN_RULE_SHARE: f64 = 0.50;
 /// Minimum number of signals. With fewer signals, the finding is reported only if no signal was accepted.
 const MIN_SIGNALS: u64 = 20;

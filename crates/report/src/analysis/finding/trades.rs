@@ -36,11 +36,9 @@ const MAX_CREDIBLE_WIN_RATE: f64 = 0.75;
 const CONFIDENCE: f64 = 0.998;
 /// Lowest implausible profit factor. At a payout of 80 %, this factor requires a win rate of 83 %.
 const MIN_IMPLAUSIBLE_PROFIT_FACTOR: f64 = 4.0;
-/// Non-overlapping trades required to judge the profit factor. In 50 trades, the implausible factor takes 42 wins,
-/// which a bot with a win rate of 60 % reaches by chance in 1 of 4,000 runs.
+/// Non-overlapping trades. At a win rate of 60 %, 1 of 4,000 runs has the 42 wins that the factor takes.
 const MIN_TRADES_FOR_FACTOR: u64 = 50;
-/// Non-overlapping trades required to report that no two losses were consecutive. At a win rate of 60 %, this
-/// happens by chance in 1 of 600,000 runs.
+/// Non-overlapping trades. At a win rate of 60 %, 1 of 600,000 runs has no two consecutive losses.
 const MIN_TRADES_WITHOUT_STREAK: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +48,6 @@ pub(crate) struct DecidedTrades {
     pub(crate) longest_losing_streak: u64,
     /// Total wins divided by total losses if each stake were 1; `None` if no trade was lost.
     pub(crate) profit_factor: Option<f64>,
-    /// Maximum number of trades that do not overlap in time.
     pub(crate) non_overlapping_trades: u64,
 }
 

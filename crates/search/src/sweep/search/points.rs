@@ -33,8 +33,7 @@ impl SeededRandom {
     }
 }
 
-/// Latin hypercube sampling: each axis has as many strata as points, with one point in each stratum.
-/// Source: `McKay`, Beckman, Conover, Technometrics 21 (1979).
+/// Each axis has one stratum per point. Source: `McKay`, Beckman, Conover, Technometrics 21 (1979).
 pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let mut random = SeededRandom::new(seed, round);
     let mut points: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(axes)).collect();
@@ -56,7 +55,6 @@ const POINTS_PER_ROUND: u32 = 1 << 12;
 /// Returns the points of one round of an Owen-scrambled Sobol sequence.
 pub(super) fn sobol(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let rounds = u64::from(POINTS_PER_SEQUENCE / POINTS_PER_ROUND);
-    // Each sequence has its own scramble, derived from the seed.
     let scramble = (SeededRandom::new(seed, round / rounds).next_fraction() * f64::from(u32::MAX)) as u32;
     let first = (round % rounds) as u32 * POINTS_PER_ROUND;
     let coordinate = |index, axis| f64::from(sobol_burley::sample(index, axis, scramble));

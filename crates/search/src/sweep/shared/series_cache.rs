@@ -70,7 +70,6 @@ impl SeriesCache {
             levels.dedup();
             levels.shrink_to_fit();
             let content = Mutex::new(SeriesContent { quantized: None, head: Vec::new(), uses });
-            // A series with too many levels is not shared. Each trial computes its own.
             (levels.len() <= QuantizedSeries::MAX_LEVELS)
                 .then(|| (key, Arc::new(CachedSeries { levels, content })))
         };
