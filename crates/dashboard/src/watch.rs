@@ -63,7 +63,6 @@ impl SharedState {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Applies `change` to the known state. Notifies subscribers if `change` returns true.
     fn update(&self, change: impl FnOnce(&mut KnownState) -> bool) {
         let is_news = change(&mut self.lock_state());
         if is_news {

@@ -25,7 +25,6 @@ const MAX_REPLY_DELAY: Duration = Duration::from_secs(30);
 const MAX_POLL_DELAY: Duration = Duration::from_mins(1);
 /// Lifetime of a halt code, and the period in which a sender may send [`MAX_COMMANDS`].
 const CODE_LIFETIME: Duration = Duration::from_mins(1);
-/// Maximum number of commands per sender and chat within [`CODE_LIFETIME`].
 const MAX_COMMANDS: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,7 +182,6 @@ type ChatSender = (i64, i64);
 enum Response {
     Ignore,
     Reply(String),
-    /// Forwards this request to the run, whose answer becomes the reply.
     Forward(ChatRequest),
 }
 

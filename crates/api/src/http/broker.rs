@@ -40,7 +40,6 @@ impl Broker for HttpBroker {
         }
         match detail {
             // A request by id may return the short projection, which lacks the result (contract 4.1, endpoint 3).
-            // The list with the `userId` filter contains the result.
             Detail::Progress if lacks_result(&short.value) => match self.find_in_list(id).await {
                 // The trade exists, but the list does not contain it yet, so its result remains unknown.
                 Err(BrokerError::NotFound { .. }) => Ok(short),

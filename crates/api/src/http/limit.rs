@@ -10,7 +10,6 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout};
 
 /// Rate limit that allows bursts of up to one second's quota.
-///
 /// An opening request waits only for earlier ones, and delays later reads. Reads are ordered by priority, then arrival.
 #[derive(Debug)]
 pub(super) struct RateLimit {
@@ -149,7 +148,6 @@ impl RateLimit {
         let behind = self.spacing * u32::try_from(ahead).unwrap_or(u32::MAX);
         let at = (due + behind).checked_sub(self.tolerance).unwrap_or(now);
         if at > now || (ahead > 0 && !self.spacing.is_zero()) {
-            // Reads that are ahead will start soon.
             return ReadTurn::At(at.max(now + self.spacing.min(RECHECK_DELAY)));
         }
         state.any = Some(due + self.spacing);

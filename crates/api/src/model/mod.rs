@@ -17,7 +17,6 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A trade record in any of the API's projections (sets of fields). Fields outside the projection are `None`.
-///
 /// A time or price of 0 means "not known yet" (contract 2.3) and is read as `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradeRecord {

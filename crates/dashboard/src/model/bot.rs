@@ -97,7 +97,6 @@ impl BotFigures {
         self.edge_points.push(EdgePoint { trades: own, intervals });
     }
 
-    /// Returns the confidence intervals of the edge, cached until the next trade settles.
     fn intervals(&mut self) -> EdgeIntervals {
         let settled = self.running_edge.sequence().settled();
         match self.intervals {

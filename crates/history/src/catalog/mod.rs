@@ -100,7 +100,6 @@ fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
     Ok(folders)
 }
 
-/// Maximum number of attempts to read a series while writers replace its files.
 const MAX_READ_ATTEMPTS: usize = 20;
 
 impl Catalog {

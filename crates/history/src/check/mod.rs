@@ -99,7 +99,6 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> CheckedSeries {
 
 pub fn check_series(candles: &CandleSeries, revised: &[Revision], settings: &CheckSettings) -> CheckedSeries {
     let mut revisions = revised.to_vec();
-    // Sorts the latest revision of each time last.
     revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen_at));
     let (rows, all) = (candles.candles().len() as u64, Some(candles.clone()));
     let checked =

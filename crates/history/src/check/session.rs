@@ -35,7 +35,6 @@ pub struct ParseMarketHoursError {
     text: String,
 }
 
-/// How to treat hours in which the market may be open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UncertainHours {
     /// Uncertain hours count as closed, so candles are not required.

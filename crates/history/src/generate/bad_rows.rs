@@ -29,7 +29,6 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
         let time = candle.time() + Millis::new(1);
         cells(candle, time, candle.high(), candle.low(), candle.volume())
     }),
-    // Swaps this row with the next one.
     (FindingKind::Unsorted, |candle, next| format!("{}\n{}", next.map(row).unwrap_or_default(), row(candle))),
     (FindingKind::Duplicate, |candle, _| format!("{0}\n{0}", row(candle))),
     (FindingKind::Spike, |candle, _| {

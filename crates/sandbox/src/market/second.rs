@@ -49,7 +49,6 @@ impl PriceBoard {
         self.extend_to_trades(SecondPrices { time, open, high, low, close, volume })
     }
 
-    /// Extends the high and low of a second to include the prices at which trades open and close.
     fn extend_to_trades(&self, second: SecondPrices) -> SecondPrices {
         let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
         let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));

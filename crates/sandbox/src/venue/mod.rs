@@ -40,7 +40,6 @@ pub(crate) struct Venue {
 
 pub(crate) struct OpenResult {
     pub(crate) arrival: Millis,
-    /// Number of the opened trade, or the reason why the order was rejected.
     pub(crate) trade: Result<u64, Rejection>,
 }
 
@@ -165,7 +164,6 @@ impl Venue {
         on_the_way.map(|trade| trade.order.stake).sum()
     }
 
-    /// Returns the wallets. Their balance excludes payouts of settlements that are not visible yet.
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {
         self.advance_to(now);
         self.account.wallets(self.simulator.balance() - self.trades.hidden_payout(now))

@@ -11,7 +11,6 @@ use crate::chance::{DrawSubject, IdKind, RandomSource, generate_id};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
 impl Venue {
-    /// Returns a trade in short form, with its result and prices if `is_rich` (`observed: results`).
     pub(crate) fn short_trade(&mut self, id: &str, is_rich: bool, now: Millis) -> Option<ShortTrade> {
         self.advance_to(now);
         let trade = self.trades.find(id)?;
@@ -34,7 +33,6 @@ impl Venue {
         })
     }
 
-    /// Returns the full trade as the response to an order, without the fields that only lists have (contract 2.3).
     pub(crate) fn opened_trade(&mut self, number: u64, now: Millis) -> Option<FullTrade> {
         self.advance_to(now);
         let trade = self.trades.get(number)?;
@@ -53,13 +51,11 @@ impl Venue {
         })
     }
 
-    /// Returns the response to an order with a short body (contract 2.4).
     pub(crate) fn acknowledgement(&self, number: u64) -> Option<Acknowledgement> {
         let trade = self.trades.get(number)?;
         Some(Acknowledgement { trade_id: trade.id.clone(), status: "OPEN" })
     }
 
-    /// Returns the response to `open-async`. It contains no price (`observed: opening a trade`).
     pub(crate) fn async_trade(&self, number: u64) -> Option<AsyncTrade> {
         let trade = self.trades.get(number)?;
         Some(AsyncTrade {

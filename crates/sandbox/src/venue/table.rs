@@ -4,7 +4,6 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_simulator::{Order, SettledTrade};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Store of trades. Retains all trades that the API shows as open, and the last `max_ended` that it shows as ended.
 pub(super) struct TradeTable {
     trades: BTreeMap<u64, Trade>,
     by_id: HashMap<String, u64>,
@@ -110,7 +109,6 @@ impl Trade {
         }
     }
 
-    /// Returns the status: `PROCESSING` until the order arrives, then `OPEN`, `COMPLETED` or `CANCELLED`.
     pub(super) fn status(&self, now: Millis) -> &'static str {
         match self.visible_settlement(now) {
             Some(settled) if settled.outcome == Outcome::Cancelled => "CANCELLED",
@@ -120,7 +118,6 @@ impl Trade {
         }
     }
 
-    /// Returns the result: `HOLD` until the order arrives, then `PENDING`, `WON`, `LOST`, `DRAW` or `CANCELLED`.
     pub(super) fn result(&self, now: Millis) -> &'static str {
         match self.visible_settlement(now) {
             Some(settled) => settled.outcome.as_str(),

@@ -245,7 +245,6 @@ impl PriceReader {
         let Some(place) = found else { return self.drift.count_unreadable_field("Stream", "pair") };
         let pair = &mut pairs[place];
         if tick.time <= pair.newest {
-            // The price is a duplicate or out of order.
             return;
         }
         (pair.newest, pair.heard) = (tick.time, Instant::now());
