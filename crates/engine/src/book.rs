@@ -420,16 +420,14 @@ impl TradeBook {
         }
     }
 
-    /// Marks a rejected or unsent intent as in doubt again.
-    /// The intent still counts as a rejection and stays excluded from the evidence.
+    /// Marks a rejected or unsent intent as in doubt. It still counts as a rejection and is excluded from the evidence.
     fn record_reinstated(&mut self, intent: IntentId) {
         if let Some(row) = self.row_mut(intent).filter(|row| row.is_refused()) {
             (row.state, row.answered_at) = (IntentState::InDoubt, None);
         }
     }
 
-    /// Ends an intent that has no trade, and returns whether its refusal is counted.
-    /// Open trades are ignored, because the venue has already accepted them.
+    /// Returns whether the refusal is counted. Ignores open trades, because the venue has already accepted them.
     fn end_without_trade(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);

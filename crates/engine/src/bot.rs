@@ -8,7 +8,6 @@ use candlewick_sdk::{
     Settlement, Signal, Strategy,
 };
 
-/// A bot with its strategy, stake and verdict.
 /// Fields that are needed together for a signal are adjacent in memory, because not all bots fit into the L1 cache.
 #[repr(C)]
 pub(crate) struct Bot {
@@ -67,8 +66,7 @@ impl Bot {
         self.longer_candles.required_history(self.strategy.warmup(), candles)
     }
 
-    /// Passes candles to the strategy up to the first signal after [warm-up](Self::is_warm).
-    /// Returns the number of candles passed.
+    /// Passes candles up to the first signal after [warm-up](Self::is_warm). Returns the number of candles passed.
     #[inline]
     pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         let enters_again = self.is_reentry_due();
@@ -85,8 +83,7 @@ impl Bot {
         fed
     }
 
-    /// Passes candles to the strategy until it has given `max_answers` answers after [warm-up](Self::is_warm).
-    /// Returns the number of candles passed.
+    /// Passes candles up to `max_answers` answers after [warm-up](Self::is_warm). Returns the number of candles passed.
     #[inline]
     pub(crate) fn on_candles_ahead(
         &mut self,
@@ -107,7 +104,6 @@ impl Bot {
         fed
     }
 
-    /// Passes candles to the strategy and suppresses the strategy's signals.
     /// Returns the number of suppressed signals after [warm-up](Self::is_warm).
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
@@ -123,9 +119,8 @@ impl Bot {
         suppressed + self.strategy.feed_until_signal(rest, rest.len(), &mut signal).suppressed
     }
 
-    /// Passes the candles after a trade to the strategy, whose warm-up must be over.
-    /// Suppresses signals on the first `suppress` candles, then passes the settlement and the remaining candles.
-    /// Returns the number of candles up to the next signal and the number of suppressed signals.
+    /// Suppresses signals on the first `suppress` candles, then passes the settlement and the remaining candles. The
+    /// warm-up must be over. Returns the number of candles up to the next signal and the number of suppressed signals.
     #[inline]
     pub(crate) fn on_candles_after_trade(
         &mut self,

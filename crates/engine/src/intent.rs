@@ -135,7 +135,6 @@ impl Intents {
         }
     }
 
-    /// Removes an intent that did not become a trade.
     /// Returns `None` for unknown or finished intents, and for open trades, which stay until they settle.
     pub(crate) fn remove_refused(&mut self, id: IntentId) -> Option<Intent> {
         self.remove_where(|intent| intent.id == id && intent.stage != IntentStage::Open)

@@ -171,8 +171,7 @@ impl Ledger {
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Accepts the wallet difference on a resume, because the operator has seen the difference.
-    /// A shortage that arose today still counts as a loss of the day.
+    /// The operator has seen the difference. A shortage that arose today still counts as a loss of the day.
     fn accept_difference(&mut self) {
         self.day_profit -= self.shortage_of_day();
         self.day_equity += self.difference.max(Money::ZERO);

@@ -72,7 +72,6 @@ impl KnownSignals {
         true
     }
 
-    /// Returns the displayed reason for a trade on the signal.
     /// After `MAX_REASON_TEXTS` different texts, new texts get a generic reason. Texts therefore cannot exhaust memory.
     pub(crate) fn build_reason(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {

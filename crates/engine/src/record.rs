@@ -58,8 +58,7 @@ pub trait Recorder {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()>;
 }
 
-/// Number of bytes that are hashed at once. Blocks of exactly this size stay aligned and are hashed many chunks at a
-/// time. Misaligned blocks are hashed chunk by chunk, which is slower.
+/// Blocks of exactly this size stay aligned and are hashed many chunks at a time, which is faster.
 const BLOCK_BYTES: usize = 64 * 1_024;
 
 /// A blake3 hash over the canonical bytes of all entries except candles. Candles are covered by `data_hash`.

@@ -38,7 +38,6 @@ impl RefusalCount {
         }
     }
 
-    /// Records the start or the end of a suspension.
     /// A second start without an end adds the refusals so far to the recent refusals by a halt.
     pub(crate) fn track_suspension(&mut self, control: Control) {
         match control {
@@ -51,8 +50,7 @@ impl RefusalCount {
         }
     }
 
-    /// Adds the counts of a later run whose intents are renumbered. `later_last` is the last intent of that run in its
-    /// own numbering, `last` is the last intent after both runs are combined.
+    /// `later_last` is the last intent of the later run in its own numbering, `last` that of both runs combined.
     pub(crate) fn append(&mut self, later: &Self, later_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);

@@ -90,8 +90,7 @@ pub(crate) fn lowest_payout(known: Payout, bot: &BotSettings, settings: &Session
     Payout::from_parts((least * 1e4).round() as u32).map_or(known, |least| known.max(least))
 }
 
-/// Lists the settings that only skip trades, whatever their outcomes would have been.
-/// Such settings do not affect the ruin probability over a given number of trades.
+/// Lists settings that only skip trades, which does not affect the ruin probability over a given number of trades.
 pub(crate) fn describe_unsimulated(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
     let has_own = risk.min_payout_percent_by_symbol.contains_key(bot.symbol.as_str());
     let is_chosen = risk.best_payout_of.iter().any(|name| name == bot.symbol.as_str());

@@ -223,7 +223,6 @@ impl EngineError {
     }
 }
 
-/// Returns whether a value is the default and can be omitted when serializing.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

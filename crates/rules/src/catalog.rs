@@ -117,8 +117,7 @@ const FIELDS: [(&str, Field); 7] = [
     ("typical", Field::Typical),
 ];
 
-/// Names and definitions of candle patterns, after Nison, *Japanese Candlestick Charting Techniques*, 1991.
-/// The numeric bounds are Candlewick's own.
+/// After Nison, *Japanese Candlestick Charting Techniques*, 1991. The numeric bounds are Candlewick's own.
 const PATTERNS: [(&str, &str); 16] = [
     ("bullish", "close > open"),
     ("bearish", "close < open"),

@@ -19,7 +19,6 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Creates columns filled with their initial values. Each batch overwrites prices and computed values.
     pub(crate) fn new(values: &InlineSlots) -> Self {
         let columns = values.used_values().iter().map(|value| [*value; MAX_BATCH]);
         Self { all: columns.collect(), prices: values.prices(), count: 0 }

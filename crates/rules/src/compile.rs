@@ -47,7 +47,6 @@ pub(crate) struct Compiler<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'t> {
     pub(crate) tree: &'t Tree,
-    /// Index in the graph's list of candle intervals, where 0 is the bot's own interval.
     pub(crate) interval_index: usize,
 }
 

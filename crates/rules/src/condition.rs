@@ -162,8 +162,7 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// Applies [`first_true`](Self::first_true) to a batch of candles. Returns a mask for each condition, with a 1 bit
-    /// for each candle on which it is the first true condition. `reached` is scratch space.
+    /// Returns a mask per condition: 1 bits for candles on which it is the first true one. `reached` is scratch space.
     pub(crate) fn first_true_batch<'r>(
         &self,
         columns: &Columns,
@@ -200,7 +199,6 @@ impl Decision {
         &reached[self.tests.len()..self.tests.len() + self.starts.len()]
     }
 
-    /// Returns the length of the scratch space for [`first_true_batch`](Self::first_true_batch).
     pub(crate) const fn scratch_len(&self) -> usize {
         self.tests.len() + self.starts.len() + 1
     }

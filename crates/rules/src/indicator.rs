@@ -139,8 +139,7 @@ impl Indicator {
         by_source!(self, one => write_lines(lines, one.update_lines(of)), _other => {});
     }
 
-    /// Updates an indicator of candles and writes its lines, or NaN before warm-up. Not inlined: otherwise the loop
-    /// over steps would compute the candle's values for every step.
+    /// Not inlined: otherwise the loop over steps would compute the candle's values for every step.
     #[inline(never)]
     pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
         by_source!(self, _other => {}, one => write_lines(lines, one.update_lines(candle)));

@@ -59,7 +59,6 @@ struct LongerFrame {
 pub(crate) type Slot = usize;
 
 impl Program {
-    /// Builds a program that computes the `wanted` values. Also returns the slots of these values.
     pub(crate) fn build(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Slot>) {
         let needed = mark_needed(graph, wanted);
         let mut places = vec![0; graph.len()];

@@ -72,7 +72,6 @@ impl Operator {
         Self::SIGNS.into_iter().find(|(_, own)| *own == sign).map(|(operator, _)| operator)
     }
 
-    /// Returns the precedence. An operator with a higher precedence binds tighter.
     pub(crate) const fn precedence(self) -> u8 {
         match self {
             Self::Or => 1,

@@ -187,8 +187,7 @@ pub struct Price {
     pub value: f64,
 }
 
-/// Maximum relative difference between two prices that count as equal.
-/// The tolerance is far above rounding errors (about 1e-15) and far below the tick size of any market.
+/// Relative tolerance, far above rounding errors (about 1e-15) and far below the tick size of any market.
 const PRICE_TOLERANCE: f64 = 1e-12;
 
 /// Compares two prices, ignoring rounding errors. All trades are settled with this function.

@@ -191,8 +191,7 @@ impl Reason {
         }
     }
 
-    /// Replaces the text and the numbers. If both templates were created together, keeps the shared pointer, because
-    /// updating its reference count would be slow.
+    /// Keeps the shared pointer if both templates were created together, because updating its reference count is slow.
     #[inline]
     pub(crate) fn set_from_template(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.wording {

@@ -60,8 +60,7 @@ impl RecordedLatency {
     }
 }
 
-/// Hashes a seed and a number into 64 bits. Adjacent numbers give unrelated results.
-/// Uses the `SplitMix64` finalizer: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+/// Applies the `SplitMix64` finalizer (Steele, Lea and Flood 2014). Adjacent numbers give unrelated results.
 const fn mix(seed: u64, number: u64) -> u64 {
     let mut bits = seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -74,8 +74,7 @@ fn exit_price_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment 
     }
 }
 
-/// Returns the whole second whose price applies at `time`, for a venue that has one price per second.
-/// At the last millisecond of a second, the price of the next whole second already applies.
+/// With one price per second, the last millisecond of a second already has the price of the next second.
 fn pricing_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }

@@ -33,8 +33,7 @@ pub fn profit_of(outcome: Outcome, stake: Money, payout: Payout) -> Money {
 pub(crate) enum OrderOutcome {
     Refused(Refusal),
     Settles(Opening, SettledTrade),
-    /// The trade never settles, because the data ends first.
-    /// Either the entry is at or after the end of the data, or the exit is after the end.
+    /// The trade never settles: its entry is at or after the end of the data, or its exit is after the end.
     StaysOpen(Opening),
 }
 

@@ -199,8 +199,7 @@ impl OutcomeKind {
     }
 }
 
-/// Returns the delays from a decision to the open time and to the close time, if they are the same for all orders.
-/// `None` unless the expiry has a fixed duration and all candles close at the same millisecond of a second.
+/// Returns `None` unless the expiry has a fixed duration and all candles close at the same millisecond of a second.
 fn delays(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => {}

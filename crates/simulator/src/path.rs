@@ -202,9 +202,8 @@ impl Tick {
         Some(Self { size, steps_per_one })
     }
 
-    /// Rounds a price to the nearest multiple of the tick size. Halves are rounded up.
-    /// If 1.0 is a whole number of ticks, the result equals the price parsed from decimal text: 123,457 ticks of
-    /// 0.00001 are exactly 1.23457. A rounded price can therefore equal a close exactly, which makes a draw.
+    /// Rounds to the nearest tick, and halves up. If 1.0 is a whole number of ticks, the result equals the price parsed
+    /// from decimal text (123,457 ticks of 0.00001 are exactly 1.23457), so it can equal a close, which makes a draw.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {

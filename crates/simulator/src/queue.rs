@@ -4,7 +4,6 @@
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;
 
-/// Initial capacity in events. The queue grows only if more events are pending.
 const INITIAL_CAPACITY: usize = 256;
 
 /// Queue of items, sorted by due time and then by order number.

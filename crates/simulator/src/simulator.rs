@@ -257,8 +257,7 @@ impl VenueState {
         self.answers.push(answer.at, answer.number, || PendingAnswer { answer, stake });
     }
 
-    /// Returns whether the wallet will cover a stake when an order arrives at `at`.
-    /// Considers settlements known by that time and the stakes of earlier accepted orders.
+    /// Considers settlements known by `at` and the stakes of earlier accepted orders.
     fn covers(&self, stake: Money, at: Millis) -> bool {
         let free = self.wallet.free_balance();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();

@@ -5,10 +5,8 @@ use crate::{StatisticsError, WinRate};
 use std::f64::consts::TAU;
 
 /// Returns the binomial probability `P(X = k)` of `k` wins in `n` trades, for `0 <= k <= n` and `0 < p < 1`.
-///
 /// The relative error is below 1e-11 for up to 10^9 trades and for results down to 1e-300. The logarithm is
 /// a sum of Stirling errors and deviances, because log-factorials would lose ten digits at ten million trades.
-///
 /// Source: C. Loader, *Fast and Accurate Computation of Binomial Probabilities* (2000).
 pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
     let (wins, losses, trades) = (k as f64, (n - k) as f64, n as f64);

@@ -92,7 +92,6 @@ pub fn gate_worth(
 /// Step of a replay: index of the trade, and `true` if its result becomes known, `false` if it is decided.
 type ReplayStep = (usize, bool);
 
-/// Returns decisions and results in chronological order.
 /// At equal times, results precede decisions, but the result of a trade never precedes its own decision.
 fn order_steps(trades: &[GatedTrade]) -> Vec<ReplayStep> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());

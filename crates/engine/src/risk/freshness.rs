@@ -61,7 +61,6 @@ impl Rule {
     }
 }
 
-/// Formats the age and the limit, such as `12.4 s old, 5 s allowed`.
 /// The limit is omitted if the age is within it. The signal is then late because of its own expiry time.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -113,7 +113,6 @@ macro_rules! chain {
             }
         }
 
-        /// Returns the first rule that refuses the proposal.
         /// The function is inlined, because a call costs as much as the rules if a signal is refused early.
         #[allow(clippy::inline_always, reason = "otherwise the compiler does not inline it")]
         #[inline(always)]

@@ -82,8 +82,7 @@ impl VenueRefusals {
         self.entries.is_empty()
     }
 
-    /// Records that the venue refused an order at `at`. `decided` is the decision time of the order.
-    /// The pause only grows if the decision came after the previous refusal.
+    /// The pause only grows if the order was decided after the previous refusal.
     pub(crate) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.applies_to_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {
@@ -138,7 +137,6 @@ impl RefusalEntry {
     }
 }
 
-/// Returns the length of the pause after a number of consecutive refusals.
 /// The first pause lasts `first`. Each further refusal doubles the pause, up to an hour.
 fn pause_length(refusals: u32, first: Millis) -> Millis {
     let doublings = refusals.saturating_sub(1).min(32);

@@ -62,8 +62,7 @@ impl Session {
         }
     }
 
-    /// Excludes an intent from the evidence for the bot's verdict and stake rule.
-    /// The exclusion is final: if the trade appears later, its outcome may already be known.
+    /// Excludes an intent from the evidence for good: if the trade appears later, its outcome may already be known.
     fn exclude(&mut self, intent: &Intent) {
         if let Some(verdict) = self.verdict_mut(intent.bot) {
             verdict.on_excluded(intent.id);
@@ -142,8 +141,7 @@ impl Session {
         self.on_opened(opened, at);
     }
 
-    /// Reserves the stake again and counts the trade if a rejected order turns out to be a trade.
-    /// The trade stays excluded from the evidence.
+    /// Counts a rejected order that turns out to be a trade. The trade stays excluded from the evidence.
     pub(super) fn on_reinstated(&mut self, terms: &OrderTerms) {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());

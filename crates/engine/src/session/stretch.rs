@@ -135,7 +135,6 @@ impl BotCandleReader {
         answer.map_or_else(|| self.next_close(series), |answer| answer.candle_time + self.length)
     }
 
-    /// Returns the close time of the first candle that closes at or after `from`.
     /// An exponential search from the current position stays in a CPU cache. A binary search over all candles does not.
     fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {
         let closes_before = |candle: &Candle| candle.time() + self.length < from;

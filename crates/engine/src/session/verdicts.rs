@@ -122,8 +122,7 @@ impl Session {
     }
 }
 
-/// Returns all settings that determine a bot's trades and verdict.
-/// The name and the stake are excluded, because a verdict judges returns per unit of stake.
+/// Excludes the name and the stake, because a verdict judges returns per unit of stake.
 fn bot_identity(header: &Header, settings: &Value, index: usize) -> Value {
     let mut identity = settings.as_object().cloned().unwrap_or_default();
     identity.retain(|key, _| !["name", "stake"].contains(&key.as_str()));

@@ -9,9 +9,8 @@ use ta::indicators::SimpleMovingAverage;
 /// Weight below which the first value no longer matters.
 const NEGLIGIBLE_WEIGHT: f64 = 1e-9;
 
-/// Exponential smoothing of one or more number series with the same start.
-/// The first result is the simple mean of the first `period` values. The arithmetic matches the `ta` crate. Its
-/// exponential average is not used, because its field layout is slower (docs/performance.md).
+/// The first result is the simple mean of the first `period` values. The arithmetic matches the `ta` crate, whose
+/// exponential average has a slower field layout (docs/performance.md).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// Current means, or sums of the values during warm-up.

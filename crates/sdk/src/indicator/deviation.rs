@@ -7,9 +7,8 @@ const WINDOWS_PER_REFRESH: usize = 32;
 /// Fraction of the peak sum of squares below which a sum of squares is mostly rounding errors.
 const MIN_FRACTION_OF_PEAK: f64 = 1e-6;
 
-/// Running mean and population standard deviation of the last `period` values.
-/// The deviation of the `ta` crate is not used, because after a price jump or a million candles, its rounding errors
-/// exceed 1e-9 of the price.
+/// Mean and population standard deviation of the last `period` values. In the `ta` crate, rounding errors exceed 1e-9
+/// of the price after a price jump or a million candles.
 #[derive(Clone, Debug)]
 pub(super) struct Deviation {
     window: Box<[f64]>,
@@ -62,7 +61,6 @@ impl Deviation {
         }
     }
 
-    /// Recomputes the mean and the sum of squares from all values in the window.
     /// The first slot is subtracted from each value, so that equal values have a deviation of exactly 0.
     fn refresh(&mut self) {
         let (period, origin) = (self.window.len(), self.window[0]);

@@ -9,8 +9,7 @@ pub(super) struct Extremes {
     pub(super) lowest: f64,
 }
 
-/// Highest high and lowest low of the last candles, in amortized constant time per candle.
-/// While prices fall steadily, the `ta` crate would scan the whole window on every candle.
+/// Amortized constant time per candle. While prices fall steadily, the `ta` crate scans the whole window every time.
 pub(super) type RecentExtremes = Window<Extremes>;
 
 impl Extremes {

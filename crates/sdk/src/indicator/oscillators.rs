@@ -62,7 +62,6 @@ impl Rsi {
     }
 }
 
-/// Returns the RSI of a market whose price has never changed.
 /// A separate function, so that the check compiles to a jump: a conditional select would delay all other values.
 #[cold]
 fn rsi_without_movement() -> f64 {

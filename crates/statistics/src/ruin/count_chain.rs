@@ -5,7 +5,6 @@ use super::{Ruin, RuinQuestion};
 /// Maximum total probability of the rare paths dropped on each side. Dropped paths count as not ruined.
 const MAX_DROPPED_MASS: f64 = 1e-15;
 
-/// Computes ruin for a flat stake.
 /// After `n` trades with `j` losses, the balance is `B + (n - j) w - j s`.
 pub(super) fn flat_stake_ruin(question: &RuinQuestion, stake: u64) -> Ruin {
     let (balance, profit) = (i128::from(question.balance), i128::from(question.profit(stake)));
@@ -19,10 +18,7 @@ pub(super) fn flat_stake_ruin(question: &RuinQuestion, stake: u64) -> Ruin {
     })
 }
 
-/// Computes ruin for a stake that is a fraction `f` of the balance.
-///
-/// The balance is `B (1 + f b)^(n - j) (1 - f)^j`. Ruin means a balance below `minimum / f`.
-///
+/// The balance is `B (1 + f b)^(n - j) (1 - f)^j` at fraction `f`. Ruin means a balance below `minimum / f`.
 /// A stake that is rounded down is a fraction between `f - step / (minimum / f)` and `f`. Ruin is least likely if
 /// losses cost the smaller fraction and wins earn the larger one, and most likely in the opposite case. The result is
 /// computed for `f` itself and lies in between. Its error is the distance to the farther of these two bounds.

@@ -33,8 +33,7 @@ pub struct RuinQuestion {
     pub horizon_trades: u32,
 }
 
-/// Multiplies an amount by a factor and rounds down, with a tolerance for floating-point errors.
-/// A product just below an integer counts as that integer, as in the engine: 100 times 2.3 is 230, although
+/// Rounds a product down, or up if it is just below an integer, as in the engine: 100 times 2.3 is 230, although
 /// `100.0 * 2.3` is 229.99999999999997.
 pub(crate) fn scale_rounding_down(amount: u64, factor: f64) -> u64 {
     let inexact = amount as f64 * factor;

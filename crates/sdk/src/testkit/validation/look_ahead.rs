@@ -10,7 +10,6 @@ use serde_json::Value;
 const CUT_COUNT: usize = 7;
 const FUTURE_CANDLES: usize = 80;
 
-/// Checks that decisions do not depend on later candles.
 /// Feeds the market's candles up to a cut, and then altered candles. Also places decoys in memory after each candle,
 /// to detect a strategy that reads memory beyond the candle passed to it.
 pub(super) fn check_look_ahead(bench: &Bench<'_>) -> CheckResult {

@@ -65,7 +65,6 @@ impl Surrogate {
         }
     }
 
-    /// Returns whether the win rate collapses on the surrogate.
     /// A moderate decrease is allowed, because even an honest edge shrinks on very different candles.
     pub(super) fn is_collapse(self, here: &Hits, there: &Hits) -> bool {
         // Minimum win rate of the original, and maximum share of its excess over 50 % that remains after a collapse.

@@ -60,8 +60,7 @@ fn shift_answers(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
     answers.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect()
 }
 
-/// Multiplies the prices of each candle by a factor close to 1.
-/// Otherwise, sums of exactly equal prices could depend on the order of rounding.
+/// Without dither, sums of exactly equal prices could depend on the order of rounding.
 fn dither_prices(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Rng::new(3);
     candles.iter().map(|candle| rescale(candle, candle.time(), 1.0 + 1e-7 * chance.signed_unit())).collect()
@@ -71,7 +70,6 @@ const RESTART_COUNT: usize = 8;
 const COMPARED_CANDLES: usize = 150;
 const GAP_CANDLES: [i64; 3] = [1, 61, 3_000];
 
-/// Checks that a restart, as in a live run, does not change decisions.
 /// A new instance, built after the old instance was dropped, is fed the last `warmup()` candles and then the rest.
 /// Restarts are checked on the market itself, and on candles with gaps.
 pub(super) fn check_restart(bench: &Bench<'_>) -> CheckResult {
