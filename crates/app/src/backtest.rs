@@ -175,7 +175,7 @@ impl LatencyOptions {
 
 impl PreparedBacktest {
     /// Calls `act` with a [`SensitivityAnalysis`] of this backtest. Default of `threads`: one per core.
-    pub fn with_sensitivity_analysis<T>(
+    pub fn with_sensitivity<T>(
         &self,
         registry: &Registry,
         threads: Option<NonZeroUsize>,

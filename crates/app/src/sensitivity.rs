@@ -48,9 +48,8 @@ impl SensitivityTerms {
     ) -> Result<PreparedSensitivity<'a>> {
         // Each run builds its own strategies.
         let (basis, _) = RowPlanBasis::prepare(self.candles, loaded, registry, progress)?;
-        let runs = basis
-            .prepared
-            .with_sensitivity_analysis(registry, self.threads, |repeat| Ok(repeat.run_count()))?;
+        let runs =
+            basis.prepared.with_sensitivity(registry, self.threads, |repeat| Ok(repeat.run_count()))?;
         let identity = basis.identity(json!({ "runs": runs }))?;
         Ok(PreparedSensitivity { basis, threads: self.threads, runs, identity })
     }
@@ -63,7 +62,7 @@ impl PreparedSensitivity<'_> {
 
     pub fn run(&self, runs: Range<u64>, watcher: &SensitivityWatcher<'_>) -> Result<Vec<SensitivityRow>> {
         let RowPlanBasis { prepared, registry, .. } = &self.basis;
-        prepared.with_sensitivity_analysis(registry, self.threads, |repeat| repeat.run(runs, watcher))
+        prepared.with_sensitivity(registry, self.threads, |repeat| repeat.run(runs, watcher))
     }
 
     pub fn plan(&self, shards: u64) -> Result<SensitivityPlan> {

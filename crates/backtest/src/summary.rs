@@ -109,8 +109,8 @@ impl BookTotals {
             break_even,
             break_even_by_money,
             p_value,
-            max_drawdown: totals.drawdowns().largest_by_amount(),
-            max_drawdown_by_percent: totals.drawdowns().largest_by_percent(),
+            max_drawdown: totals.drawdowns().max_by_amount(),
+            max_drawdown_by_percent: totals.drawdowns().max_by_percent(),
             longest_winning_streak: u64::from(streaks.won),
             longest_losing_streak: u64::from(streaks.lost),
         };

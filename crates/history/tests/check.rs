@@ -161,7 +161,7 @@ fn repair_removes_certain_errors_and_requested_kinds() {
         (0..40).filter(|minute| keep(*minute)).map(|minute| MONDAY + minute * MINUTE).collect()
     };
     let fixed = checked.fix(&[]);
-    assert_eq!((fixed.removed, fixed.replaced, fixed.had_unsorted_rows), (3, 0, true));
+    assert_eq!((fixed.removed, fixed.replaced, fixed.was_unsorted), (3, 0, true));
     let candles = fixed.candles.clone().unwrap();
     let found: Vec<i64> = candles.candles().iter().map(|candle| candle.time().get()).collect();
     assert_eq!(found, times(&|minute| minute != 3 && minute != 5));

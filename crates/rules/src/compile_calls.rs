@@ -2,7 +2,7 @@
 
 use crate::catalog::{Argument, Function};
 use crate::compile::{Compiler, Scope, Value};
-use crate::graph::{BinaryOp, Field, Id, Op, TimeComponent};
+use crate::graph::{BinaryOp, Field, Id, Op, TimePart};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId, Tree};
 use crate::{RuleError, catalog};
@@ -61,9 +61,9 @@ impl Compiler<'_> {
                 let among = self.period_or_default(at, arguments.get(1), 1)?;
                 number(self.add_count(of, among, at.interval_index))
             }
-            "hour" => number(self.add_time(at, TimeComponent::Hour, "hour", arguments)?),
-            "minute" => number(self.add_time(at, TimeComponent::Minute, "minute", arguments)?),
-            "weekday" => number(self.add_time(at, TimeComponent::Weekday, "weekday", arguments)?),
+            "hour" => number(self.add_time(at, TimePart::Hour, "hour", arguments)?),
+            "minute" => number(self.add_time(at, TimePart::Minute, "minute", arguments)?),
+            "weekday" => number(self.add_time(at, TimePart::Weekday, "weekday", arguments)?),
             "between" => self.between(at, arguments, place),
             _ => number(self.compile_indicator(at, function, arguments, place)?.0),
         }
@@ -77,8 +77,8 @@ impl Compiler<'_> {
         }
         if self.is_explaining {
             let zone = parts.get(2..).unwrap_or_default();
-            let hour = self.add_time(at, TimeComponent::Hour, "hour", zone)?;
-            let minute = self.add_time(at, TimeComponent::Minute, "minute", zone)?;
+            let hour = self.add_time(at, TimePart::Hour, "hour", zone)?;
+            let minute = self.add_time(at, TimePart::Minute, "minute", zone)?;
             self.record_numbers_read(&[hour, minute]);
         }
         let times = format!("\"{}\", \"{}\"", format_time(from), format_time(to));
@@ -236,7 +236,7 @@ impl Compiler<'_> {
     fn add_time(
         &mut self,
         at: Scope<'_>,
-        part: TimeComponent,
+        part: TimePart,
         name: &str,
         zone: &[PartId],
     ) -> Result<Id, RuleError> {

@@ -31,8 +31,8 @@ pub(crate) struct Node {
 pub(crate) enum Op {
     Constant(f64),
     Field(Field),
-    Clock(TimeComponent),
-    LocalClock(TimeComponent, LocalClock),
+    Clock(TimePart),
+    LocalClock(TimePart, LocalClock),
     /// Whether the candle closes between two times of day, given in ms since midnight UTC.
     Between(i64, i64),
     InHours(Box<TradingWindow>),
@@ -83,7 +83,7 @@ pub(crate) enum Field {
 
 /// Component of a candle's close time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimeComponent {
+pub(crate) enum TimePart {
     Hour,
     Minute,
     /// 1 (Monday) to 7 (Sunday).

@@ -1,7 +1,7 @@
 //! Steps of a program. Each step computes one value from other values and from its own state.
 
 use crate::columns::Columns;
-use crate::graph::{BinaryOp, Field, Op, TimeComponent};
+use crate::graph::{BinaryOp, Field, Op, TimePart};
 use crate::indicator::{Indicator, NumberIndicator, write_lines};
 use crate::instruction::crosses;
 use crate::program::{InlineSlots, Slot, Slots};
@@ -23,8 +23,8 @@ pub(crate) struct Step {
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Field(Field),
-    Clock(TimeComponent),
-    LocalClock(TimeComponent, LocalClock),
+    Clock(TimePart),
+    LocalClock(TimePart, LocalClock),
     Between(i64, i64),
     InHours(Box<TradingWindow>),
     Negate(Slot),
@@ -245,7 +245,7 @@ impl Field {
     }
 }
 
-impl TimeComponent {
+impl TimePart {
     #[inline(never)]
     pub(crate) fn read(self, shown: Millis) -> f64 {
         let time = shown.get();
@@ -349,13 +349,13 @@ impl CachedDay {
     }
 
     #[inline]
-    fn read_clock(&mut self, clock: TimeComponent, candle: &Candle, interval: Interval) -> f64 {
+    fn read_clock(&mut self, clock: TimePart, candle: &Candle, interval: Interval) -> f64 {
         let time = self.time_of_day(candle, interval);
         let part = match clock {
-            TimeComponent::Hour => time / Millis::HOUR.get(),
-            TimeComponent::Minute => time % Millis::HOUR.get() / Millis::MINUTE.get(),
+            TimePart::Hour => time / Millis::HOUR.get(),
+            TimePart::Minute => time % Millis::HOUR.get() / Millis::MINUTE.get(),
             // 1970 began on a Thursday.
-            TimeComponent::Weekday => (self.start.div_euclid(Millis::DAY.get()) + 3).rem_euclid(7) + 1,
+            TimePart::Weekday => (self.start.div_euclid(Millis::DAY.get()) + 3).rem_euclid(7) + 1,
         };
         part as f64
     }

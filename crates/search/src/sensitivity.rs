@@ -87,8 +87,6 @@ struct VenueCase {
 }
 
 impl Sensitivity {
-    pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS_PERCENT.len()) as u64 + 5;
-
     pub fn from_analysis(repeat: &SensitivityAnalysis<'_>) -> Result<Self, SearchError> {
         Ok(Self::from_rows(repeat.run(0..repeat.run_count(), &|| true)?))
     }
@@ -285,8 +283,8 @@ mod tests {
         }
         let runs = [latency_cases(&own), payout_cases(&own), path_cases(&own), stress_cases(&own)]
             .map(|cases| cases.len() as u64);
-        // The run's own latency is not one of the default latencies.
-        assert_eq!(runs.iter().sum::<u64>(), Sensitivity::RUNS + 1);
+        // The run's own latency is not one of the default latencies, and five cases have neither latency nor payout.
+        assert_eq!(runs.iter().sum::<u64>(), (LATENCIES_S.len() + 1 + PAYOUTS_PERCENT.len() + 5) as u64);
         let values: Vec<f64> = latency_cases(&own).iter().filter_map(|case| case.value).collect();
         assert_eq!(values, [0.0, 700.0, 1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0]);
     }

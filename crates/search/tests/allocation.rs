@@ -7,7 +7,7 @@ mod fixtures;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{CandleSeries, Interval, Millis, Money, Registry, Series};
 use candlewick_search::sweep::{
-    BacktestRunner, Candidate, DeclarationUse, Outcome, Setting, SharedRunner, Space, TrialRunner,
+    Candidate, DeclarationUse, Outcome, Replayer, Setting, SharedRunner, Space, TrialRunner,
 };
 use fixtures::markets;
 use serde_json::json;
@@ -68,13 +68,8 @@ fn trial_memory_is_independent_of_the_number_of_candles() {
             (settings.session.risk.allow_opposite, settings.session.risk.allow_duplicate) = (true, true);
         }
         for black_box in [DeclarationUse::Ignored, DeclarationUse::Trusted] {
-            let replay = BacktestRunner {
-                settings: &settings,
-                entry,
-                space: &space,
-                candles: &candles,
-                markets: &markets,
-            };
+            let replay =
+                Replayer { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
             let shared = SharedRunner::new(replay, black_box);
             let measure = |until: Millis| {
                 let before = ASKED.get();

@@ -12,7 +12,7 @@ use candlewick_sdk::{
 };
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    BacktestRunner, Candidate, DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Outcome, Search,
+    Candidate, DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Outcome, Replayer, Search,
     SearchSettings, SharedRunner, Space, Sweep, SweepSettings, TrialRow, TrialRunner, TrialTrade,
 };
 use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
@@ -108,7 +108,7 @@ impl<'a> Fixture<'a> {
 
     fn shared(&self, black_box: DeclarationUse) -> SharedRunner<'_> {
         let Self { settings, entry, space, candles, markets, .. } = self;
-        SharedRunner::new(BacktestRunner { settings, entry, space, candles, markets }, black_box)
+        SharedRunner::new(Replayer { settings, entry, space, candles, markets }, black_box)
     }
 
     fn sweep(&self, runner: &dyn TrialRunner, trials: u64, seed: u64) -> Result<Vec<TrialRow>, SearchError> {

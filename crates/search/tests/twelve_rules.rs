@@ -10,7 +10,7 @@ use candlewick_backtest::{BacktestSettings, NullRecorder};
 use candlewick_engine::IntentState;
 use candlewick_sdk::{CandleSeries, Direction, Expiry, Millis, Money, Outcome, StrategyEntry};
 use candlewick_search::sweep::{
-    BacktestRunner, DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Search, SearchSettings,
+    DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Replayer, Search, SearchSettings,
     SharedRunner, Space, Sweep, SweepSettings,
 };
 use five_strategies::pairs;
@@ -57,7 +57,7 @@ fn swept(
     let settings = settings(&entry.name, params);
     let space = Space::new(entry, &settings.session.bots[0], axes, &[]).unwrap();
     let (markets, candles) = (markets(candles), std::slice::from_ref(candles));
-    let replay = BacktestRunner { settings: &settings, entry, space: &space, candles, markets: &markets };
+    let replay = Replayer { settings: &settings, entry, space: &space, candles, markets: &markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1, batch: DEFAULT_BATCH };
     let sweep = SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };

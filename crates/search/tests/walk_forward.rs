@@ -12,7 +12,7 @@ use candlewick_sdk::{
     parameters,
 };
 use candlewick_search::sweep::{
-    BacktestRunner, DEFAULT_BATCH, Figures, Halving, Objective, Search, SearchSettings, Space, SweepSettings,
+    DEFAULT_BATCH, Figures, Halving, Objective, Replayer, Search, SearchSettings, Space, SweepSettings,
     TrialJournal,
 };
 use candlewick_search::walk_forward::{
@@ -107,7 +107,7 @@ impl Walk {
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
         let markets = markets(&self.candles[0]);
         let (settings, space, candles) = (&settings, &space, &self.candles);
-        let whole = BacktestRunner { settings, entry, space, candles, markets: &markets };
+        let whole = Replayer { settings, entry, space, candles, markets: &markets };
         let course = WalkForwardData { replay: whole, balance: BALANCE };
         let search = SearchSettings { search: self.search, trials: 6, seed: 3, batch: DEFAULT_BATCH };
         let sweep =

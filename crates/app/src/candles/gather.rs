@@ -165,7 +165,7 @@ pub const COARSE_NOTICE: &str =
 
 const ALLOW_COARSE: &str =
     "--allow-coarse fills in assumed prices inside candles, but the results then prove nothing";
-pub const ALLOW_COARSE_IN_SANDBOX: &str =
+pub const ALLOW_COARSE_HINT: &str =
     "sandbox.allow_coarse = true fills in assumed prices inside candles, but the results then prove nothing";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

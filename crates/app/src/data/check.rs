@@ -65,7 +65,7 @@ impl RepairOptions {
         let mut repaired = RepairedCopy {
             removed: fixed.removed,
             replaced: fixed.replaced,
-            sorted: fixed.had_unsorted_rows,
+            sorted: fixed.was_unsorted,
             file: None,
             version: None,
             left: checked.findings.clone(),

@@ -43,13 +43,10 @@ impl<'a> SweepRun<'a> {
     }
 
     /// Records the planned sets before the first of them runs, so that a killed sweep is counted too.
-    pub fn record_planned_sets(&self, sets: u64) {
+    pub fn record_planned(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
-            let _ = ledger.record_planned_sets(
-                &self.prepared.entry.name,
-                sets,
-                &self.build_look(LookEnd::Stopped),
-            );
+            let _ =
+                ledger.record_planned(&self.prepared.entry.name, sets, &self.build_look(LookEnd::Stopped));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::error::{AppError, Result};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{BacktestRunner, Record, Shard, SweepEnd, SweepProgress};
+use candlewick_search::sweep::{Record, Replayer, Shard, SweepEnd, SweepProgress};
 use candlewick_search::variants::LookKind;
 use candlewick_search::walk_forward::{
     WalkForward, WalkForwardData, Window, WindowEnd, WindowResult, WindowScheme, WindowSettings,
@@ -83,8 +83,7 @@ impl<'a> WalkRun<'a> {
         (folder, hold_out_use): (&Path, HoldOutUse),
     ) -> Result<Self> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
-        let whole =
-            BacktestRunner { settings, entry, space, candles: &candles.series, markets: &candles.markets };
+        let whole = Replayer { settings, entry, space, candles: &candles.series, markets: &candles.markets };
         let course = WalkForwardData { replay: whole, balance: loaded.initial_balance()? };
         let layout = layout_terms.divide(&course.span(), course.alignment(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
@@ -126,7 +125,7 @@ impl<'a> WalkRun<'a> {
     }
 
     pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd> {
-        self.record_planned_sets()?;
+        self.record_planned()?;
         let windows = std::mem::take(&mut self.windows);
         let opens = usize::from(matches!(self.hold_out_use, HoldOutUse::Opened(_)));
         let count = windows.len() + opens;
@@ -158,7 +157,7 @@ impl<'a> WalkRun<'a> {
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
     }
 
-    pub(super) fn record_planned_sets(&self) -> Result<()> {
+    pub(super) fn record_planned(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let search = &self.prepared.sweep.search;
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
@@ -166,7 +165,7 @@ impl<'a> WalkRun<'a> {
         let windows = if search.search.is_adaptive() { self.windows.len() as u64 } else { 1 };
         let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
         let look = self.prepared.look(self.terms, kind, &self.run, walked);
-        let _ = ledger.record_planned_sets(&self.prepared.entry.name, sets * windows + 1, &look);
+        let _ = ledger.record_planned(&self.prepared.entry.name, sets * windows + 1, &look);
         Ok(())
     }
 
@@ -341,7 +340,7 @@ impl WalkRun<'_> {
     ) -> Result<WalkShard> {
         let (place, shard) = self.locate_shard(plan, number)?;
         // The shards are recorded as a walk-forward run until they are merged.
-        self.record_planned_sets()?;
+        self.record_planned()?;
         let window = &self.windows[place];
         let identity = window_identity(&self.identity, window);
         plan.download_shard(&self.folder, number)?;

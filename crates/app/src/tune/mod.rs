@@ -18,7 +18,7 @@ use candlewick_history::{CheckSettings, ImportSettings, Remedy};
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::testkit::{Market, Subject};
 use candlewick_sdk::{Millis, Registry, Series};
-use candlewick_search::sweep::{BacktestRunner, Search};
+use candlewick_search::sweep::{Replayer, Search};
 use candlewick_search::walk_forward::WalkForwardData;
 use serde::Serialize;
 use serde_json::json;
@@ -149,8 +149,7 @@ fn layout_for(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> R
         return Ok(usual);
     }
     let PreparedSearch { loaded, entry, settings, space, candles, .. } = prepared;
-    let whole =
-        BacktestRunner { settings, entry, space, candles: &candles.series, markets: &candles.markets };
+    let whole = Replayer { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let course = WalkForwardData { replay: whole, balance: loaded.initial_balance()? };
     let step = course.alignment();
     let divided = usual.divide(&course.span(), step, course.purge())?;

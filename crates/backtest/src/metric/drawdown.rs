@@ -83,11 +83,11 @@ impl DrawdownTracker {
         self.balance
     }
 
-    pub fn largest_by_amount(&self) -> Drawdown {
+    pub fn max_by_amount(&self) -> Drawdown {
         self.by_amount.to_drawdown()
     }
 
-    pub fn largest_by_percent(&self) -> Drawdown {
+    pub fn max_by_percent(&self) -> Drawdown {
         self.by_percent.to_drawdown()
     }
 }
@@ -144,11 +144,7 @@ mod tests {
 
     fn check(profits: &[i64], amount: i64, percent: f64, times: (Seconds, Seconds, Seconds)) {
         let (fold, expected) = (fold(profits), drawdown(amount, percent, times));
-        assert_eq!(
-            (fold.largest_by_amount(), fold.largest_by_percent()),
-            (expected, expected),
-            "{profits:?}"
-        );
+        assert_eq!((fold.max_by_amount(), fold.max_by_percent()), (expected, expected), "{profits:?}");
     }
 
     #[test]
@@ -170,16 +166,16 @@ mod tests {
     fn deepest_drawdown_in_percent_may_differ_from_the_deepest_by_amount() {
         // The balance falls from 1,000 to 500, and later from 2,000 to 1,400.
         let fold = fold(&[-500, 1_500, -600]);
-        assert_eq!(fold.largest_by_amount(), drawdown(600, 30.0, (Some(2), Some(3), None)));
-        assert_eq!(fold.largest_by_percent(), drawdown(500, 50.0, (None, Some(1), Some(2))));
+        assert_eq!(fold.max_by_amount(), drawdown(600, 30.0, (Some(2), Some(3), None)));
+        assert_eq!(fold.max_by_percent(), drawdown(500, 50.0, (None, Some(1), Some(2))));
     }
 
     #[test]
     fn drawdown_from_zero_has_no_percentage() {
         let mut fold = DrawdownTracker::new(Money::ZERO);
         fold.add_profit(Some(at(1)), Money::from_minor(-100));
-        assert_eq!(fold.largest_by_amount(), drawdown(100, 0.0, (None, Some(1), None)));
-        assert_eq!(fold.largest_by_percent(), Drawdown::default());
+        assert_eq!(fold.max_by_amount(), drawdown(100, 0.0, (None, Some(1), None)));
+        assert_eq!(fold.max_by_percent(), Drawdown::default());
     }
 
     proptest! {
@@ -192,10 +188,10 @@ mod tests {
             let found = fold(&profits[..curve.len() - 1]);
             let values: Vec<f64> = curve.iter().map(|balance| *balance as f64).collect();
             let share = max_drawdown(&values).unwrap().map_or(0.0, |deepest| deepest.share);
-            prop_assert!((found.largest_by_percent().percent - share * 100.0).abs() < 1e-9);
+            prop_assert!((found.max_by_percent().percent - share * 100.0).abs() < 1e-9);
             let fall_to = |end: usize| curve[..=end].iter().max().unwrap() - curve[end];
             let amount = (0..curve.len()).map(fall_to).max().unwrap();
-            prop_assert_eq!(found.largest_by_amount().amount, Money::from_minor(amount));
+            prop_assert_eq!(found.max_by_amount().amount, Money::from_minor(amount));
         }
     }
 }

@@ -108,7 +108,7 @@ fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Resul
         return Err(Failure::configuration("--sensitivity does not support signals.list: omit one of them"));
     }
     let repeated = with_spinner("Testing sensitivity", context.global, || {
-        prepared.with_sensitivity_analysis(context.registry, None, Sensitivity::from_analysis)
+        prepared.with_sensitivity(context.registry, None, Sensitivity::from_analysis)
     });
     Ok(repeated?)
 }

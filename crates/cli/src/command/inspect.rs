@@ -11,7 +11,7 @@ use candlewick_app::recent::read_recent;
 use candlewick_app::status::Status;
 use candlewick_journal::Reader;
 use candlewick_records::explain::{
-    ExplanationRequest, MomentQuery, MomentRequest, read_last_decisions, read_moment, read_trade,
+    MomentQuery, MomentRequest, TradeRequest, read_last_decisions, read_moment, read_trade,
 };
 use candlewick_records::{TradeFilter, TradeLine, TradeList};
 use candlewick_runtime::control::{FollowedRun, RunState};
@@ -120,12 +120,8 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
         let contents = read_recent(&mut reader).await?;
         let (name, registry, is_far) = (arguments.trade.as_str(), context.registry, arguments.indicators);
         Ok::<_, AppError>(
-            read_trade(
-                &mut reader,
-                &contents,
-                &ExplanationRequest { name, registry, allows_long_replay: is_far },
-            )
-            .await?,
+            read_trade(&mut reader, &contents, &TradeRequest { name, registry, is_unlimited: is_far })
+                .await?,
         )
     })?;
     if arguments.raw {
@@ -176,11 +172,8 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
         time.print_meaning(last, context);
         let time = time.resolve_before(last).unwrap_or(last);
         let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
-        let asked = MomentRequest {
-            query: &query,
-            registry: context.registry,
-            allows_long_replay: arguments.indicators,
-        };
+        let asked =
+            MomentRequest { query: &query, registry: context.registry, is_unlimited: arguments.indicators };
         Ok::<_, AppError>(read_moment(&mut reader, &contents, &asked).await?)
     })?;
     show(&report, context.global)

@@ -20,7 +20,7 @@ use candlewick_report::walk_forward::VerifiedSets;
 use candlewick_sdk::testkit::Subject;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    BacktestRunner, Candidate, DeclarationUse, Record, SelectionBias, Shard, SharedRunner, Sweep, SweepEnd,
+    Candidate, DeclarationUse, Record, Replayer, SelectionBias, Shard, SharedRunner, Sweep, SweepEnd,
     SweepProgress, SweepWatcher, TrialRow, rank_rows, write_trials_csv, write_trials_parquet,
 };
 use candlewick_search::variants::LookEnd;
@@ -192,7 +192,7 @@ impl SweepContext<'_> {
         let (mut journal, known) = journal.map_err(|error| self.to_failure(error))?;
         let resumed = known.len();
         // Until the shards are merged, the whole sweep is recorded as tried.
-        self.record_planned_sets(0)?;
+        self.record_planned(0)?;
         let kept = (&mut journal, known);
         let (rows, ending) = self.run_with_progress(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
@@ -236,8 +236,7 @@ pub(super) fn with_sweep<T>(
 ) -> Result<T, Failure> {
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
     report_candles(&candles.series);
-    let replay =
-        BacktestRunner { settings, entry, space, candles: &candles.series, markets: &candles.markets };
+    let replay = Replayer { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
@@ -269,7 +268,7 @@ impl SweepContext<'_> {
         known.extend(own);
         let resumed = known.len();
         let watch = Stopwatch::start();
-        self.record_planned_sets(resumed)?;
+        self.record_planned(resumed)?;
         let (rows, ending) = self.run_with_progress(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
         self.context.print_notes(self.folder.upload(TRIALS_FILE)?);
@@ -313,10 +312,10 @@ impl SweepContext<'_> {
             .hint("search other values, or exclude rejected sets, for example with --where \"fast < slow\""))
     }
 
-    pub(super) fn record_planned_sets(&self, known: usize) -> Result<(), Failure> {
+    pub(super) fn record_planned(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let sets = sweep.search.max_sets(space).map_err(|error| self.to_failure(error))?;
-        self.noted.record_planned_sets(sets.saturating_sub(known as u64));
+        self.noted.record_planned(sets.saturating_sub(known as u64));
         Ok(())
     }
 

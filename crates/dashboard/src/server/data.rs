@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::explain::{ExplanationRequest, MomentQuery, MomentRequest, read_moment, read_trade};
+use candlewick_records::explain::{MomentQuery, MomentRequest, TradeRequest, read_moment, read_trade};
 use candlewick_records::{RecordsError, TradePage};
 use candlewick_sdk::{Millis, Symbol};
 use serde::de::{DeserializeOwned, Error as _};
@@ -288,13 +288,11 @@ async fn read_explanation(serving: &Server, asked: Lookup) -> Result<Value, AppE
     let contents = read_recent(&mut reader).await?;
     let read = match asked {
         Lookup::Trade(name) => {
-            let asked =
-                ExplanationRequest { name: &name, registry: &watched.registry, allows_long_replay: false };
+            let asked = TradeRequest { name: &name, registry: &watched.registry, is_unlimited: false };
             to_response(&read_trade(&mut reader, &contents, &asked).await?)
         }
         Lookup::Moment(query) => {
-            let asked =
-                MomentRequest { query: &query, registry: &watched.registry, allows_long_replay: false };
+            let asked = MomentRequest { query: &query, registry: &watched.registry, is_unlimited: false };
             to_response(&read_moment(&mut reader, &contents, &asked).await?)
         }
     };

@@ -303,7 +303,7 @@ mod tests {
             let lost_at = situation.proposal.at - Millis::new(wait_ms);
             for streak in 1..=losses {
                 situation.state.count_outcome(Situation::SYMBOL, Lost);
-                situation.state.start_cooldown(&situation.limits, Situation::SYMBOL, lost_at, streak);
+                situation.state.cool_down(&situation.limits, Situation::SYMBOL, lost_at, streak);
             }
             assert_eq!(situation.ask(check_cooldown), expected, "{settings} {losses} {wait_ms}");
         }
@@ -314,12 +314,7 @@ mod tests {
         for (scope, expected) in [("all", Refuse), ("symbol", Pass)] {
             let mut situation =
                 Situation::from_json(&json!({ "cooldown_after_loss_s": 60, "cooldown_scope": scope }));
-            situation.state.start_cooldown(
-                &situation.limits,
-                Situation::other_symbol(),
-                situation.proposal.at,
-                1,
-            );
+            situation.state.cool_down(&situation.limits, Situation::other_symbol(), situation.proposal.at, 1);
             assert_eq!(situation.ask(check_cooldown), expected, "{scope}");
         }
     }

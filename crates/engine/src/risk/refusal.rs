@@ -283,7 +283,7 @@ mod tests {
 
     fn lose_trade(now: &mut Situation) {
         now.end((now.proposal.bot, Situation::SYMBOL), Outcome::Lost, (AT, DAY_END));
-        now.state.start_cooldown(&now.limits, Situation::SYMBOL, AT, 1);
+        now.state.cool_down(&now.limits, Situation::SYMBOL, AT, 1);
     }
 
     fn found(situation: &Situation) -> Vec<(Rule, String, Option<Millis>)> {

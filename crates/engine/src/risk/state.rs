@@ -266,7 +266,7 @@ impl RiskState {
     }
 
     /// Starts the cooldown after a loss has been counted. `streak` is the number of consecutive losses of all bots.
-    pub(crate) fn start_cooldown(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
+    pub(crate) fn cool_down(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         let (streak, rested_at) = match limits.cooldown_scope {
             CooldownScope::All => (streak, &mut self.rested_at),

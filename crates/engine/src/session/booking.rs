@@ -123,7 +123,7 @@ impl Session {
         self.state.count_outcome(symbol, outcome);
         self.state.count_bot_settlement(bot, profit, outcome);
         if self.limits.has_cooldown() && outcome == Outcome::Lost {
-            self.state.start_cooldown(&self.limits, symbol, at, self.ledger.loss_streak());
+            self.state.cool_down(&self.limits, symbol, at, self.ledger.loss_streak());
         }
         if !self.limits.pauses.is_empty() {
             let day_end = self.ledger.day_end;

@@ -311,12 +311,12 @@ pub struct RepairedSeries {
     pub candles: Option<CandleSeries>,
     pub removed: u64,
     pub replaced: u64,
-    pub had_unsorted_rows: bool,
+    pub was_unsorted: bool,
 }
 
 impl RepairedSeries {
     pub const fn has_changes(&self) -> bool {
-        self.removed > 0 || self.replaced > 0 || self.had_unsorted_rows
+        self.removed > 0 || self.replaced > 0 || self.was_unsorted
     }
 }
 
@@ -377,12 +377,7 @@ impl CheckedSeries {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);
         let Some(candles) = &self.candles else {
-            return RepairedSeries {
-                candles: None,
-                removed: unsound,
-                replaced: 0,
-                had_unsorted_rows: sorted,
-            };
+            return RepairedSeries { candles: None, removed: unsound, replaced: 0, was_unsorted: sorted };
         };
         let mut doubtful: Vec<Range<Millis>> = Vec::new();
         self.report_findings(&mut |finding| {
@@ -404,7 +399,7 @@ impl CheckedSeries {
         let doubtful = (candles.candles().len() - kept.len()) as u64;
         let replaced = if also.contains(&FindingKind::Revised) { self.apply_revisions(&mut kept) } else { 0 };
         let candles = CandleSeries::new(self.series, kept).ok();
-        RepairedSeries { candles, removed: unsound + doubtful, replaced, had_unsorted_rows: sorted }
+        RepairedSeries { candles, removed: unsound + doubtful, replaced, was_unsorted: sorted }
     }
 
     fn apply_revisions(&self, candles: &mut [Candle]) -> u64 {

@@ -163,10 +163,7 @@ impl Labels {
             let wanted =
                 symbol.and_then(|symbol| values.found.iter().find(|value| names_symbol(&value.text, symbol)));
             let example = wanted.or(values.found.first()).map_or("", |value| value.text.as_str());
-            return Some(Problem::ambiguous_with_example(
-                seen,
-                format!("--only {}", quote_if_needed(example)),
-            ));
+            return Some(Problem::with_example(seen, format!("--only {}", quote_if_needed(example))));
         }
         None
     }
@@ -175,7 +172,7 @@ impl Labels {
         let first = self.excluded.found.first()?;
         let seen =
             format!("no row matches {}; the file holds {}", self.only.join(","), self.excluded.render(unit));
-        Some(Problem::ambiguous_with_example(seen, format!("--only {}", quote_if_needed(&first.text))))
+        Some(Problem::with_example(seen, format!("--only {}", quote_if_needed(&first.text))))
     }
 
     pub(super) fn symbol(&self) -> Option<&str> {

@@ -213,7 +213,7 @@ impl Problem {
         Self::Ambiguous { seen: seen.into(), option: option.into(), examples: Vec::new() }
     }
 
-    pub(super) fn ambiguous_with_example(seen: impl Into<String>, example: impl Into<String>) -> Self {
+    pub(super) fn with_example(seen: impl Into<String>, example: impl Into<String>) -> Self {
         let example = example.into();
         let option = example.split(' ').next().unwrap_or_default();
         let option = format!("{option}, such as {example}");

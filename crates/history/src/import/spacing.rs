@@ -39,7 +39,7 @@ pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
         } else {
             format!("the candle interval is unclear: rows are {} apart", shown.join(", "))
         };
-        Problem::ambiguous_with_example(seen, interval_hint(&found))
+        Problem::with_example(seen, interval_hint(&found))
     };
     let (shortest, count) = found.first_key_value().ok_or_else(unclear)?;
     let months = Millis::DAY * 28..=Millis::DAY * 31;
@@ -61,10 +61,7 @@ pub(super) fn check_stated_interval(rows: &[Row], interval: Interval, source: &s
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
     let contradicts = |what: String| {
-        Err(Problem::ambiguous_with_example(
-            format!("{source} says {interval}, but {what}"),
-            interval_hint(&found),
-        ))
+        Err(Problem::with_example(format!("{source} says {interval}, but {what}"), interval_hint(&found)))
     };
     if *shortest < interval.length() {
         return contradicts(format!("rows are {} apart", describe(*shortest)));
@@ -154,7 +151,7 @@ pub(super) fn apply_bar_time(
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (format_clock(row), until_close(row));
             let seen = format!("the times are close times: {row} is {before} ms before its candle ends");
-            Err(Problem::ambiguous_with_example(seen, "--stamped close"))
+            Err(Problem::with_example(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
         BarTime::Close => {

@@ -303,7 +303,7 @@ fn detect_symbol(
         let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
         let seen = format!("the file name \"{file}\" does not contain a symbol");
         let example = label.map_or_else(|| likely_symbol(&file), likely_symbol);
-        Problem::ambiguous_with_example(seen, format!("--symbol {example}"))
+        Problem::with_example(seen, format!("--symbol {example}"))
     })?;
     Ok((symbol, ValueSource::Name))
 }
@@ -319,7 +319,7 @@ fn detect_interval(
     let is_month = decoded.interval.is_some_and(spacing::is_month);
     match (decoded.interval, named.interval) {
         (Some(content), _) if is_month => Ok((content, ValueSource::Content)),
-        (Some(content), Some(name)) if content != name => Err(Problem::ambiguous_with_example(
+        (Some(content), Some(name)) if content != name => Err(Problem::with_example(
             format!("the file name says {name}, but the content says {content}"),
             format!("--interval {content}"),
         )),

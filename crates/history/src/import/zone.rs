@@ -179,7 +179,7 @@ pub(super) fn check_fixed_offset(decoded: &FileRows, zone: Zone, interval: Inter
         "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were set back, but {zone} has no daylight saving time",
         decoded.row_numbers.row_number(index)
     );
-    Err(Problem::ambiguous_with_example(seen, "--timezone Europe/Berlin"))
+    Err(Problem::with_example(seen, "--timezone Europe/Berlin"))
 }
 
 fn utc_times(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {

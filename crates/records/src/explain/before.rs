@@ -24,10 +24,10 @@ pub(super) async fn visit_sessions_before(
     reader: &mut Reader,
     contents: &JournalContents,
     (run, decisions): (&RecordedRun, &[DecisionEntry]),
-    allows_long_replay: bool,
+    is_unlimited: bool,
     mut visit: impl FnMut(&Session, &DecisionEntry),
 ) -> Result<(), RecordsError> {
-    let near = decisions.iter().filter(|decision| allows_long_replay || decision.seq <= MAX_REPLAYED_ENTRIES);
+    let near = decisions.iter().filter(|decision| is_unlimited || decision.seq <= MAX_REPLAYED_ENTRIES);
     let mut left = near.peekable();
     if left.peek().is_none() || contents.compacted_since().is_some() {
         return Ok(());
@@ -62,12 +62,12 @@ pub(super) async fn add_limit_figures(
     mut refusals: Vec<(DecisionEntry, Rule, &mut String)>,
     reader: &mut Reader,
     of_run: (&JournalContents, &RecordedRun),
-    allows_long_replay: bool,
+    is_unlimited: bool,
 ) -> Result<(), RecordsError> {
     refusals.sort_by_key(|(decision, ..)| decision.seq);
     let decisions: Vec<DecisionEntry> = refusals.iter().map(|(decision, ..)| *decision).collect();
     let (contents, run) = of_run;
-    visit_sessions_before(reader, contents, (run, &decisions), allows_long_replay, |session, decision| {
+    visit_sessions_before(reader, contents, (run, &decisions), is_unlimited, |session, decision| {
         for (_, rule, words) in refusals.iter_mut().filter(|(other, ..)| other.seq == decision.seq) {
             let figures = limit_figures(*rule, session, decision);
             **words = rule.with_detail(std::mem::take(*words), &figures);

@@ -25,7 +25,7 @@ pub(super) struct DecisionContext {
 
 pub(super) struct RecomputeOptions<'a> {
     pub(super) registry: &'a Registry,
-    pub(super) allows_long_replay: bool,
+    pub(super) is_unlimited: bool,
     pub(super) only_conditions: bool,
     pub(super) command: &'a str,
 }
@@ -93,7 +93,7 @@ impl Replay {
         let replay = Self { trades, ..Self::new(run, (bot, until), options.registry)? };
         let before = until.saturating_sub(run.seq + 1);
         let is_needed = !options.only_conditions || replay.has_conditions();
-        if is_needed && before > MAX_REPLAYED_ENTRIES && !options.allows_long_replay {
+        if is_needed && before > MAX_REPLAYED_ENTRIES && !options.is_unlimited {
             return Err(format!(
                 "a replay of {before} entries is necessary; to allow the replay, run `candlewick {} --indicators`",
                 options.command

@@ -14,7 +14,7 @@ pub use conditions::shorten_condition;
 pub use indicators::MAX_REPLAYED_ENTRIES;
 pub use last::{LastDecisions, read_last_decisions};
 pub use moment::{MomentQuery, MomentRequest, read_moment};
-pub use trade::{ExplanationRequest, read_trade};
+pub use trade::{TradeRequest, read_trade};
 
 use crate::RecordsError;
 use crate::lines::{is_candle, parse};

@@ -34,7 +34,7 @@ pub struct MomentQuery {
 pub struct MomentRequest<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
-    pub allows_long_replay: bool,
+    pub is_unlimited: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -107,7 +107,7 @@ pub async fn read_moment(
     add_conditions(&mut found, reader, (contents, run), request).await?;
     let refusals =
         found.iter_mut().filter_map(|bot| Some((bot.refusal_entry?, bot.rule?, bot.refusal.as_mut()?)));
-    add_limit_figures(refusals.collect(), reader, (contents, run), request.allows_long_replay).await?;
+    add_limit_figures(refusals.collect(), reader, (contents, run), request.is_unlimited).await?;
     Ok(MomentReport { time, run: Some(run.number), bots: found, ended: describe_end_before(contents, time) })
 }
 
@@ -124,9 +124,8 @@ async fn add_conditions(
     request: &MomentRequest<'_>,
 ) -> Result<(), RecordsError> {
     let command = format!("why {}", utc(request.query.time));
-    let MomentRequest { registry, allows_long_replay: is_far, .. } = *request;
-    let options =
-        RecomputeOptions { registry, allows_long_replay: is_far, only_conditions: true, command: &command };
+    let MomentRequest { registry, is_unlimited, .. } = *request;
+    let options = RecomputeOptions { registry, is_unlimited, only_conditions: true, command: &command };
     let with_candle = |bot: &BotMoment| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
     let asked: Vec<(String, u64)> = bots.iter().filter_map(with_candle).collect();
     let asked: Vec<(&str, u64)> = asked.iter().map(|(bot, until)| (bot.as_str(), *until)).collect();

@@ -47,17 +47,17 @@ pub struct Explanation {
     scale: MoneyScale,
 }
 
-pub struct ExplanationRequest<'a> {
+pub struct TradeRequest<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
-    pub allows_long_replay: bool,
+    pub is_unlimited: bool,
 }
 
 /// Reads all data about one intent. Each entry is verified against the hash of the previous entry.
 pub async fn read_trade(
     reader: &mut Reader,
     contents: &JournalContents,
-    request: &ExplanationRequest<'_>,
+    request: &TradeRequest<'_>,
 ) -> Result<Explanation, RecordsError> {
     let (row, origin) = contents.find_intent(request.name)?;
     let intent = row.approved.intent();
@@ -77,9 +77,8 @@ pub async fn read_trade(
     timeline.extend(lists.iter().flat_map(|exchange| doubt::build_steps(exchange, (row, origin), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.sort_rank()));
     let command = format!("explain {}", request.name);
-    let ExplanationRequest { registry, allows_long_replay: is_far, .. } = *request;
-    let options =
-        RecomputeOptions { registry, allows_long_replay: is_far, only_conditions: false, command: &command };
+    let TradeRequest { registry, is_unlimited, .. } = *request;
+    let options = RecomputeOptions { registry, is_unlimited, only_conditions: false, command: &command };
     let bots = [(origin.bot.as_str(), origin.seq)];
     let shown = recompute_indicators(reader, contents, (origin.run, &bots), &options).await?.pop();
     let (shown, indicators_missing) = match shown.unwrap_or_else(|| Ok(DecisionContext::default())) {
@@ -91,7 +90,7 @@ pub async fn read_trade(
     Ok(Explanation {
         trade,
         not_sent_reason: lines.iter().find_map(not_sent_reason),
-        stake_reason: read_stake_reason(reader, contents, origin, (decided, is_far)).await?,
+        stake_reason: read_stake_reason(reader, contents, origin, (decided, is_unlimited)).await?,
         passed_rules: Rule::ALL.to_vec(),
         indicators: shown.indicators,
         conditions: shown.conditions,
@@ -109,12 +108,12 @@ async fn read_stake_reason(
     reader: &mut Reader,
     contents: &JournalContents,
     origin: &IntentOrigin,
-    (at, is_far): (Millis, bool),
+    (at, is_unlimited): (Millis, bool),
 ) -> Result<Option<String>, RecordsError> {
     let Some(run) = contents.run(origin.run) else { return Ok(None) };
     let Some(bot) = run.settings.bots.iter().position(|bot| bot.name == origin.bot) else { return Ok(None) };
     let (decision, mut reason) = (DecisionEntry { seq: origin.seq, bot, at }, None);
-    before::visit_sessions_before(reader, contents, (run, &[decision]), is_far, |session, decision| {
+    before::visit_sessions_before(reader, contents, (run, &[decision]), is_unlimited, |session, decision| {
         reason = before::stake_origin(session, run, decision);
     })
     .await?;

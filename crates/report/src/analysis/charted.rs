@@ -222,7 +222,7 @@ mod tests {
             }
             let mut falls = find_drawdowns(profits(&units), start);
             falls.sort_by_key(|fall| Reverse(fall.amount));
-            prop_assert_eq!(falls.first().copied().unwrap_or_default(), fold.largest_by_amount());
+            prop_assert_eq!(falls.first().copied().unwrap_or_default(), fold.max_by_amount());
         }
     }
 

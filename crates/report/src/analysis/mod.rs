@@ -115,7 +115,7 @@ impl Analysis {
                 trades.span,
             ),
             background,
-            basis: VerdictBasis { non_overlapping_trades: non_overlapping, is_decided },
+            basis: VerdictBasis { disjoint_trades: non_overlapping, is_decided },
         });
     }
 

@@ -122,7 +122,7 @@ fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
         lost,
         longest_losing_streak: longest,
         profit_factor,
-        non_overlapping_trades: non_overlapping,
+        disjoint_trades: non_overlapping,
     }
 }
 

@@ -9,8 +9,8 @@ use candlewick_backtest::BacktestSettings;
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{CandleSeries, Money, Registry, StrategyEntry};
 use candlewick_search::sweep::{
-    BacktestRunner, Candidate, DEFAULT_BATCH, DeclarationUse, Halving, Objective, Search, SearchSettings,
-    Setting, SharedRunner, Space, Sweep, SweepSettings, TrialRow,
+    Candidate, DEFAULT_BATCH, DeclarationUse, Halving, Objective, Replayer, Search, SearchSettings, Setting,
+    SharedRunner, Space, Sweep, SweepSettings, TrialRow,
 };
 use candlewick_simulator::Market;
 use serde_json::json;
@@ -60,8 +60,7 @@ impl Fixture {
 
     pub(crate) fn sweep(&self, black_box: DeclarationUse, threads: usize) -> Vec<TrialRow> {
         let Self { settings, entry, space, candles, markets } = self;
-        let runner =
-            SharedRunner::new(BacktestRunner { settings, entry, space, candles, markets }, black_box);
+        let runner = SharedRunner::new(Replayer { settings, entry, space, candles, markets }, black_box);
         let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1, batch: DEFAULT_BATCH };
         let settings =
             SweepSettings { search, objective: Objective::Edge, min_trades: 30, halving: Halving::NONE };

@@ -93,7 +93,7 @@ impl MonteCarlo {
         watcher: &PathWatcher<'_>,
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
-            let places = self.bootstrap.resampled_indices(path, trades.len());
+            let places = self.bootstrap.draw_indices(path, trades.len());
             let drawn = places.into_iter().map(|place| trades[place]);
             Ok(replay_trades(path, drawn, (self.balance, self.min_stake), self.scale))
         })
@@ -107,7 +107,7 @@ impl MonteCarlo {
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
             let (series, markets) =
-                candles.build_path(&self.bootstrap.resampled_indices(path, candles.move_count()));
+                candles.build_path(&self.bootstrap.draw_indices(path, candles.move_count()));
             let span = covering_span(&series);
             let backtest = Backtest::new(settings, build()?, wants_prices, &series, markets)?;
             let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;

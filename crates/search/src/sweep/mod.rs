@@ -23,7 +23,7 @@ pub use condition::Condition;
 pub use figures::Figures;
 pub use rounds::{Halving, Round, Rounds, Shard};
 pub use trial_row::{SweepProgress, SweepWatcher, TrialRow, corrected_p_values, rank_rows};
-pub use trial_runner::{BacktestRunner, TrialEnd, TrialRunner};
+pub use trial_runner::{Replayer, TrialEnd, TrialRunner};
 
 pub use luck::SelectionBias;
 pub use objective::Objective;

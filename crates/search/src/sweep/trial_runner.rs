@@ -47,7 +47,7 @@ pub enum TrialEnd {
 }
 
 #[derive(Clone, Copy)]
-pub struct BacktestRunner<'a> {
+pub struct Replayer<'a> {
     pub settings: &'a BacktestSettings,
     pub entry: &'a StrategyEntry,
     pub space: &'a Space,
@@ -61,7 +61,7 @@ pub(crate) struct PreparedTrial {
     pub(crate) declaration: Option<Declaration>,
 }
 
-impl BacktestRunner<'_> {
+impl Replayer<'_> {
     pub(crate) fn prepare_trial(
         &self,
         candidate: &Candidate,
@@ -96,7 +96,7 @@ impl BacktestRunner<'_> {
     }
 }
 
-impl TrialRunner for BacktestRunner<'_> {
+impl TrialRunner for Replayer<'_> {
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError> {
         let PreparedTrial { settings, strategy, .. } = match self.prepare_trial(candidate)? {
             Ok(prepared) => prepared,

@@ -186,7 +186,7 @@ impl VariantLedger {
     ///
     /// Planned sets count as tried until the run records its results. If its process is killed, they count until a
     /// later process has recorded the sets of the run.
-    pub fn record_planned_sets(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
+    pub fn record_planned(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         file.lock()?;
@@ -396,13 +396,13 @@ mod tests {
         assert_eq!(count(&old, &[note("rsi", 1), note("rsi", 2)], 0), 2);
         assert_eq!(count(&old, &[note("ema", 1)], 0), 1);
         let sweep = sweep("r1", LookEnd::Whole);
-        old.record_planned_sets("rsi", 20, &sweep).unwrap();
+        old.record_planned("rsi", 20, &sweep).unwrap();
         let found = noted(&new, "rsi", 3);
         assert_eq!((found.families[0].1.len(), found.under_way["rsi"], found.is_first), (3, 20, false));
         assert_eq!((&found.other_ledgers[..], found.gaps), (&[old.path().to_owned()][..], None));
         let found = noted(&new, "cross", 1);
         assert_eq!((found.families[0].1.len(), found.other_ledgers.len()), (1, 0));
-        new.record_planned_sets("rsi", 12, &sweep).unwrap();
+        new.record_planned("rsi", 12, &sweep).unwrap();
         assert_eq!(noted(&old, "rsi", 1).under_way["rsi"], 12);
         assert_eq!(new.record_variants(&[note("rsi", 4)], &sweep).unwrap().under_way["rsi"], 0);
         assert_eq!(noted(&old, "rsi", 1).families[0].1.len(), 4);
@@ -438,7 +438,7 @@ mod tests {
         let run = |run: &str| Look { run: Some(run.to_owned()), ..look(0) };
         let is_first =
             |look: &Look| fixture.ledger().record_variants(&[note("rsi", 1)], look).unwrap().is_first;
-        fixture.ledger().record_planned_sets("rsi", 20, &run("r1")).unwrap();
+        fixture.ledger().record_planned("rsi", 20, &run("r1")).unwrap();
         assert!(is_first(&run("r1")) && is_first(&run("r1")));
         assert!(!is_first(&run("r2")) && !is_first(&look(0)));
     }
@@ -489,13 +489,13 @@ mod tests {
         let fixture = Fixture::new();
         let ledger = fixture.ledger();
         let under_way = || noted(&ledger, "rsi", 0).under_way["rsi"];
-        ledger.record_planned_sets("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
-        ledger.record_planned_sets("cross", 7, &sweep("r2", LookEnd::Stopped)).unwrap();
+        ledger.record_planned("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
+        ledger.record_planned("cross", 7, &sweep("r2", LookEnd::Stopped)).unwrap();
         assert_eq!(under_way(), 20);
         let ran = [note("rsi", 1), note("rsi", 2)];
         let found = ledger.record_variants(&ran, &sweep("r1", LookEnd::Stopped)).unwrap();
         assert_eq!((found.under_way["rsi"], found.families[0].1.len(), under_way()), (0, 3, 0));
-        ledger.record_planned_sets("rsi", 18, &sweep("r1", LookEnd::Stopped)).unwrap();
+        ledger.record_planned("rsi", 18, &sweep("r1", LookEnd::Stopped)).unwrap();
         assert_eq!(under_way(), 18);
         let all = [&ran[..], &[note("rsi", 3)]].concat();
         assert_eq!(
@@ -504,7 +504,7 @@ mod tests {
         );
         let whole = fs::read_to_string(ledger.path()).unwrap();
         // If a run was recorded completely, a repeated run plans no sets.
-        ledger.record_planned_sets("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
+        ledger.record_planned("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
         ledger.record_variants(&all, &sweep("r1", LookEnd::Whole)).unwrap();
         assert_eq!((under_way(), fs::read_to_string(ledger.path()).unwrap()), (0, whole));
         assert_eq!(noted(&ledger, "rsi", 0).gaps, None);
@@ -518,7 +518,7 @@ mod tests {
             let found = noted(&ledger, "rsi", 0);
             (found.families[0].1.len() - 1, found.under_way["rsi"])
         };
-        let begin = |sets| ledger.record_planned_sets("rsi", sets, &sweep("r1", LookEnd::Stopped)).unwrap();
+        let begin = |sets| ledger.record_planned("rsi", sets, &sweep("r1", LookEnd::Stopped)).unwrap();
         let ran = |ran: u32, end: LookEnd| {
             let ran: Vec<_> = (1..=ran).map(|variant| note("rsi", variant)).collect();
             ledger.record_variants(&ran, &sweep("r1", end)).unwrap();

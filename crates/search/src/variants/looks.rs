@@ -152,7 +152,7 @@ mod tests {
         let ledger = fixture.ledger();
         let lost = |name: &str, run: &str| ledger.earlier_looks(name, &look(2).candles, run).unwrap().gaps;
         let sweep = |hour| Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(hour) };
-        ledger.record_planned_sets("rsi", 20, &sweep(2)).unwrap();
+        ledger.record_planned("rsi", 20, &sweep(2)).unwrap();
         let found = lost("rsi", "r2");
         assert!(found.len() == 1 && found[0].contains("may have seen these candles"), "{found:?}");
         assert_eq!((lost("cross", "r2"), lost("rsi", "r1")), (vec![], vec![]));

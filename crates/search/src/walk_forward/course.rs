@@ -1,7 +1,7 @@
 //! Data of a walk-forward run, cut into training and test ranges.
 
 use crate::SearchError;
-use crate::sweep::{BacktestRunner, Candidate, TrialRunner};
+use crate::sweep::{Candidate, Replayer, TrialRunner};
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, BacktestResult};
 use candlewick_engine::{EngineError, TradeBook};
@@ -10,7 +10,7 @@ use candlewick_simulator::Market;
 use std::ops::Range;
 
 pub struct WalkForwardData<'a> {
-    pub replay: BacktestRunner<'a>,
+    pub replay: Replayer<'a>,
     pub balance: Money,
 }
 

@@ -4,8 +4,8 @@ use super::course::empty_result;
 use super::{WalkForwardData, Window};
 use crate::SearchError;
 use crate::sweep::{
-    BacktestRunner, Candidate, DeclarationUse, Figures, Outcome, Record, Shard, SharedRunner, Sweep,
-    SweepEnd, SweepSettings, SweepWatcher, TrialEnd, TrialJournal, TrialRow, TrialRunner, rank_rows,
+    Candidate, DeclarationUse, Figures, Outcome, Record, Replayer, Shard, SharedRunner, Sweep, SweepEnd,
+    SweepSettings, SweepWatcher, TrialEnd, TrialJournal, TrialRow, TrialRunner, rank_rows,
 };
 use candlewick_backtest::BacktestResult;
 use candlewick_sdk::{Millis, Money};
@@ -62,7 +62,7 @@ impl WalkForward<'_> {
         let Some((candles, markets)) = self.data.training_data(&window.training) else {
             return Ok(WindowEnd::Done(Box::new(nothing())));
         };
-        let replay = BacktestRunner { candles: &candles, markets: &markets, ..self.data.replay };
+        let replay = Replayer { candles: &candles, markets: &markets, ..self.data.replay };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
         let SweepEnd::Done(rows) = self.training_sweep(&runner).run(journal, known, watcher)? else {
             return Ok(WindowEnd::Stopped);
@@ -92,7 +92,7 @@ impl WalkForward<'_> {
         let Some((candles, markets)) = self.data.training_data(&window.training) else {
             return Ok(SweepEnd::Done(Vec::new()));
         };
-        let replay = BacktestRunner { candles: &candles, markets: &markets, ..self.data.replay };
+        let replay = Replayer { candles: &candles, markets: &markets, ..self.data.replay };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
         let sweep = self.training_sweep(&runner);
         if self.sweep.search.search.is_adaptive() {

@@ -141,7 +141,7 @@ mod tests {
                     }
                 }
                 alive = next;
-                let off = (found.probability_within(n) - ruined).abs();
+                let off = (found.risk_within(n) - ruined).abs();
                 assert!(off <= found.error(), "{win_probability}, {n} trades: off by {off}");
             }
             // Apart from rounding, at most the probability dropped on both sides.
@@ -156,11 +156,7 @@ mod tests {
         // Only a twenty-first consecutive loss ruins: with one win among them, 2 x 1.5 = 3 is left.
         let found =
             fractional_stake_ruin(&RuinQuestion { balance: 1 << 21, horizon_trades: 21, ..QUESTION }, 0.5, 1);
-        assert_eq!(found.probability_within(20), 0.0);
-        assert!(
-            (found.probability_within(21) - 0.5_f64.powi(21)).abs() < 1e-15,
-            "{}",
-            found.probability_within(21)
-        );
+        assert_eq!(found.risk_within(20), 0.0);
+        assert!((found.risk_within(21) - 0.5_f64.powi(21)).abs() < 1e-15, "{}", found.risk_within(21));
     }
 }

@@ -23,7 +23,7 @@ impl Ruin {
         self.within.last().copied().unwrap_or(0.0)
     }
 
-    pub fn probability_within(&self, trades: u32) -> f64 {
+    pub fn risk_within(&self, trades: u32) -> f64 {
         match self.within.len().min(trades as usize) {
             0 => 0.0,
             at => self.within[at - 1],
@@ -80,10 +80,7 @@ mod tests {
     fn curve_agrees_with_hand_computed_values() {
         let ruin = Ruin::new(vec![0.0, 0.25, 0.25, 0.5], 0.0);
         assert_eq!(ruin.probability(), 0.5);
-        assert_eq!(
-            [ruin.probability_within(0), ruin.probability_within(2), ruin.probability_within(9)],
-            [0.0, 0.25, 0.5]
-        );
+        assert_eq!([ruin.risk_within(0), ruin.risk_within(2), ruin.risk_within(9)], [0.0, 0.25, 0.5]);
         assert_eq!([0.1, 0.25, 0.3, 0.6].map(|at| ruin.trades_until(at)), [Some(2), Some(2), Some(4), None]);
         assert_eq!(ruin.mean_trades_until_ruin(), Some(3.0)); // (2 x 0.25 + 4 x 0.25) / 0.5
         assert_eq!(Ruin::new(vec![0.0; 3], 0.0).mean_trades_until_ruin(), None);
@@ -108,7 +105,7 @@ mod tests {
                 let few =
                     none + all * p * q.powf(all - 1.0) + all * (all - 1.0) / 2.0 * p * p * q.powf(all - 2.0);
                 for (found, expected) in
-                    [(first.probability_within(n), 1.0 - none), (third.probability_within(n), 1.0 - few)]
+                    [(first.risk_within(n), 1.0 - none), (third.risk_within(n), 1.0 - few)]
                 {
                     assert!((found - expected).abs() < 1e-11, "{q} of {n}: {found}, not {expected}");
                 }

@@ -24,10 +24,7 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, Stati
     }
     let coarse = solve(2 * spacing);
     let error = fine.error() + (fine.probability() - coarse.probability()).abs();
-    Ok(Ruin::new(
-        (1..=question.horizon_trades).map(|trades| fine.probability_within(trades)).collect(),
-        error,
-    ))
+    Ok(Ruin::new((1..=question.horizon_trades).map(|trades| fine.risk_within(trades)).collect(), error))
 }
 
 /// Markov chain. `starts[n % len]` has the probability that a cycle starts after `n` trades, for each balance.
@@ -103,7 +100,7 @@ impl<'a> BalanceChain<'a> {
                 *ruined += probability * start.probabilities[from..below].iter().sum::<f64>();
             }
         }
-        for Outcome { trades: more, probability, change, required_balance: needs } in
+        for Outcome { trades: more, probability, change, minimum_balance: needs } in
             cycle.outcomes.iter().copied()
         {
             if trades + more as usize >= self.ruined_at.len() {
@@ -251,7 +248,7 @@ mod tests {
         let question = RuinQuestion { balance: 2, payout_fraction: 1.0, horizon_trades: 2, ..QUESTION };
         let cycle = cycle_of(&question, &EVEN);
         let found = BalanceChain::new(&question, &cycle, 1, top(2.0)).solve();
-        assert_eq!((found.probability_within(1), found.probability_within(2)), (0.0, 0.25));
+        assert_eq!((found.risk_within(1), found.risk_within(2)), (0.0, 0.25));
         assert!((found.error() - (0.25 + 1e-13)).abs() < 1e-15, "{}", found.error());
         // Points of 2 from 4 up to 6: half of a win is one point up, a quarter. Half of another is a sixteenth.
         let found = BalanceChain::new(&RuinQuestion { balance: 4, ..question }, &cycle, 2, top(4.0)).solve();

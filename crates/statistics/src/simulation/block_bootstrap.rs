@@ -31,7 +31,7 @@ impl BlockBootstrap {
     }
 
     /// Returns a resampled path of length `count`. Its elements are 0-based indices of the source numbers.
-    pub fn resampled_indices(&self, path: u64, count: usize) -> Vec<usize> {
+    pub fn draw_indices(&self, path: u64, count: usize) -> Vec<usize> {
         let mut dice = Dice::new(self.seed, path);
         let mut places = Vec::with_capacity(count);
         let (mut place, mut left) = (0, 0_u32);
@@ -113,8 +113,7 @@ mod tests {
         // 40 trades with 22 wins: the wins of a path follow a binomial distribution of 40 draws at 22/40.
         let bootstrap = BlockBootstrap::new(3, BlockLength::Fixed(1)).unwrap();
         let paths = 20_000_u64;
-        let wins =
-            |path| bootstrap.resampled_indices(path, 40).into_iter().filter(|place| *place < 22).count();
+        let wins = |path| bootstrap.draw_indices(path, 40).into_iter().filter(|place| *place < 22).count();
         let mut counts = [0_u64; 41];
         (0..paths).for_each(|path| counts[wins(path)] += 1);
         let exact = Binomial::new(22.0 / 40.0, 40).unwrap();
@@ -131,7 +130,7 @@ mod tests {
     fn blocks_have_their_length_and_run_on() {
         let runs = |length| {
             let bootstrap = BlockBootstrap::new(5, length).unwrap();
-            let places = bootstrap.resampled_indices(7, 100_000);
+            let places = bootstrap.draw_indices(7, 100_000);
             let breaks = places.windows(2).filter(|pair| pair[1] != (pair[0] + 1) % 100_000).count();
             100_000.0 / (breaks as f64 + 1.0)
         };
@@ -140,18 +139,16 @@ mod tests {
         // Every index is equally frequent, including those at the ends.
         let bootstrap = BlockBootstrap::new(1, BlockLength::Mean(8.0)).unwrap();
         let mut counts = [0_u32; 10];
-        (0..20_000)
-            .flat_map(|path| bootstrap.resampled_indices(path, 10))
-            .for_each(|place| counts[place] += 1);
+        (0..20_000).flat_map(|path| bootstrap.draw_indices(path, 10)).for_each(|place| counts[place] += 1);
         assert!(counts.iter().all(|count| count.abs_diff(20_000) < 900), "{counts:?}");
     }
 
     #[test]
     fn paths_are_reproducible_and_distinct() {
         let bootstrap = BlockBootstrap::new(9, BlockLength::Mean(4.0)).unwrap();
-        assert_eq!(bootstrap.resampled_indices(2, 50), bootstrap.resampled_indices(2, 50));
-        assert_ne!(bootstrap.resampled_indices(2, 50), bootstrap.resampled_indices(3, 50));
-        assert!(bootstrap.resampled_indices(0, 0).is_empty());
+        assert_eq!(bootstrap.draw_indices(2, 50), bootstrap.draw_indices(2, 50));
+        assert_ne!(bootstrap.draw_indices(2, 50), bootstrap.draw_indices(3, 50));
+        assert!(bootstrap.draw_indices(0, 0).is_empty());
         for length in [BlockLength::Mean(0.5), BlockLength::Mean(f64::NAN), BlockLength::Fixed(0)] {
             assert!(BlockBootstrap::new(1, length).is_err(), "{length:?}");
         }

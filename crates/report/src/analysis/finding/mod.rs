@@ -92,7 +92,7 @@ pub struct StaleLongerCandle {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VerdictBasis {
-    pub(super) non_overlapping_trades: u64,
+    pub(super) disjoint_trades: u64,
     pub(super) is_decided: bool,
 }
 
@@ -171,7 +171,7 @@ impl Finding {
             lost: summary.lost,
             longest_losing_streak: summary.longest_losing_streak,
             profit_factor: metrics.profit_factor.of_returns,
-            non_overlapping_trades: facts.basis.non_overlapping_trades,
+            disjoint_trades: facts.basis.disjoint_trades,
         };
         let found = [
             staked.and_then(|staked| staked.finding(&bots)),

@@ -48,17 +48,12 @@ pub(crate) struct DecidedTrades {
     pub(crate) longest_losing_streak: u64,
     /// Total wins divided by total losses if each stake were 1; `None` if no trade was lost.
     pub(crate) profit_factor: Option<f64>,
-    pub(crate) non_overlapping_trades: u64,
+    pub(crate) disjoint_trades: u64,
 }
 
 pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
-    let DecidedTrades {
-        won,
-        lost,
-        longest_losing_streak,
-        profit_factor,
-        non_overlapping_trades: non_overlapping,
-    } = *trades;
+    let DecidedTrades { won, lost, longest_losing_streak, profit_factor, disjoint_trades: non_overlapping } =
+        *trades;
     let decided = won + lost;
     if decided == 0 {
         return None;
@@ -97,7 +92,7 @@ const MIN_CLUSTERS: u64 = 30;
 const MIN_TRADES: u64 = 95;
 
 pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding> {
-    let VerdictBasis { non_overlapping_trades: non_overlapping, is_decided } = basis;
+    let VerdictBasis { disjoint_trades: non_overlapping, is_decided } = basis;
     let is_few = (is_decided || decided >= MIN_TRADES) && (1..MIN_CLUSTERS).contains(&non_overlapping);
     let what = if is_decided { "The verdict rests" } else { "These results rest" };
     is_few.then(|| {
@@ -270,7 +265,7 @@ mod tests {
             lost,
             longest_losing_streak,
             profit_factor,
-            non_overlapping_trades: non_overlapping,
+            disjoint_trades: non_overlapping,
         };
         too_good(&trades).map(|finding| finding.text)
     }
@@ -327,8 +322,7 @@ mod tests {
             (30, false, 400, false),
             (0, true, 0, false),
         ] {
-            let found =
-                few_clusters(VerdictBasis { non_overlapping_trades: non_overlapping, is_decided }, decided);
+            let found = few_clusters(VerdictBasis { disjoint_trades: non_overlapping, is_decided }, decided);
             assert_eq!(found.is_some(), expected, "{non_overlapping} {is_decided} {decided}");
         }
     }

@@ -219,12 +219,4 @@ impl Subject {
         let is_sound = rival.build().is_ok();
         if is_sound { rival } else { Self { params: self.params.clone(), ..rival } }
     }
-
-    /// Returns the same strategy under another bot name.
-    #[must_use]
-    pub fn with_bot_name(&self, bot: &str) -> Self {
-        let mut other = self.clone();
-        bot.clone_into(&mut other.bot.bot);
-        other
-    }
 }

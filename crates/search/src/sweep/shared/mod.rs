@@ -11,7 +11,7 @@ pub use trial_context::TrialTrade;
 
 use super::trial_row::lock;
 use super::trial_runner::cut_candles_to;
-use super::{BacktestRunner, Candidate, Figures, Outcome, PreparedTrial, TrialEnd, TrialRunner};
+use super::{Candidate, Figures, Outcome, PreparedTrial, Replayer, TrialEnd, TrialRunner};
 use crate::SearchError;
 use bitset::{BitSet, EntryBits};
 use candlewick_engine::Session;
@@ -28,7 +28,7 @@ use trial::PlannedEntry;
 /// candles that may have a signal. Otherwise, the session processes every candle. In both cases, the session's rules
 /// check each signal that may be approved, and the trades equal those of a [`Replay`].
 pub struct SharedRunner<'a> {
-    replay: BacktestRunner<'a>,
+    replay: Replayer<'a>,
     cache: SeriesCache,
     outcomes: Mutex<Vec<(Millis, Arc<OutcomeTable>)>>,
     declaration_use: DeclarationUse,
@@ -41,7 +41,7 @@ pub enum DeclarationUse {
 }
 
 impl<'a> SharedRunner<'a> {
-    pub fn new(replay: BacktestRunner<'a>, declaration_use: DeclarationUse) -> Self {
+    pub fn new(replay: Replayer<'a>, declaration_use: DeclarationUse) -> Self {
         Self { replay, cache: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), declaration_use }
     }
 
