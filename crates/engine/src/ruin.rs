@@ -7,7 +7,7 @@ use crate::{BotSettings, EngineError, IfRefused, IntentRow, SessionSettings, Sta
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_statistics::{
     MAX_HORIZON_TRADES, MAX_MONEY, RuinQuestion, StakePlan, StatisticsError, WalletLimits, break_even,
-    kelly_fraction, minimum_balance, ruin,
+    kelly_fraction, required_balance, ruin,
 };
 use std::fmt::Write as _;
 
@@ -279,7 +279,7 @@ fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Res
     );
     if let [ladder] = ladders {
         let question = RuinQuestion { win_probability: ladder.decisive_rate(), ..ladder.question };
-        let needed = minimum_balance(&question, &ladder.plan, limit)
+        let needed = required_balance(&question, &ladder.plan, limit)
             .map_err(|error| setting_error(&format!("stake of bot \"{}\"", ladder.bot), &error))?;
         if let Some(needed) = needed.and_then(|needed| i64::try_from(needed).ok()) {
             let _ = write!(text, ", start with a balance of {}", scale.format(Money::from_minor(needed)));

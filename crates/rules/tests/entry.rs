@@ -44,7 +44,7 @@ fn file_errors_have_line_and_column() {
         ("buy = \"close > open\"\nbyu = \"doji()\"", "line 2: column 1: unknown key `byu`: did you"),
         ("buy = \"close > open\n", "line 1: column 20: the condition has no closing \""),
         ("buy = \"1 > low\"\n[parameters]\nlow = { default = 1 }", "line 3: column 1: parameters.low: `low`"),
-        ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "3: column 1: the parameter `period`"),
+        ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "3: column 1: parameter `period`"),
         (
             "buy = \"rsi(n) < 30\"\n[parameters]\nn = { default = 14, min = 20, max = 30 }",
             "line 3: column 1: parameters.n: default = 14 is outside 20 to 30",

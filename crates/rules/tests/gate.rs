@@ -264,7 +264,7 @@ fn rejects_invalid_days_of_a_gate() {
         (daily(json!({ "day_timezone": "London" })), "gate.day_timezone: \"London\" is not a time zone"),
         (json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }), "a verdict takes longer than a day"),
         (json!({ "verdict": "shown", "payout": 0.85 }), "payout is in percent: did you mean 85?"),
-        (daily(json!({ "openings": 0 })), "whole numbers from 1 to 10000"),
+        (daily(json!({ "openings": 0 })), "must be from 1 to 10000"),
     ] {
         check_refused(registry(), &json!({ "first_of": [{ "strategy": "always" }], "gate": gate }), expected);
     }

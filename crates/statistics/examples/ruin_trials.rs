@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
 use candlewick_statistics::{
-    MAX_MONEY, RuinQuestion, RuinTrials, StakePlan, StatisticsError, minimum_balance, ruin, simulate_ruin,
+    MAX_MONEY, RuinQuestion, RuinTrials, StakePlan, StatisticsError, required_balance, ruin, simulate_ruin,
 };
 
 const SEED: u64 = 20_261_121;
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, plan, _) in plans() {
         for (wins, rate) in RATES {
             let asked = question(0, rate, 300);
-            let Some(balance) = minimum_balance(&asked, &plan, MAX_RUIN)?.filter(|one| *one < MAX_MONEY)
+            let Some(balance) = required_balance(&asked, &plan, MAX_RUIN)?.filter(|one| *one < MAX_MONEY)
             else {
                 println!("| {name} | none is enough | {wins} | 300 | | | | |");
                 continue;

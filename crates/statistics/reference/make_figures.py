@@ -301,7 +301,7 @@ def figures():
     skilled = gambler_curve(10, 2000, 0.55)
     add("ruin", "mean trades to ruin of a gambler at 55 %", (numpy.diff(skilled, prepend=0) * numpy.arange(1, 2001)).sum() / skilled[-1], "NumPy absorbing chain")
     add("ruin", "trades to a ruin of 10 % of a gambler at 55 %", numpy.argmax(skilled >= 0.1) + 1, "NumPy absorbing chain")
-    add("minimum_balance", "balance for a ruin of 1 % of a gambler at 60 %",
+    add("required_balance", "balance for a ruin of 1 % of a gambler at 60 %",
         next(z for z in range(1, 99) if gambler_curve(z, 2000, 0.6)[-1] <= 0.01), "NumPy absorbing chain")
     add("simulate_ruin", "share of fair gamblers with 10 ruined within 200", gambler(10, 200), "NumPy absorbing chain")
     add("recovery_cost", "six levels that win back losses and profit at payout 85", ladder_cost(6, True), "Python level by level")

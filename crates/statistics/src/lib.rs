@@ -23,7 +23,7 @@
 //! | Has an edge ended? | [`ChangeDetector`] |
 //! | Could it be luck, checked once? | [`wilson_interval`], [`clopper_pearson_interval`], [`binomial_p_value()`], [`poisson_binomial_p_value`] |
 //! | How many trades are needed? | [`TradePlan`] |
-//! | How probable is ruin, and what balance avoids it? | [`ruin()`], [`minimum_balance`], simulated [`simulate_ruin`]; cost of a ladder [`recovery_cost`] |
+//! | How probable is ruin, and what balance avoids it? | [`ruin()`], [`required_balance`], simulated [`simulate_ruin`]; cost of a ladder [`recovery_cost`] |
 //! | How much to stake? | [`kelly_fraction`] |
 //! | Which of many variants are significant, and is the best one? | [`benjamini_hochberg`], [`best_of_many`], [`probability_of_overfitting`], [`deflated_sharpe`] |
 //! | What does a small group of trades say? | [`shrink_to_overall_mean`] |
@@ -77,7 +77,7 @@ pub use overfitting::{
 };
 pub use planner::{MAX_PLANNED_TRADES, TradePlan};
 pub use ruin::{
-    MAX_HORIZON_TRADES, MAX_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, minimum_balance, recovery_cost,
+    MAX_HORIZON_TRADES, MAX_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, recovery_cost, required_balance,
     ruin,
 };
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};

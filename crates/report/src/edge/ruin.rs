@@ -5,7 +5,7 @@ use candlewick_engine::StakeRuin;
 use candlewick_records::table_text;
 use candlewick_sdk::{Money, MoneyScale};
 use candlewick_statistics::{
-    Recovery, RuinQuestion, StakePlan, StatisticsError, minimum_balance, recovery_cost, ruin,
+    Recovery, RuinQuestion, StakePlan, StatisticsError, recovery_cost, required_balance, ruin,
 };
 use serde::Serialize;
 use std::fmt::{self, Write as _};
@@ -33,7 +33,7 @@ pub struct RuinRate {
     pub mean_trades: Option<f64>,
     pub half_after: Option<u32>,
     /// Balance that keeps the ruin probability within the limit; `None` without a limit or if no balance was found.
-    pub minimum_balance: Option<f64>,
+    pub required_balance: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,7 @@ impl RuinRate {
         let question = RuinQuestion { win_probability: win_rate, ..stake.question };
         let found = ruin(&question, &stake.plan)?;
         let needed =
-            (terms.limit > 0.0).then(|| minimum_balance(&question, &stake.plan, terms.limit)).transpose()?;
+            (terms.limit > 0.0).then(|| required_balance(&question, &stake.plan, terms.limit)).transpose()?;
         Ok(Self {
             name,
             win_rate,
@@ -101,7 +101,7 @@ impl RuinRate {
             error: found.error(),
             mean_trades: found.mean_trades_until_ruin(),
             half_after: found.trades_until(0.5),
-            minimum_balance: needed.flatten().map(|units| terms.scale.to_f64(to_money(units))),
+            required_balance: needed.flatten().map(|units| terms.scale.to_f64(to_money(units))),
         })
     }
 
@@ -199,7 +199,7 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
         vec!["case", "win rate", within.as_str(), "error", "mean trades to ruin", "50 % ruined after"];
     header.extend((limit > 0.0).then_some(enough.as_str()));
     let row = |rate: &RuinRate| {
-        let needed = rate.minimum_balance.map(|needed| format!("{needed:.decimals$}"));
+        let needed = rate.required_balance.map(|needed| format!("{needed:.decimals$}"));
         let mut row = vec![
             rate.describe().to_owned(),
             percent(rate.win_rate),

@@ -166,7 +166,7 @@ mod tests {
             ("isDemo", Value::Null, "isDemo must be a boolean"),
             ("isDemo", json!(false), "Only demo trades are possible"),
             ("closeType", json!("5m"), "closeType must be a code of the form mm:ss or h:mm:ss"),
-            ("closeType", json!("02:00"), "closeType is not on offer"),
+            ("closeType", json!("02:00"), "closeType is not offered"),
             ("direction", json!("UP"), "direction must be BUY or SELL"),
             ("symbol", json!(""), "symbol must be the name of a trading pair"),
             ("amount", json!("12.34"), "amount must be a number"),

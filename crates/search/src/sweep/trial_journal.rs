@@ -374,7 +374,7 @@ mod tests {
         drop(journal);
         let other = std::fs::read_to_string(&path).unwrap();
         for (text, problem) in [
-            (other.as_str(), "differs in: seed"),
+            (other.as_str(), "differences: seed"),
             ("my notes", "is not a sweep journal"),
             ("my\nnotes\n", "is not a sweep journal"),
         ] {

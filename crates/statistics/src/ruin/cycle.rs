@@ -16,7 +16,7 @@ pub(super) struct Outcome {
     pub(super) probability: f64,
     pub(super) change: i64,
     /// Minimum initial balance with which every stake of the cycle can be placed.
-    pub(super) minimum_balance: u64,
+    pub(super) required_balance: u64,
 }
 
 /// A cycle cut short because the next stake cannot be placed, for initial balances in `from..below`.
@@ -65,14 +65,14 @@ impl Cycle {
                 trades: trades + 1,
                 probability: reached * p,
                 change: question.profit(stake).cast_signed() - spent.cast_signed(),
-                minimum_balance: spent + stake,
+                required_balance: spent + stake,
             });
             spent += stake;
             reached *= q;
         }
         let trades = stakes.len() as u32;
         let all_lost =
-            Outcome { trades, probability: reached, change: -spent.cast_signed(), minimum_balance: spent };
+            Outcome { trades, probability: reached, change: -spent.cast_signed(), required_balance: spent };
         cycle.outcomes.push(all_lost);
         cycle
     }
@@ -86,7 +86,7 @@ impl Cycle {
         let (mut earned, mut reached) = (0_u64, 1.0);
         for (trades, &stake) in (1..).zip(stakes) {
             let change = earned.cast_signed() - stake.cast_signed();
-            outcomes.push(Outcome { trades, probability: reached * q, change, minimum_balance: needs });
+            outcomes.push(Outcome { trades, probability: reached * q, change, required_balance: needs });
             earned += question.profit(stake);
             reached *= p;
         }
@@ -95,14 +95,14 @@ impl Cycle {
             trades,
             probability: reached,
             change: earned.cast_signed(),
-            minimum_balance: needs,
+            required_balance: needs,
         });
         Self { outcomes, cutoffs: vec![CycleCutoff { trades: 0, probability: 1.0, from: 0, below: needs }] }
     }
 
     /// Returns an initial balance that covers the worst case over `trades`.
     pub(super) fn worst_case_balance(&self, trades: u32) -> f64 {
-        let needs = self.outcomes.iter().map(|outcome| outcome.minimum_balance).max().unwrap_or(0);
+        let needs = self.outcomes.iter().map(|outcome| outcome.required_balance).max().unwrap_or(0);
         let lost = |outcome: &Outcome| -(outcome.change as f64) / f64::from(outcome.trades);
         let worst = self.outcomes.iter().map(lost).fold(0.0, f64::max);
         worst * f64::from(trades) + needs as f64
@@ -149,7 +149,7 @@ mod tests {
         let plan = StakePlan::Soros { base: 100, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let cycle = cycle_of(&QUESTION, &plan);
         let found: Vec<_> =
-            cycle.outcomes.iter().map(|o| (o.trades, o.probability, o.change, o.minimum_balance)).collect();
+            cycle.outcomes.iter().map(|o| (o.trades, o.probability, o.change, o.required_balance)).collect();
         let expected =
             [(1, 0.5, -100, 100), (2, 0.25, -100, 100), (3, 0.125, -100, 100), (3, 0.125, 483, 100)];
         assert_eq!(found, expected);

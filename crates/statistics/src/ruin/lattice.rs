@@ -100,7 +100,7 @@ impl<'a> BalanceChain<'a> {
                 *ruined += probability * start.probabilities[from..below].iter().sum::<f64>();
             }
         }
-        for Outcome { trades: more, probability, change, minimum_balance: needs } in
+        for Outcome { trades: more, probability, change, required_balance: needs } in
             cycle.outcomes.iter().copied()
         {
             if trades + more as usize >= self.ruined_at.len() {

@@ -90,7 +90,7 @@ impl RuinQuestion {
 /// # Measured
 /// Compared with 400,000 simulated paths of each plan: flat, share, half Kelly, martingale with and without a cap,
 /// soros. The simulations used whole cents, payout 85, 2 % draws, horizons of 100, 300 and 1,000 trades, and the
-/// balance of [`minimum_balance`]. All 64 figures are within 2.8 standard errors of the chain. For a win rate of 50 %,
+/// balance of [`required_balance`]. All 64 figures are within 2.8 standard errors of the chain. For a win rate of 50 %,
 /// 1,000 trades and a base stake of 10, the chain gives 0.9689 for flat stakes with a balance of 300, 0.7126 for
 /// doubling on 6 levels with a balance of 2,000, and 0.9763 for soros with 3 wins and a balance of 400.
 /// `cargo run --release -p candlewick-statistics --example ruin_trials` prints the comparison. `docs/statistics.md` has
@@ -122,7 +122,7 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
 /// The result is accurate to 0.1 % and does not depend on `question.balance`. Ruin never becomes more likely with a
 /// higher balance, so the minimum is found by bisection. `None` if even [`MAX_MONEY`] is not enough, or if a chain
 /// needed by the search would take too long.
-pub fn minimum_balance(
+pub fn required_balance(
     question: &RuinQuestion,
     plan: &StakePlan,
     most_probability: f64,
@@ -262,9 +262,9 @@ mod tests {
     #[test]
     fn required_balance_is_minimal() {
         let question = RuinQuestion { win_probability: 0.6, ..QUESTION };
-        assert_eq!(minimum_balance(&question, &StakePlan::Flat { stake: MAX_MONEY }, 0.01), Ok(None));
+        assert_eq!(required_balance(&question, &StakePlan::Flat { stake: MAX_MONEY }, 0.01), Ok(None));
         // (2/3)^z <= 1 % first holds at z = 12. The search is accurate to 0.1 %.
-        let found = minimum_balance(&question, &StakePlan::Flat { stake: 1_000 }, 0.01).unwrap().unwrap();
+        let found = required_balance(&question, &StakePlan::Flat { stake: 1_000 }, 0.01).unwrap().unwrap();
         assert!((12_000..=12_013).contains(&found), "{found}");
     }
 

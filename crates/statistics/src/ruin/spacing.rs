@@ -99,7 +99,7 @@ fn finest_spacing(cycle: &Cycle) -> u64 {
 fn coarsest_spacing(question: &RuinQuestion, cycle: &Cycle) -> u64 {
     let (_, variance, trades) = cycle.moments();
     let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
-    let needs = cycle.outcomes.iter().map(|outcome| outcome.minimum_balance).max().unwrap_or(0) as f64;
+    let needs = cycle.outcomes.iter().map(|outcome| outcome.required_balance).max().unwrap_or(0) as f64;
     let of_balance = question.balance as f64 / (BALANCE_POINTS_PER_ROOT_CYCLE * cycles.sqrt());
     let moved = (variance.max(0.0).sqrt() / MIN_POINTS_PER_DEVIATION).max(of_balance);
     (needs / MIN_POINTS_PER_NEED).min(moved).max(1.0) as u64
@@ -108,7 +108,7 @@ fn coarsest_spacing(question: &RuinQuestion, cycle: &Cycle) -> u64 {
 /// Returns a spacing of about `least` and at most `most`. Prefers the smallest spacing below `3 * least` whose double
 /// divides the base stake (the smallest need): it makes a loss of that stake exact, even with a doubled spacing.
 fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
-    let base = cycle.outcomes.iter().map(|outcome| outcome.minimum_balance).min().unwrap_or(1);
+    let base = cycle.outcomes.iter().map(|outcome| outcome.required_balance).min().unwrap_or(1);
     if least < most {
         return dividing_spacing(least, base).unwrap_or(least).min(most);
     }

@@ -4,8 +4,9 @@ use super::Figure;
 use super::variants::returns;
 use candlewick_statistics::{
     Bootstrap, Recovery, RuinQuestion, SharpeSample, Split, StakePlan, VariantReturns, best_of_many,
-    break_even, calmar, deflated_sharpe, expectancy, max_drawdown, minimum_balance, probabilistic_sharpe,
-    probability_of_overfitting, profit_factor, recovery_cost, ruin, sharpe, simulate_ruin, sortino,
+    break_even, calmar, deflated_sharpe, expectancy, max_drawdown, probabilistic_sharpe,
+    probability_of_overfitting, profit_factor, recovery_cost, required_balance, ruin, sharpe, simulate_ruin,
+    sortino,
 };
 use std::error::Error;
 
@@ -43,7 +44,7 @@ fn ruins() -> Result<Vec<Figure>, Box<dyn Error>> {
     let six = StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 6, most_stake: 1_000_000, step: 1 };
     let flat = StakePlan::Flat { stake: 1 };
     let skilled = ruin(&RuinQuestion { win_probability: 0.55, ..fair }, &flat)?;
-    let enough = minimum_balance(&RuinQuestion { win_probability: 0.6, ..fair }, &flat, 0.01)?;
+    let enough = required_balance(&RuinQuestion { win_probability: 0.6, ..fair }, &flat, 0.01)?;
     let short = RuinQuestion { horizon_trades: 200, ..fair };
     Ok(vec![
         ("ruin of the fair gambler with 10 within 2000", ruin(&fair, &flat)?.probability(), 1e-10),
