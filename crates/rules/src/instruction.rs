@@ -125,7 +125,7 @@ impl<'v> Instructions<'v> {
             }
             Action::Compared(one, other) => self.push(Operation::Compared, (*one, *other), out),
             Action::TrackedComparison(order) => {
-                self.push(Operation::TrackedComparison, order.operands(), out)
+                self.push(Operation::TrackedComparison, order.operands(), out);
             }
             Action::Crosses { to, order } => {
                 let operation = if *to > 0.0 { Operation::CrossesAbove } else { Operation::CrossesBelow };

@@ -2,7 +2,7 @@
 //!
 //! The [`Coordinator`] is the deterministic core. It maps inputs (answers, orders, ticks, time) to commands.
 //! The [`Runner`] executes these commands: its tokio tasks call the traits of `candlewick-broker`, write the
-//! journal, and sleep. Observers receive notices through a bounded channel ([`Watcher`]). If this channel is
+//! journal, and sleep. Observers receive notices through a bounded channel ([`NoticeSender`]). If this channel is
 //! full, a notice is dropped and counted. This crate makes no trading decisions.
 
 mod adoption;

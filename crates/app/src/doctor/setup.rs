@@ -22,7 +22,7 @@ const CONFIG_HINT: &str =
 const EXAMPLE_BOTS: &str = "no --config given: `backtest`, `sandbox` and `live --sandbox` use example bots; \
                         `live` and `paper` need --config";
 
-/// Loads and checks the configuration. For real money, it requires CANDLEWICK_ALLOW_REAL, but not `--real`.
+/// Loads and checks the configuration. For real money, it requires `CANDLEWICK_ALLOW_REAL`, but not `--real`.
 pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<LoadedConfig>, Finding) {
     let loaded = match LoadedConfig::read(files, BaseLayer::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,

@@ -121,8 +121,8 @@ pub(crate) fn describe_result(outcome: Outcome, profit: Money, scale: MoneyScale
 }
 
 impl BookedResult {
-    pub(crate) const fn to_settled_profit(&self, (outcome, profit): (Outcome, Money)) -> SettledProfit {
-        let Self { intent, stake, payout, .. } = *self;
+    pub(crate) const fn to_settled_profit(self, (outcome, profit): (Outcome, Money)) -> SettledProfit {
+        let Self { intent, stake, payout, .. } = self;
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 

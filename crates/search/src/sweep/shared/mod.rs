@@ -26,7 +26,7 @@ use trial::PlannedEntry;
 ///
 /// With a [`Declaration`], each indicator series is computed once for all trials, and a session processes only
 /// candles that may have a signal. Otherwise, the session processes every candle. In both cases, the session's rules
-/// check each signal that may be approved, and the trades equal those of a [`Replay`].
+/// check each signal that may be approved, and the trades equal those of a [`Replayer`](super::trial_runner::Replayer).
 pub struct SharedRunner<'a> {
     replay: Replayer<'a>,
     cache: SeriesCache,

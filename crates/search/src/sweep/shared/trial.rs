@@ -152,7 +152,7 @@ impl<'a> Trial<'a> {
     #[inline(never)]
     fn handle_all_due_events(&mut self, now: Millis) {
         while let Some(event) = self.context.venue.pop_due(now) {
-            self.session.handle(&self.context.to_engine_event(&event));
+            self.session.handle(&self.context.translate_event(&event));
         }
     }
 }

@@ -99,7 +99,7 @@ impl TrialContext<'_> {
         }
     }
 
-    pub(super) fn to_engine_event(&mut self, event: &VenueEvent) -> Event {
+    pub(super) fn translate_event(&mut self, event: &VenueEvent) -> Event {
         let (at, kind) = match event {
             VenueEvent::Answered(answer) => {
                 let intent = IntentId::new(answer.number);
