@@ -270,7 +270,7 @@ fn exposes_parameters_of_parts_with_a_prefix() {
     assert_eq!((warmup(&only(3)), warmup(&only(30))), (3, 30));
     other["rule.n"] = json!(21);
     let refused = combine.build(&other, &bot).err().unwrap().to_string();
-    assert!(refused.contains("rule.n = 21 is outside 2 to 20"), "{refused}");
+    assert!(refused.contains("rule.n = 21 is outside the range 2 to 20"), "{refused}");
     let version = |params: &Value| combine.for_params(params).unwrap().version.clone();
     assert_eq!(version(&only(3)), version(&only(30)));
     let mut turned = params.clone();
@@ -294,7 +294,10 @@ fn what_is_wrong_is_named() {
         ),
         (json!({ "first_of": [part("b")], "script.scrip": "b" }), "unknown parameter scrip"),
         (json!({ "first_of": [part("b")], "other.script": "b" }), "unknown parameter other.script"),
-        (json!({ "first_of": [part("b")], "script.number": 10.0 }), "script.number = 10 is outside 0 to 9"),
+        (
+            json!({ "first_of": [part("b")], "script.number": 10.0 }),
+            "script.number = 10 is outside the range 0 to 9",
+        ),
         (json!({ "first_of": [{ "strategy": "prices" }] }), "the strategy needs prices between candles"),
         (json!({ "first_of": [with("b", &json!({ "weight": 2.0 }))] }), "weight is only valid with vote"),
         (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within is only valid in vote"),
@@ -306,7 +309,7 @@ fn what_is_wrong_is_named() {
         (json!({ "vote": weights, "quorum": 0.9 }), "is outside 0.1 to 0.8"),
         (json!({ "vote": [named("a"), named("a")] }), "two parts are named a"),
         (json!({ "vote": [named("A.b")] }), "use lower-case letters"),
-        (json!({ "first_of": [part("b")], "within": 0 }), "within = 0 is outside 1 to 10000"),
+        (json!({ "first_of": [part("b")], "within": 0 }), "within = 0 is outside the range 1 to 10000"),
         (json!({ "first_of": [part("b")], "expiry": "5m" }), "expiry: "),
         (
             json!({ "first_of": [part("b")], "gate": { "after_virtual_loses": 2 } }),

@@ -98,7 +98,7 @@ fn checks_parameters_of_a_bot_against_range_and_rule() {
     let file = "buy = \"macd(fast, slow, 9) > 0\"\n[parameters]\nfast = { default = 12, min = 2, max = 50 }\nslow = { default = 26, min = 10, max = 60 }";
     assert_eq!(refusal(file, &json!({ "fast": 5, "slow": 20 })), "");
     for (params, named) in [
-        (json!({ "fast": 1 }), "fast = 1 is outside 2 to 50"),
+        (json!({ "fast": 1 }), "fast = 1 is outside the range 2 to 50"),
         (json!({ "fast": 2.5 }), "fast = 2.5: use a whole number"),
         (json!({ "fsat": 3 }), "unknown parameter fsat"),
         (

@@ -22,8 +22,8 @@ pub struct Ohlcv {
 
 /// A validated candle: open time (ms, UTC) and open, high, low, close, volume.
 ///
-/// All numbers are finite, prices are positive, the volume is not negative, and `low <= open, close <= high`. The open
-/// time is aligned to the interval, counted from the epoch. In memory, a candle is six 8-byte words, with the open time
+/// All numbers are finite, prices are positive, the volume is not negative, and low and high enclose open and close.
+/// The open time is aligned to the interval, counted from the epoch. In memory, a candle is six 8-byte words, open time
 /// first. A file with this layout can therefore be used as a slice of candles, without decoding ([`Pod`]).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Pod, Zeroable)]
 #[serde(try_from = "UncheckedCandle")]
@@ -190,9 +190,9 @@ pub struct Price {
 /// Relative tolerance, far above rounding errors (about 1e-15) and far below the tick size of any market.
 const PRICE_TOLERANCE: f64 = 1e-12;
 
-/// Compares two prices, ignoring rounding errors. All trades are settled with this function.
+/// Compares two prices, ignoring rounding errors. Decides whether a trade is won, lost or a draw.
 ///
-/// Two prices are equal if they differ by at most 1e-12 of the larger price (`domain 3`).
+/// Two prices are equal if they differ by at most 1e-12 of the larger price (docs/domain.md, "Outcome").
 ///
 /// ```
 /// # use candlewick_sdk::compare_prices;

@@ -234,7 +234,7 @@ impl Deref for CandleAnswers {
     }
 }
 
-/// Maximum number of candles in a batch: a `u64` mask has one bit per candle.
+/// Maximum number of candles in a batch. A `u64` mask has one bit per candle.
 pub const MAX_BATCH: usize = 64;
 
 /// Minimum number of candles in a batch. Fewer candles are processed one at a time.
@@ -244,8 +244,8 @@ const MIN_BATCH: usize = 4;
 ///
 /// # Safety
 /// [`answer_batch`](Self::answer_batch) must give the same signals as [`Strategy::on_candle`] for the same candles,
-/// even if calls to the two methods alternate. The rule protects the validity of results, not memory: in a batch, a
-/// strategy can see later candles before it answers an earlier one.
+/// even if calls to the two methods alternate. A violation falsifies results, because a batch shows a strategy later
+/// candles before it answers an earlier one. Memory safety is not affected.
 #[expect(unsafe_code, reason = "implementers guarantee what the type system cannot check")]
 pub unsafe trait BatchStrategy: Strategy {
     /// Processes the next closed candles, at most [`MAX_BATCH`], and appends their signals to `answers`.

@@ -13,7 +13,7 @@ pub struct Condition<'a> {
     /// Decision that depends on the condition, such as a buy signal.
     pub role: ConditionRole,
     /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.
-    /// In a list, operands follow their condition.
+    /// In a list of conditions, the operands come right after the condition that contains them.
     pub depth: usize,
     /// Condition as text, such as `rsi(14) < 30`.
     pub text: &'a str,
@@ -81,7 +81,7 @@ pub struct GateTransition {
     pub at: Millis,
     /// `true` if the gate opened, `false` if the gate closed.
     pub is_open: bool,
-    /// Signal whose settlement opened or closed the gate. `None` if a new day or the number of signals did.
+    /// Signal whose settlement opened or closed the gate. `None` if the cause was a new day or the number of signals.
     pub by: Option<SettledSignal>,
 }
 

@@ -23,7 +23,7 @@ use std::fmt;
 /// let mut rsi = Rsi::new(period).ok()?;
 /// let mut declaration = Declaration::new();
 /// // The name and the period identify the series.
-/// let index = declaration.series("rsi", &[period as f64], move |candle| rsi.update(candle.close()));
+/// let index = declaration.add_series("rsi", &[period as f64], move |candle| rsi.update(candle.close()));
 /// Some(declaration.buy_when([index.below(oversold)]).sell_when([index.above(overbought)]))
 /// # }
 /// # assert_eq!(declaration().unwrap().entries().len(), 2);
@@ -72,7 +72,7 @@ pub enum LevelSide {
     Above,
 }
 
-/// A signal for each candle that meets all comparisons. If several entries are met, the first entry wins.
+/// A declared signal, given for each candle that meets all comparisons. If several apply, the first one wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclaredEntry {
     /// Direction of the bet.
@@ -117,7 +117,7 @@ impl Declaration {
 
     /// Adds a series and returns its index.
     ///
-    /// The closure `value` computes the number of each candle, in order. `name` and `numbers` must identify all other
+    /// The closure `value` computes one number for each candle, in order. `name` and `numbers` must identify all other
     /// inputs of the closure, such as a period.
     pub fn add_series(
         &mut self,
@@ -206,7 +206,7 @@ impl DeclaredSeries {
         &self.key
     }
 
-    /// Computes the numbers of the next candles and appends one number per candle. NaN marks a missing number.
+    /// Computes one number for each of the next candles and appends it to `values`. NaN marks a missing number.
     pub fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>) {
         self.filler.fill(candles, values);
     }
@@ -301,8 +301,8 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
 
     /// Returns a key for each series. The key consists of a name and all parameters that affect the numbers.
     ///
-    /// A search shares series with equal keys between parameter sets. Omit parameters that only affect the rules, such
-    /// as levels.
+    /// If several parameter sets have a series with the same key, a search computes this series only once. Omit
+    /// parameters that only affect the rules, such as levels.
     fn series(&self) -> Vec<SeriesKey>;
 
     /// Returns the signal rules in order of precedence. If several rules are met, the first rule wins.
@@ -351,7 +351,7 @@ impl SignalRule {
         match self.and {
             [None, _] => self.and[0] = Some(also),
             [Some(_), None] => self.and[1] = Some(also),
-            [Some(_), Some(_)] => panic!("a rule has at most three comparisons"),
+            [Some(_), Some(_)] => panic!("a rule cannot have more than three comparisons"),
         }
         self
     }

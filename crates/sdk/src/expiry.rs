@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// A trade duration as a code: `mm:ss`, or `h:mm:ss` from one hour on (`observed: expiry`).
+/// A trade duration, written as `mm:ss`, or as `h:mm:ss` for one hour or longer (docs/api/observed.md).
 ///
 /// For example, `01:00` is 60 seconds. The maximum is 24 hours. Stored as `u32` milliseconds to save memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -37,10 +37,10 @@ fn suggest_code(text: &str) -> Option<String> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE", try_from = "Cow<str>")]
 pub enum ExpirationType {
-    /// No type is sent. The venue then uses `TIME_FIXED` (`observed: expiry`).
+    /// No type is sent, so the venue uses its default, `TIME_FIXED` (docs/api/observed.md).
     #[default]
     Unstated,
-    /// The trade closes when the duration has passed after the open.
+    /// The trade closes when the duration has elapsed since the open.
     TimeFixed,
     /// The trade closes at the end of the current candle. The candle length is the duration.
     CandleClose,
@@ -83,14 +83,14 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns a suggested code, if any. A number without a unit is read both as seconds and as minutes.
+    /// Returns a suggestion, if any, such as `00:05 for 5 seconds, or 05:00 for 5 minutes` for the text `5`.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
 }
 
 impl Expiry {
-    /// Creates an expiry this many minutes after the open: at least one, at most 24 hours.
+    /// Creates an expiry the given number of minutes after the open. Fails unless the duration is 1 min to 24 h.
     ///
     /// ```
     /// let expiry = candlewick_sdk::Expiry::minutes(15)?;
@@ -101,12 +101,12 @@ impl Expiry {
         Self::from_whole_seconds(60 * i64::from(minutes), format_args!("{minutes} minutes"))
     }
 
-    /// Creates an expiry this many seconds after the open: at least one, at most 24 hours.
+    /// Creates an expiry the given number of seconds after the open. Fails unless the duration is 1 s to 24 h.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
         Self::from_whole_seconds(i64::from(seconds), format_args!("{seconds} seconds"))
     }
 
-    /// Creates an expiry this many candle lengths after the open: at least one, at most 24 hours.
+    /// Creates an expiry the given number of candle lengths after the open. Fails for 0 candles and above 24 h.
     ///
     /// ```
     /// use candlewick_sdk::{Expiry, Interval};

@@ -21,7 +21,7 @@ pub struct IntervalError {
     suggestion: Option<String>,
 }
 
-/// Renders a suggestion as a question, followed by `rest`. Returns `use` if the suggestion is `None`.
+/// Renders `did you mean SUGGESTION?`, followed by `rest`. Without a suggestion, returns only `use`.
 pub(crate) fn suggestion_prefix(suggestion: Option<&str>, rest: &str) -> String {
     suggestion.map_or_else(|| "use".to_owned(), |suggestion| format!("did you mean {suggestion}? {rest}"))
 }
@@ -56,7 +56,7 @@ impl Interval {
 }
 
 impl IntervalError {
-    /// Returns a suggested interval, if any. A number without a unit is read both as seconds and as minutes.
+    /// Returns a suggestion, if any, such as `5s for 5 seconds, or 5m for 5 minutes` for the text `5`.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }

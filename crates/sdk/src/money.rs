@@ -124,9 +124,9 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// Maximum relative error of a factor: over ten times the rounding error of 64 multiplications (1.1e-16 each).
+/// Maximum relative error of a factor, over ten times the rounding error of 64 multiplications (about 7e-15).
 const MAX_RELATIVE_ERROR: f64 = 1e-13;
-/// Maximum correction of rounding errors in minor units, too small to round up an intended fraction.
+/// Maximum correction of rounding errors in minor units. Too small to round up a real fraction, such as 0.99.
 const MAX_ABSOLUTE_ERROR: f64 = 1e-3;
 
 impl Money {
@@ -144,7 +144,7 @@ impl Money {
         self.0
     }
 
-    /// Returns the profit of a won trade with this stake: stake x payout in percent / 100 (`domain 2`).
+    /// Returns the profit of a won trade with this stake: stake x payout percentage / 100 (docs/domain.md).
     /// Rounds half to even, to a whole number of minor units.
     #[inline]
     #[must_use]
@@ -152,7 +152,7 @@ impl Money {
         const FULL_PAYOUT: i64 = 1_000_000; // A payout of 100 %, in units of 1/10,000 percent.
         // Nearly every product fits into 64 bits, where division by a constant compiles to a multiplication.
         let Some(product) = self.0.checked_mul(i64::from(payout.parts())) else {
-            return self.profit_at_in_128_bits(payout);
+            return self.profit_at_wide(payout);
         };
         let (quotient, rest) = (product.div_euclid(FULL_PAYOUT), product.rem_euclid(FULL_PAYOUT));
         let up = rest * 2 > FULL_PAYOUT || (rest * 2 == FULL_PAYOUT && quotient % 2 != 0);
@@ -160,7 +160,7 @@ impl Money {
     }
 
     #[cold]
-    fn profit_at_in_128_bits(self, payout: Payout) -> Self {
+    fn profit_at_wide(self, payout: Payout) -> Self {
         const FULL_PAYOUT: i128 = 1_000_000;
         let product = i128::from(self.0) * i128::from(payout.parts());
         let (quotient, rest) = (product.div_euclid(FULL_PAYOUT), product.rem_euclid(FULL_PAYOUT));
@@ -283,8 +283,8 @@ impl Payout {
 
     /// Guesses the payout percentage from a number in another program's file.
     ///
-    /// Extends [`percent_from_fraction`](Self::percent_from_fraction) to percentages that include the stake, such as
-    /// 185 for 85. `None` if the number may already be a percentage.
+    /// Like [`percent_from_fraction`](Self::percent_from_fraction), but also converts a percentage that includes the
+    /// stake, such as 185 to 85. `None` if the number may already be the percentage without the stake.
     pub fn guess_percent(number: f64) -> Option<f64> {
         let profit = ((number - 100.0) * 1e6).round() / 1e6;
         Self::percent_from_fraction(number).or_else(|| (20.0..=100.0).contains(&profit).then_some(profit))

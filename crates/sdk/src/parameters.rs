@@ -117,7 +117,7 @@ pub(crate) fn read_with_descriptions<P: Parameters>(
 ) -> Result<P, String> {
     // Serde would accept a list by position. It would also omit the parameter name if a type is wrong.
     if !values.is_object() && !values.is_null() {
-        return Err(describe_non_table(values));
+        return Err(non_table_error(values));
     }
     for parameter in described {
         values.get(&parameter.name).map_or(Ok(()), |value| check_json_type(parameter, value))?;
@@ -134,7 +134,7 @@ pub(crate) fn fill_in_defaults(values: &Value, described: &[Parameter]) -> Resul
     let given = match values {
         Value::Null => &empty,
         Value::Object(given) => given,
-        other => return Err(describe_non_table(other)),
+        other => return Err(non_table_error(other)),
     };
     if let Some(unknown) = given.keys().find(|key| described.iter().all(|parameter| parameter.name != **key))
     {
@@ -149,7 +149,7 @@ pub(crate) fn fill_in_defaults(values: &Value, described: &[Parameter]) -> Resul
     described.iter().map(value_of).collect::<Result<Map<_, _>, _>>().map(Value::Object)
 }
 
-fn describe_non_table(value: &Value) -> String {
+fn non_table_error(value: &Value) -> String {
     format!("{value} is not a table of parameters: write {{ NAME = VALUE }}")
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn check_range(parameter: &Parameter, value: &Value) -> Result<(), St
         Ok(())
     } else {
         let name = &parameter.name;
-        Err(format!("{name} = {value} is outside {low} to {high}"))
+        Err(format!("{name} = {value} is outside the range {low} to {high}"))
     }
 }
 
@@ -302,7 +302,7 @@ macro_rules! __parameter_mistake {
     ( $(#[$meta:meta])* $field:ident = $($rest:tt)* ) => {
         ::core::compile_error!(::core::concat!(
             "parameter `", ::core::stringify!($field), "` has no type: write `",
-            ::core::stringify!($field), ": usize = DEFAULT;`, or another type"
+            ::core::stringify!($field), ": TYPE = DEFAULT;`, for example with type `usize`"
         ));
     };
     ( $(#[$meta:meta])* $field:ident : $type:ty = $default:expr , $low:literal .. $high:literal $($rest:tt)* ) => {
@@ -328,7 +328,7 @@ macro_rules! __parameter_mistake {
     };
     ( @no_semicolon $field:ident ) => {
         ::core::compile_error!(::core::concat!(
-            "the line of parameter `", ::core::stringify!($field), "` must end with `;`"
+            "the declaration of parameter `", ::core::stringify!($field), "` must end with `;`"
         ));
     };
     ( $(#[$meta:meta])* $field:ident : $type:ty = $default:expr , $($rest:tt)* ) => {

@@ -1,4 +1,4 @@
-//! Reasons of signals: a text with named numbers.
+//! Reasons of signals. A reason is a text with named numbers.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::sync::Arc;
@@ -191,7 +191,7 @@ impl Reason {
         }
     }
 
-    /// Keeps the shared pointer if both templates were created together, because updating its reference count is slow.
+    /// Replaces this reason. Keeps the pointer if the template group is the same, because reference counting is slow.
     #[inline]
     pub(crate) fn set_from_template(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.wording {

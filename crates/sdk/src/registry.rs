@@ -61,7 +61,7 @@ pub struct StrategyEntry {
     /// Parameters in declaration order.
     pub parameters: Vec<Parameter>,
     build: Arc<BuildFn>,
-    specify: Option<Arc<SpecifyFn>>,
+    derive: Option<Arc<DeriveFn>>,
     explain: Option<Arc<ExplainFn>>,
 }
 
@@ -77,7 +77,7 @@ type BuildFn = dyn Fn(&Value, &[Parameter], &BotContext) -> Result<BuiltStrategy
 
 type ExplainFn = dyn Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync;
 
-type SpecifyFn = dyn Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync;
+type DeriveFn = dyn Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync;
 
 impl StrategyEntry {
     /// Creates an entry from a strategy type.
@@ -96,7 +96,7 @@ impl StrategyEntry {
             wants_prices: S::WANTS_PRICES,
             parameters: parameters::describe::<S::Params>(),
             build: Arc::new(build),
-            specify: None,
+            derive: None,
             explain: None,
         }
     }
@@ -136,21 +136,21 @@ impl StrategyEntry {
             wants_prices: false,
             parameters: Vec::new(),
             build: Arc::new(build),
-            specify: None,
+            derive: None,
             explain: None,
         }
     }
 
-    /// Adds a closure that derives an entry from a bot's parameters, for example from the name of a rule file.
+    /// Adds a closure that derives a bot's own entry from its parameters, such as the name of a rule file.
     ///
-    /// The derived entry [builds](Self::build) the strategy. It has the same name, but its version and parameters may
-    /// differ. See [`for_params`](Self::for_params).
+    /// The derived entry then [builds](Self::build) the strategy. It keeps the name of this entry, but may have another
+    /// version and other parameters. See [`for_params`](Self::for_params).
     #[must_use]
     pub fn derive_entry_with(
         mut self,
-        specify: impl Fn(&Value) -> Result<Self, BuildError> + Send + Sync + 'static,
+        derive: impl Fn(&Value) -> Result<Self, BuildError> + Send + Sync + 'static,
     ) -> Self {
-        self.specify = Some(Arc::new(specify));
+        self.derive = Some(Arc::new(derive));
         self
     }
 
@@ -166,10 +166,10 @@ impl StrategyEntry {
         self
     }
 
-    /// Returns the entry for a bot's parameters: an entry derived by [`derive_entry_with`](Self::derive_entry_with), or `self`.
+    /// Returns the entry for a bot's parameters: a [derived](Self::derive_entry_with) entry, or `self`.
     /// Fails with [`BuildError`] if the parameters do not describe a strategy.
     pub fn for_params(&self, params: &Value) -> Result<Cow<'_, Self>, BuildError> {
-        self.specify.as_ref().map_or(Ok(Cow::Borrowed(self)), |specify| specify(params).map(Cow::Owned))
+        self.derive.as_ref().map_or(Ok(Cow::Borrowed(self)), |derive| derive(params).map(Cow::Owned))
     }
 
     /// Sets the description of the strategy.
@@ -316,9 +316,8 @@ impl Registry {
 
 /// Returns an error message if cargo runs a program that was built in another folder.
 ///
-/// Cargo confuses two packages with the same name and version in a shared target folder, unless the second package is
-/// newer. Pass `env!("CARGO_MANIFEST_DIR")` of the program as `built_in`. Returns `None` if the folders match, or the
-/// program was not started by cargo.
+/// This can happen if two packages share their name, version and target folder. Pass `env!("CARGO_MANIFEST_DIR")` of
+/// the program as `built_in`. Returns `None` if the folders match, or if cargo did not start the program.
 pub fn folder_error(built_in: &str) -> Option<String> {
     describe_folder_mismatch(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }

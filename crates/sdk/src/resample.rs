@@ -84,8 +84,8 @@ struct PartialCandle {
     is_cut_off: bool,
 }
 
-/// Divisor of a long candle's length. During the candle, the market must be open for at least the quotient.
-const MIN_OPEN_SHARE_DIVISOR: i64 = 4;
+/// Denominator of 1/4, the minimum share of a long candle's time for which the market must be open.
+const MIN_OPEN_DENOMINATOR: i64 = 4;
 
 /// Errors in the intervals passed to [`Resampler`] or [`LongerCandles`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -109,7 +109,7 @@ pub enum ResampleError {
 }
 
 impl LongerRule {
-    /// Default minimum share of the market hours in percent.
+    /// Default minimum share of the market hours that short candles must cover, in percent.
     pub const DEFAULT_SHARE_PERCENT: f64 = 50.0;
 
     /// Returns [`Share`](Self::Share) with the symbol's hours, or [`Complete`](Self::Complete) if `percent` is `None`.
@@ -125,7 +125,7 @@ impl LongerRule {
             Self::Share { week, .. } => match week.open_duration(range) {
                 // The candle is outside the trading week, so the full length of the long candle is expected.
                 Millis::ZERO => (length, true),
-                open => (open, open * MIN_OPEN_SHARE_DIVISOR >= length),
+                open => (open, open * MIN_OPEN_DENOMINATOR >= length),
             },
         }
     }
@@ -193,7 +193,7 @@ impl Resampler {
         built
     }
 
-    /// Returns the long candle in progress if the market is closed until its end.
+    /// Returns the long candle in progress if the market stays closed until that candle ends.
     /// Call this after the last short candle.
     pub fn finish(&mut self) -> Option<Candle> {
         let (partial, end) = (self.partial.take()?, self.last_end?);
@@ -226,7 +226,7 @@ impl Resampler {
         self.counts
     }
 
-    /// Returns how often and how long the latest long candle was stale.
+    /// Returns the frequency and maximum age of stale long candles.
     pub const fn staleness(&self) -> Staleness {
         self.staleness
     }
@@ -297,8 +297,8 @@ pub struct LongerCandles {
 }
 
 impl LongerCandles {
-    /// Creates a builder of candles with the `wanted` intervals from candles with the interval `own`. Applies
-    /// [`LongerRule::Complete`]. Fails with [`ResampleError`] unless each is longer than `own` and a multiple of it.
+    /// Creates a builder that combines candles of the interval `own` into candles of each `wanted` interval, with the
+    /// rule [`LongerRule::Complete`]. Fails unless each `wanted` interval is longer than `own` and a multiple of `own`.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, LongerRule::Complete)
     }
@@ -359,8 +359,8 @@ impl LongerCandles {
     /// Returns how many of the last `candles` a strategy needs for its warm-up. `None` if there are too few.
     ///
     /// The result is at least `warmup`. It is larger if gaps in `candles` reduce the number of longer candles.
-    /// A warm-up of `w` candles requires as many longer candles of `r` candles each as any `w` candles without gaps
-    /// contain: `(w + 1) / r - 1` (integer division).
+    /// If a longer candle consists of `r` candles, any `w` candles without gaps contain at least `(w + 1) / r - 1`
+    /// longer candles (integer division). A warm-up of `w` candles requires this many longer candles.
     pub fn required_history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.required_history(warmup, candles));
         starts

@@ -9,13 +9,13 @@ use ta::indicators::SimpleMovingAverage;
 /// Weight below which the first value no longer matters.
 const NEGLIGIBLE_WEIGHT: f64 = 1e-9;
 
-/// The first result is the simple mean of the first `period` values. The arithmetic matches the `ta` crate, whose
-/// exponential average has a slower field layout (docs/performance.md).
+/// Exponential or Wilder smoothing of one or more series. Starts with the simple mean of the first `period` values.
+/// Uses the arithmetic of the `ta` crate, with a faster field layout (docs/performance.md).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// Current means, or sums of the values during warm-up.
     means: [f64; LINES],
-    /// Number of values until the first result. Values are skipped while this is greater than `period`.
+    /// Number of values still needed for the first result. If greater than `period`, the next value is skipped.
     missing: usize,
     /// Weight of a new value, repeated for each series so that the compiler can vectorize.
     weights: [f64; LINES],
@@ -28,7 +28,6 @@ impl<const LINES: usize> Smoothing<LINES> {
         Self::new(period, period)
     }
 
-    /// Creates a smoothing that gives a new value Wilder's weight, 1 / `period`.
     pub(super) fn with_wilder_weight(period: usize) -> Self {
         Self::new(period, 2 * period - 1)
     }
@@ -97,8 +96,7 @@ impl Smoothing {
         self.weights[0] * value
     }
 
-    /// Returns the mean after the next value. `weighted_value` is the value x its weight, `mean` is the previous mean.
-    /// A loop can keep the mean in a register and finally store it with [`Self::set_mean`].
+    /// Returns the mean after the next value. The previous mean is an argument, so a loop can keep it in a register.
     #[inline]
     const fn next_mean(&self, weighted_value: f64, mean: f64) -> f64 {
         weighted_value + self.old_weights[0] * mean
@@ -266,7 +264,7 @@ impl Wma {
 
 /// Hull moving average, which follows values with little lag (Hull 2005).
 /// The formula is WMA(2 x WMA(values, `period` / 2) - WMA(values, `period`), sqrt(`period`)), where WMA is a weighted
-/// average. Half the period and its square root are rounded down.
+/// average. `period` / 2 and sqrt(`period`) are rounded down.
 #[derive(Clone, Debug)]
 pub struct Hull {
     half: Wma,

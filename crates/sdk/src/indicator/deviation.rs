@@ -4,11 +4,11 @@ use super::{IndicatorError, check_period, is_usable};
 
 /// Number of windows after which the sums are recomputed, to limit rounding errors.
 const WINDOWS_PER_REFRESH: usize = 32;
-/// Fraction of the peak sum of squares below which a sum of squares is mostly rounding errors.
+/// Minimum sum of squares as a fraction of its peak. Smaller sums are mostly rounding errors and are recomputed.
 const MIN_FRACTION_OF_PEAK: f64 = 1e-6;
 
-/// Mean and population standard deviation of the last `period` values. In the `ta` crate, rounding errors exceed 1e-9
-/// of the price after a price jump or a million candles.
+/// Mean and population standard deviation of the last `period` values. Not taken from the `ta` crate, because its
+/// rounding errors exceed 1e-9 of the price after a price jump or a million candles.
 #[derive(Clone, Debug)]
 pub(super) struct Deviation {
     window: Box<[f64]>,
@@ -61,7 +61,7 @@ impl Deviation {
         }
     }
 
-    /// The first slot is subtracted from each value, so that equal values have a deviation of exactly 0.
+    /// Recomputes the sums from differences to one of the values, so that equal values have a deviation of 0.
     fn refresh(&mut self) {
         let (period, origin) = (self.window.len(), self.window[0]);
         self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;

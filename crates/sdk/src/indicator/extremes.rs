@@ -9,7 +9,6 @@ pub(super) struct Extremes {
     pub(super) lowest: f64,
 }
 
-/// Amortized constant time per candle. While prices fall steadily, the `ta` crate scans the whole window every time.
 pub(super) type RecentExtremes = Window<Extremes>;
 
 impl Extremes {
@@ -32,8 +31,8 @@ pub(super) trait Merge: Copy + Default {
 
 /// Sliding window that merges the last `period` values into one, such as their maximum.
 /// The algorithm needs at most three merges per value (van Herk 1992, Gil and Werman 1993). Each block has `period`
-/// values. After each block, a slot contains the merge of its value and all later values of the block. The next block
-/// overwrites slots that are no longer needed. Values are never subtracted, so rounding errors do not accumulate.
+/// values. At the end of a block, each slot is replaced by the merge of all values from this slot to the last one. The
+/// next block overwrites slots that are no longer needed. Nothing is subtracted, so rounding errors do not accumulate.
 #[derive(Clone, Debug)]
 pub(super) struct Window<F> {
     slots: Box<[F]>,

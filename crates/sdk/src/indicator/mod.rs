@@ -133,9 +133,10 @@ pub enum IndicatorError {
         /// Requested maximum acceleration.
         limit: f64,
     },
-    /// The session starts outside the day, is empty, or lasts longer than 24 hours.
+    /// The session does not start between 00:00 and 24:00, is empty, or is longer than 24 hours.
     #[error(
-        "session range: start {start} ms and length {length} ms: use 0 <= start < 24 h and 0 < length <= 24 h"
+        "session range: start {start} ms or length {length} ms is out of range: use 0 <= start < 24 h and \
+         0 < length <= 24 h"
     )]
     InvalidSession {
         /// Start of the session, relative to midnight UTC.

@@ -16,7 +16,7 @@ use ta::indicators::{Maximum, Minimum};
 pub struct Rsi {
     /// Previous value, or zero before the first value.
     previous: f64,
-    /// Largest value that takes the fast path. Negative during warm-up, so that a single comparison is enough.
+    /// Largest value that takes the fast path. Negative during warm-up, so that one comparison also finds the warm-up.
     fast_path_limit: f64,
     movements: Smoothing<2>,
 }
@@ -62,7 +62,7 @@ impl Rsi {
     }
 }
 
-/// A separate function, so that the check compiles to a jump: a conditional select would delay all other values.
+/// Makes the check for movement compile to a branch, because a conditional select would delay all other values.
 #[cold]
 fn rsi_without_movement() -> f64 {
     50.0
@@ -162,14 +162,14 @@ impl WilliamsR {
 
 /// Lambert's scaling constant, which puts most CCI values between -100 and 100.
 const LAMBERT_CONSTANT: f64 = 0.015;
-/// Minimum distance as a fraction of the mean. Smaller distances count as rounding errors (as in TA-Lib).
+/// Minimum distance from the mean, as a fraction of the mean. Less counts as a rounding error (as in TA-Lib).
 const MIN_DISTANCE: f64 = 1e-14;
 
 /// Commodity channel index: the distance of the typical price from its mean, in units of the mean absolute deviation.
 ///
 /// The typical price is (high + low + close) / 3. The index matches TA-Lib `CCI` and is 0 if all prices are equal. The
-/// CCI of the `ta` crate is not used: it takes the deviation of closes, and in a flat market, rounding errors can move
-/// it to +-67. An update scans the window, because the mean deviation has no incremental form.
+/// CCI of the `ta` crate is not used, because it measures the deviation of closes, and because rounding errors move its
+/// value to +-67 in a flat market. An update scans the window, because the mean deviation has no incremental form.
 #[derive(Clone, Debug)]
 pub struct Cci {
     window: Box<[f64]>,

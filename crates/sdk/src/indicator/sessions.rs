@@ -84,9 +84,9 @@ const fn candles_in_days(days: i64, interval: Interval) -> usize {
     ((total + step - 1) / step) as usize
 }
 
-/// Classic pivot levels of the previous day with candles: a pivot, three resistances and three supports.
-/// The levels are computed from the day's high, low and close (Person, *A Complete Guide to Technical Trading Tactics*,
-/// 2004). An incomplete first day is skipped. Times are UTC.
+/// Classic pivot levels: a pivot, three resistances and three supports.
+/// Computed from high, low and close of the last completed day with candles (Person, *A Complete Guide to Technical
+/// Trading Tactics*, 2004). An incomplete first day is skipped. Times are UTC.
 #[derive(Clone, Debug)]
 pub struct Pivots {
     day: SessionRange,
@@ -119,7 +119,7 @@ impl PivotLevels {
 }
 
 impl Pivots {
-    /// Creates pivot levels of days that begin at `start`: a time since midnight UTC, less than 24 h.
+    /// Creates pivot levels for days that begin at `start`, an offset of less than 24 h from midnight UTC.
     pub fn new(start: Millis) -> Result<Self, IndicatorError> {
         Ok(Self { day: SessionRange::new(start, Millis::DAY)?, before: None, levels: None })
     }

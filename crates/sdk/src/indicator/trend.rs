@@ -91,7 +91,7 @@ impl Keltner {
         Some(KeltnerChannel { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Returns the number of candles until the first value: the larger of `period` and `range_period` + 1.
+    /// Returns the number of candles until the first value: max(`period`, `range_period` + 1).
     pub fn warmup(&self) -> usize {
         self.middle.warmup().max(self.range.warmup())
     }
@@ -102,10 +102,9 @@ impl Keltner {
     }
 }
 
-/// Line that follows a trend at a distance: a multiple of the average true range.
-/// When a close crosses the line, the trend reverses (Seban 2008, here with (high + low) / 2 and Wilder's range).
-/// In a rising trend, the line is below the closes and never falls. In a falling trend, the line is above the closes
-/// and never rises. The trend starts as falling and reverses with the first close above the upper line.
+/// Line that follows a trend at a multiple of Wilder's average true range from (high + low) / 2 (Seban 2008).
+/// When a close crosses the line, the trend reverses. A rising trend has a line below the closes that never falls. A
+/// falling trend has a line above the closes that never rises. The first trend is falling.
 #[derive(Clone, Debug)]
 pub struct Supertrend {
     multiple: f64,
@@ -169,8 +168,8 @@ impl Supertrend {
     }
 
     /// Returns the number of candles until the first value, which is `period` + 1.
-    /// Two instances that start at different candles agree only after both have reversed. To decide live as in a
-    /// backtest, a strategy should request a warm-up several times as long as a trend.
+    /// Two instances that start at different candles can differ until both have reversed. For the same signals live as
+    /// in a backtest, a strategy should request a warm-up several times longer than a typical trend.
     pub fn warmup(&self) -> usize {
         self.range.warmup()
     }
@@ -297,7 +296,7 @@ struct SarState {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SarLine {
     /// Stop in price units, below a rising trend and above a falling trend.
-    /// When a candle reaches the stop, the value is already the stop of the new trend.
+    /// When a candle reaches the stop, the trend reverses, and this is the stop of the new trend.
     pub stop: f64,
     /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling trend.
     pub trend: Direction,
@@ -361,8 +360,8 @@ impl ParabolicSar {
     }
 
     /// Returns the number of candles until the first value, which is 2.
-    /// Two instances that start at different candles agree only after both have reversed at the same candle. To decide
-    /// live as in a backtest, a strategy should request a warm-up several times as long as a trend.
+    /// Two instances that start at different candles can differ until both reverse at the same candle. For the same
+    /// signals live as in a backtest, a strategy should request a warm-up several times longer than a typical trend.
     pub const fn warmup(&self) -> usize {
         2
     }

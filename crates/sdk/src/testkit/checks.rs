@@ -109,7 +109,7 @@ mod tests {
         let message = panic_message(|| assert_passes_checks::<ReadsTheClock>(&HONEST));
         assert!(message.starts_with("planted fails\n  clock: at candle "), "{message}");
         let message = panic_message(|| assert_passes_checks::<Follows>(&Params { far: 6.0 }));
-        assert!(message.contains("far = 6 is outside 0 to 5"), "{message}");
+        assert!(message.contains("far = 6 is outside the range 0 to 5"), "{message}");
     }
 
     #[test]

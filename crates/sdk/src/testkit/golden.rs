@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn reports_failed_build_and_panic() {
         let message = panic_message(|| _ = answers(9.0, &[10.0]));
-        assert!(message.contains("far = 9 is outside 0 to 5"), "{message}");
+        assert!(message.contains("far = 9 is outside the range 0 to 5"), "{message}");
         let message = panic_message(|| _ = answers(5.0, &[10.0, 15.0]));
         assert!(message.contains("follows: the strategy panics at candle 1: too far"), "{message}");
     }

@@ -5,7 +5,7 @@ use super::{Bench, Check, CheckReport, CheckResult, Finding, failed, passed};
 use crate::{Candle, Direction, ExpirationType, Expiry};
 use std::cell::Cell;
 
-type DeclaredSignal = Option<(Direction, Option<Expiry>)>;
+type SignalTerms = Option<(Direction, Option<Expiry>)>;
 
 pub(super) fn check_declared_signals(bench: &Bench<'_>) -> CheckResult {
     match find_undeclared_expiry(bench)? {
@@ -82,7 +82,7 @@ fn compare_with_signals(subject: &Subject, candles: &[Candle]) -> CheckResult {
     passed("the declaration matches on_candle at every candle")
 }
 
-fn describe_signal(signal: DeclaredSignal) -> String {
+fn describe_signal(signal: SignalTerms) -> String {
     match signal {
         None => "no signal".to_owned(),
         Some((direction, None)) => direction.to_string(),
