@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     problems.extend(trial.iter().chain(&disguised).zip(tried).filter_map(judge_caught));
     problems.extend(disguised::ENDED.iter().zip(ended).filter_map(judge_ended));
     for (strategy, code, says) in [
-        ("t-declared-future", 5, "the declaration of t-declared-future gives"),
+        ("t-declared-future", 5, "t-declared-future declares"),
         ("t-table-by-close", 5, "by their prices"),
         ("t-once-model", 5, "differs in a new process"),
         ("t-engulfing", 0, ""),

@@ -24,7 +24,7 @@ pub enum Action {
 }
 
 /// A verdict on whether a bot has an edge.
-/// A shown edge can be lost later ([`EdgeVerdict::NoLongerHeld`]). All other verdicts are final.
+/// [`EdgeVerdict::Shown`] can later change to [`EdgeVerdict::NoLongerHeld`]. All other verdicts are final.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Judgement {
     /// Bot that the verdict is about.
@@ -41,7 +41,7 @@ pub struct Judgement {
     pub account_against: f64,
     /// Bot's share of the error rate alpha. An edge is shown once `account_for` reaches `1 / (alpha x weight)`.
     pub weight: f64,
-    /// Decision time of the trade since which the edge seems lost. Set only for [`EdgeVerdict::NoLongerHeld`].
+    /// Decision time from which on trades no longer support the edge. Set only for [`EdgeVerdict::NoLongerHeld`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
 }

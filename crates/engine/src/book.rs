@@ -47,7 +47,7 @@ impl IntentState {
     }
 }
 
-/// Update numbers of an intent's decision, reply, exclusion and settlement, and the payouts stated by the venue.
+/// Numbers of the updates to an intent (decision, reply, exclusion, settlement), and the payouts stated by the venue.
 /// A book numbers all updates from 1 in the order in which they arrive. The number 0 means that the update is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
@@ -124,8 +124,8 @@ pub struct CorrectedResult {
 /// The book stores the rarely used [reason](TradeBook::reason) and [venue id](TradeBook::venue_id) outside the row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
-    /// Approved terms of the order.
-    /// If the venue opened a different trade, they state its direction and stake. See [`TradeBook::original_order`].
+    /// Terms of the order: as approved, but with the actual direction and stake if the venue opened a different trade.
+    /// [`TradeBook::original_order`] then returns the approved terms.
     pub approved: OrderTerms,
     /// State of the intent.
     pub state: IntentState,
@@ -147,7 +147,7 @@ pub struct IntentRow {
     pub profit: Money,
     /// Venue time at which the settlement became known.
     pub settled_at: Option<Millis>,
-    /// Order in which the Session received the updates of this intent.
+    /// Numbers that the book assigned to the updates of this intent.
     pub sequence: EventSequence,
     #[serde(skip)]
     pub(crate) reason: ReasonKey,
@@ -156,7 +156,7 @@ pub struct IntentRow {
     pub(crate) venue_id: Option<NonZeroU32>,
 }
 
-/// All intents in the order of their decisions, with their results, and the number of refusals by rule.
+/// All intents with their results, in the order of their decisions. Also counts the refusals by rule.
 /// The book applies the same updates as the Session: only the first reply counts, and a finished intent changes only
 /// if its result is corrected or a refused order is reinstated.
 #[derive(Clone, Debug, Default)]
@@ -288,14 +288,14 @@ impl TradeBook {
     #[inline]
     pub fn record_action(&mut self, action: &Action) {
         match action {
-            Action::Open(approved) => self.record_open(approved),
+            Action::Open(approved) => self.record_approved(approved),
             Action::Refuse(refused) => self.refused.record(refused.rule, self.last_intent()),
             Action::DayOpened { .. } | Action::Verdict(_) => {}
         }
     }
 
     #[inline]
-    fn record_open(&mut self, approved: &ApprovedTrade) {
+    fn record_approved(&mut self, approved: &ApprovedTrade) {
         self.update_count += 1;
         let reason = self.reasons.put(approved.reason());
         // The row is constructed in place, because copying a row right after writing its fields stalls the CPU.
@@ -309,7 +309,7 @@ impl TradeBook {
     pub fn recall(&mut self, recorded: &RecordedEntry) {
         match recorded {
             RecordedEntry::Event(event) => self.record_event(event),
-            RecordedEntry::Open(approved) => self.record_open(approved),
+            RecordedEntry::Open(approved) => self.record_approved(approved),
             RecordedEntry::Refuse | RecordedEntry::DayOpened { .. } | RecordedEntry::Verdict => {}
         }
     }
@@ -350,8 +350,8 @@ impl TradeBook {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
     }
 
-    /// Returns the number of refusals by name, without names that did not occur.
-    /// Each name is the name of a [`Rule`], or `NoPrice`, `Rejected` or `NotSent` for approved orders that failed.
+    /// Returns the number of refusals for each cause that occurred.
+    /// A cause is the name of a [`Rule`], or `NoPrice`, `Rejected` or `NotSent` for approved orders that failed.
     pub fn refusal_counts(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
         self.refused.counts().chain(venue).filter(|(_, count)| *count > 0).collect()
@@ -427,7 +427,7 @@ impl TradeBook {
         }
     }
 
-    /// Returns whether the refusal is counted. Ignores open trades, because the venue has already accepted them.
+    /// Ends an intent, unless the venue has already accepted the order. Returns whether the refusal is counted.
     fn end_without_trade(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
@@ -450,11 +450,11 @@ impl TradeBook {
         let first = self.rows.first()?.approved.intent().number();
         let index = usize::try_from(intent.number().checked_sub(first)?).ok()?;
         let is_at_index = self.rows.get(index).is_some_and(|row| row.approved.intent() == intent);
-        if is_at_index { Some(index) } else { self.find_row(intent) }
+        if is_at_index { Some(index) } else { self.find_position(intent) }
     }
 
     #[cold]
-    fn find_row(&self, intent: IntentId) -> Option<usize> {
+    fn find_position(&self, intent: IntentId) -> Option<usize> {
         self.rows.binary_search_by_key(&intent, |row| row.approved.intent()).ok()
     }
 

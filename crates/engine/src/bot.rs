@@ -12,7 +12,7 @@ use candlewick_sdk::{
 #[repr(C)]
 pub(crate) struct Bot {
     pub(crate) stake: Stake,
-    /// State of a ladder whose next level is traded on the next candle, without a signal. `None` for other stake rules.
+    /// State of a ladder that continues on the next candle without a signal. `None` for other stake rules.
     pub(crate) reentry: Option<Box<Reentry>>,
     pub(crate) expiry: Expiry,
     pub(crate) interval: Millis,
@@ -55,8 +55,8 @@ impl Bot {
         }
     }
 
-    /// Returns whether a stake outside its bounds restarts the ladder at once.
-    /// A ladder whose next level is traded on the next candle restarts only if that candle closes without a trade.
+    /// Returns whether the ladder restarts at once if a stake is out of bounds.
+    /// A ladder that continues on the next candle restarts later: when that candle closes without a trade.
     pub(crate) fn restarts_ladder(&self) -> bool {
         self.if_refused == IfRefused::Reset && self.reentry.is_none()
     }
@@ -73,7 +73,7 @@ impl Bot {
         let fed = if self.longer_candles.is_empty() && !enters_again {
             self.strategy.feed_until_signal(candles, self.cold.saturating_sub(1), signal).count
         } else {
-            self.on_candle_with_longer(candles, signal)
+            self.on_first_candle(candles, signal)
         };
         self.update_last_close(&candles[..fed]);
         self.cold = self.cold.saturating_sub(fed);
@@ -83,7 +83,7 @@ impl Bot {
         fed
     }
 
-    /// Passes candles up to `max_answers` answers after [warm-up](Self::is_warm). Returns the number of candles passed.
+    /// Like [`Self::on_candles`], but may continue until `answers` contains `max_answers` signals.
     #[inline]
     pub(crate) fn on_candles_ahead(
         &mut self,
@@ -104,7 +104,7 @@ impl Bot {
         fed
     }
 
-    /// Returns the number of suppressed signals after [warm-up](Self::is_warm).
+    /// Passes candles but drops the signals. Returns the number of signals dropped after [warm-up](Self::is_warm).
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
         let mut signal = None;
@@ -161,8 +161,8 @@ impl Bot {
         if self.has_missed_level(at) { self.stake.first(context) } else { self.stake.next(context) }
     }
 
-    /// Returns whether the stakes depend on the win rate although the bot has lost its edge.
-    /// Such stakes shrink too late, because the win rate of all trades can stay above break-even long after that.
+    /// Returns whether the bot has lost its edge, and its stakes depend on the win rate.
+    /// Such stakes shrink too late: the win rate of all trades can stay above break-even long after the edge is lost.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
         self.stake.depends_on_win_rate() && self.verdict.edge() == EdgeVerdict::NoLongerHeld
@@ -214,7 +214,7 @@ impl Bot {
     }
 
     /// Passes only the first candle, because longer candles must be interleaved with the bot's own candles.
-    fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
+    fn on_first_candle(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
         let Some(candle) = candles.first() else { return 0 };
         *signal = self.longer_candles.feed_candle(candle, &mut *self.strategy);

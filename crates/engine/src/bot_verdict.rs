@@ -47,7 +47,7 @@ impl BotVerdict {
         self.judge.set_watch_trades(watch_trades);
     }
 
-    /// Returns the judge, which runs the edge test and then monitors a shown edge.
+    /// Returns the judge, which runs the edge test and monitors the edge once it is shown.
     pub const fn judge(&self) -> &Judge {
         &self.judge
     }
@@ -57,7 +57,7 @@ impl BotVerdict {
         self.judge.test()
     }
 
-    /// Returns the verdict on the edge. `Rejected` and `NoLongerHeld` are final until the bot changes.
+    /// Returns the verdict on the edge. `Rejected` and `NoLongerHeld` remain until the bot's parameters or code change.
     pub const fn edge(&self) -> EdgeVerdict {
         self.edge
     }

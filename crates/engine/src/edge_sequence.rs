@@ -71,7 +71,7 @@ impl RunningEdge {
         running
     }
 
-    /// Adds the updates to the intents in `rows` whose numbers are in `[from, before)`.
+    /// Adds those updates from `rows` that have an update number in `[from, before)`.
     /// All updates added earlier must have smaller numbers.
     pub fn add_updates(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
         let is_in_range = |number: u32| number > 0 && from <= number && number < before;
@@ -148,7 +148,7 @@ impl RunningEdge {
 }
 
 /// Builds the confidence sequence from the rows of a book.
-/// The updates count in the order in which the Session received them, as in [`judge`](crate::judge).
+/// The updates are applied in the order in which the Session received them, as in [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
     trades_edge_sequence(&rows.into_iter().map(JudgedTrade::from_row).collect::<Vec<_>>())
 }

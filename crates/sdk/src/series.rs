@@ -158,12 +158,12 @@ impl fmt::Debug for CandleSeries {
     }
 }
 
-/// Number of candles that are first checked one by one. This is usually enough and avoids a slow division.
+/// Number of candles to scan one by one first. Usually, this scan finds the answer without a slow division.
 const LINEAR_SEARCH_CANDLES: usize = 8;
 
 /// Returns the number of candles that close before `until`.
 /// The candles must be sorted, and each must be `length` long. Takes constant time if no candle is missing, otherwise
-/// logarithmic time. Avoids CPU cache misses: no candle is read that is too far ahead to close before `until`.
+/// logarithmic time. Does not read candles far beyond `until`, to avoid CPU cache misses.
 #[inline]
 pub fn count_closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;

@@ -45,7 +45,7 @@ impl Signal {
         Self::new(Direction::Sell, reason.text())
     }
 
-    /// Adds a named number to the reason, which has room for four. Any more are dropped, and `strategy check` fails.
+    /// Adds a named number to the reason. Numbers after the fourth are dropped, and `strategy check` then fails.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: impl FixedText, value: f64) -> Self {
@@ -76,7 +76,7 @@ impl Signal {
     message = "the text of a signal must be static, but `{Self}` is built at run time",
     label = "use a literal: `Signal::buy(\"rose\")`",
     note = "add values that differ from candle to candle as named numbers: `Signal::buy(\"rose\").with(\"change\", change)`",
-    note = "for a text known only at run time, create a `ReasonTemplate`: `Signal::with_reason(direction, template.with_numbers(&[change]))`"
+    note = "for a text known only at run time, create a `ReasonTemplate` in `build` and use it: `Signal::with_reason(direction, template.with_numbers(&[change]))`"
 )]
 pub trait FixedText {
     /// Returns the text.
@@ -108,7 +108,7 @@ pub struct DirectionError {
 }
 
 impl Direction {
-    /// Returns the name that the venue uses, such as `BUY` (`observed: values`).
+    /// Returns the name that the venue uses, such as `BUY`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Buy => "BUY",
@@ -161,7 +161,7 @@ impl Outcome {
     /// All outcomes in the order of declaration.
     pub const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Draw, Self::Cancelled];
 
-    /// Returns the name that the venue uses, such as `WON` (`observed: values`).
+    /// Returns the name that the venue uses, such as `WON`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Won => "WON",
@@ -187,6 +187,6 @@ pub struct Settlement {
     pub decision_time: Millis,
     /// Outcome of the trade.
     pub outcome: Outcome,
-    /// Net profit: positive for a win, minus the stake for a loss, otherwise zero.
+    /// Net profit: positive for a win, the negative stake for a loss, otherwise zero.
     pub profit: Money,
 }

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy",
     label = "implement `Strategy` for it",
-    note = "`Strategy` needs `warmup` and `on_candle`; a strategy that only compares numbers with levels implements `DeclaredStrategy` instead"
+    note = "implement `warmup` and `on_candle`; if the strategy only compares numbers with levels, implement `DeclaredStrategy` instead"
 )]
 // The compiler prints the next line if `Send` is not met, so the line includes a hint.
 pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields, no `Rc` */ {
@@ -55,8 +55,8 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Processes a closed candle of a [longer interval](Self::longer_intervals).
     ///
-    /// Called after [`on_candle`](Self::on_candle) for the last candle within the longer candle, shorter intervals
-    /// first. The longer candle therefore affects signals from the bot's next candle on.
+    /// Called after [`on_candle`](Self::on_candle) for the last candle that the longer candle covers. Only later
+    /// signals can use the longer candle. If several longer candles end together, the shortest comes first.
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
         let _ = (interval, candle);
     }
@@ -87,13 +87,13 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns all expiries that signals may have. `None` means the bot's own expiry.
     ///
-    /// The default is the bot's expiry only. A search first checks that its candles are short enough for the expiries.
-    /// Each run lists the expiries in its header. `strategy check` fails if a signal has any other expiry. Called once.
+    /// The default implementation returns only the bot's own expiry. `strategy check` fails if a signal has another.
+    /// A search checks that its candles are short enough for all expiries. Run headers list the expiries. Called once.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![None]
     }
 
-    /// Returns whether the strategy currently pauses trading by its bot.
+    /// Returns whether the strategy currently pauses its bot's trading.
     ///
     /// During a pause, the rule `GateClosed` also rejects external signals. Override this method if the strategy
     /// sometimes makes its own signals [virtual](crate::Signal::as_virtual). Called for each external signal.
@@ -150,7 +150,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         Vec::new()
     }
 
-    /// Returns the number of candles processed as a batch, `None` if the strategy processes them one by one.
+    /// Processes candles as a batch and returns their number. Returns `None` if they must be processed one by one.
     #[doc(hidden)]
     #[inline]
     fn try_answer_batch(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
@@ -169,7 +169,7 @@ pub struct BotContext {
     pub interval: Interval,
     /// Default expiry of the bot's trades; a signal may override it.
     pub expiry: Expiry,
-    /// Minimum percentage of a longer candle's market hours that the bot's candles must cover; `None` means 100 %.
+    /// Minimum coverage of a longer candle by the bot's candles, in percent of its market hours. `None` means 100 %.
     pub longer_share_percent: Option<f64>,
 }
 
@@ -194,7 +194,7 @@ pub enum BuildError {
         /// Description of the problem and its fix.
         problem: String,
     },
-    /// The settings of an indicator are invalid. Lets [`StrategyFactory::build`] call `Sma::new(params.period)?`.
+    /// The settings of an indicator are invalid. Created by the `?` operator, as in `Sma::new(params.period)?`.
     #[error("the strategy's parameters: {0}")]
     Indicator(#[from] crate::indicator::IndicatorError),
 }
@@ -248,7 +248,7 @@ impl From<CloseTypeError> for BuildError {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be registered as a strategy",
     label = "implement `StrategyFactory` for it",
-    note = "`Strategy` processes candles; `StrategyFactory` has the name, version and parameters, and builds the strategy"
+    note = "implement `StrategyFactory` too: it has the name, version and parameters, and builds the strategy"
 )]
 pub trait StrategyFactory: Strategy + Sized + 'static {
     /// Strategy name in configurations, made of lower-case letters, digits and hyphens.
@@ -272,8 +272,8 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
 
     /// Describes the signals as comparisons of number series; `None` if they depend on anything else.
     ///
-    /// This makes a search several times faster, because parameter sets share series. Called right after the build.
-    /// A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`.
+    /// A declaration makes a search several times faster: parameter sets can share computed series. Called right after
+    /// the build. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`.
     fn declaration(&self) -> Option<Declaration> {
         None
     }

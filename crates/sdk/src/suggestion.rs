@@ -90,7 +90,7 @@ pub enum Counterpart {
         /// Key with an example value.
         example: String,
     },
-    /// Equivalent name, or a key that exists in several sections, optionally with an example value.
+    /// Equivalent name, or key that exists in several sections. May include an example value.
     Name {
         /// Name or key.
         name: String,
@@ -147,7 +147,7 @@ pub fn counterparts(context: AliasContext, name: &str) -> impl Iterator<Item = &
     aliases(context).filter(is_meant).map(|alias| &alias.counterpart)
 }
 
-/// Returns the setting with this key, `None` if the alias table has no example value for the key.
+/// Returns a setting with an example value, `None` if the alias table has no example for this key.
 pub fn find_setting(key: &str) -> Option<&'static Counterpart> {
     let mut settings = aliases(AliasContext::Setting).map(|alias| &alias.counterpart);
     settings.find(|setting| setting.key() == Some(key) && setting.text().contains(" = "))
@@ -173,8 +173,8 @@ pub fn plain_message(message: &str) -> String {
         }
     }
     let Some((given, wanted)) = split_message(message) else { return message.to_owned() };
-    let mut words = format!("use {}", describe_expected(wanted));
-    if let Some(given) = describe_given(given) {
+    let mut words = format!("use {}", describe_type(wanted));
+    if let Some(given) = describe_value(given) {
         // Writing to a string cannot fail.
         let _ = write!(words, ", not {given}");
     }
@@ -185,7 +185,7 @@ pub fn plain_message(message: &str) -> String {
 pub fn rejected_value(message: &str) -> Option<&str> {
     let (given, _) = split_message(message)?;
     let is_repeated = given.contains('`') || given.starts_with("string ");
-    describe_given(given).filter(|_| is_repeated)
+    describe_value(given).filter(|_| is_repeated)
 }
 
 fn split_message(message: &str) -> Option<(&str, &str)> {
@@ -199,7 +199,7 @@ fn quoted_names(message: &str) -> impl Iterator<Item = &str> {
     message.split('`').skip(1).step_by(2)
 }
 
-fn describe_given(given: &str) -> Option<&str> {
+fn describe_value(given: &str) -> Option<&str> {
     match given {
         "sequence" => Some("a list"),
         "map" => Some("a table"),
@@ -209,7 +209,7 @@ fn describe_given(given: &str) -> Option<&str> {
     }
 }
 
-fn describe_expected(wanted: &str) -> &str {
+fn describe_type(wanted: &str) -> &str {
     match wanted {
         // Omits the range of the integer type, because the range of the setting is narrower.
         "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" => "a whole number",

@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// Name of a trading pair, exactly as the venue writes it.
 ///
 /// A symbol has 1 to 31 bytes, no invisible characters ([`is_hidden`]), and no white space at its start or end. Venues
-/// use irregular names (`observed: values`), so the format is not restricted further.
+/// use irregular names, so the format is not restricted further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Symbol(Text<31>);
@@ -120,13 +120,13 @@ impl TradingWeek {
 const FIRST_FRIDAY_EPOCH_DAY: i64 = 1;
 
 fn five_pm_in_new_york(day: i64) -> Millis {
-    let hour = if is_summer_in_new_york(day) { 21 } else { 22 };
+    let hour = if is_dst_in_new_york(day) { 21 } else { 22 };
     Millis::DAY * day + Millis::HOUR * hour
 }
 
 /// Returns whether New York is on daylight saving time in the afternoon of `day`, counted in days since 1970-01-01.
 /// Applies the rules that have been in force since 1987, including the change in 2007.
-fn is_summer_in_new_york(day: i64) -> bool {
+fn is_dst_in_new_york(day: i64) -> bool {
     let (year, month, date) = date_from_days(day);
     // Date of the last Sunday, including today. The date is below 1 if that Sunday was in the previous month.
     let sunday = date - (day + 4).rem_euclid(7);
@@ -184,7 +184,7 @@ mod tests {
             (-1, (1969, 12, 31), false),
             (11_016, (2000, 2, 29), false),
         ] {
-            assert_eq!((date_from_days(day), is_summer_in_new_york(day)), (date, is_summer), "{day}");
+            assert_eq!((date_from_days(day), is_dst_in_new_york(day)), (date, is_summer), "{day}");
         }
     }
 

@@ -85,7 +85,7 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
 }
 
 /// Blank characters that `char::escape_debug` does not escape.
-const BLANK_LETTERS: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
+const BLANK_CHARS: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
 /// Returns whether a character is invisible or changes how neighbouring characters are displayed.
 /// Hidden characters are controls (cursor escapes, line ends), direction marks, zero-width and blank characters,
@@ -93,7 +93,7 @@ const BLANK_LETTERS: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}'
 pub fn is_hidden(letter: char) -> bool {
     match letter {
         ' '..='~' => false,
-        other => BLANK_LETTERS.contains(&other) || other.escape_debug().len() > 1,
+        other => BLANK_CHARS.contains(&other) || other.escape_debug().len() > 1,
     }
 }
 
@@ -111,7 +111,7 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
         match letter {
-            blank if BLANK_LETTERS.contains(&blank) => shown.extend(blank.escape_unicode()),
+            blank if BLANK_CHARS.contains(&blank) => shown.extend(blank.escape_unicode()),
             hidden if is_hidden(hidden) => shown.extend(hidden.escape_debug()),
             other => shown.push(other),
         }

@@ -11,10 +11,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Random walk with a fixed seed, so that test results are reproducible.
 const UNSEEN_WALK: UnseenWalk = UnseenWalk { seed: 0x00CA_4D1E, candles: 5_000 };
 
-/// Asserts that a strategy passes the checks of `strategy check` that need only one process.
+/// Asserts that a strategy passes all checks that need only one process.
 ///
-/// First checks that the strategy can be registered. Then runs every [`Check`] on synthetic one-minute candles, except
-/// `Files`, `Processes`, `Outside` and `Speed`. `Memory` requires that the test has installed the
+/// First checks that the strategy can be registered. Then runs each [`Check`] except `Files`, `Processes`, `Outside`
+/// and `Speed` on synthetic one-minute candles. `Memory` requires that the test has installed the
 /// [`CountingAllocator`](super::CountingAllocator). A strategy that exits the process ends the test, and an endless
 /// loop blocks the test. Panics with a list of the failed checks. For your own candles, use [`conformance`].
 #[track_caller]
@@ -50,7 +50,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     if lines.is_empty() { Ok(()) } else { Err(format!("{} fails{}", S::NAME, lines.concat())) }
 }
 
-/// Returns the system time. [`Check::Clock`] feeds candles that are newer, to detect strategies that read the clock.
+/// Returns the system time. [`Check::Clock`] feeds later candles, to detect strategies that read the clock.
 #[allow(
     clippy::disallowed_methods,
     reason = "only a comparison with the clock reveals a strategy that reads it"
@@ -126,7 +126,7 @@ mod tests {
         assert!(line("determinism").contains(hint), "{message}");
         assert!(line("isolation").ends_with(hint), "{message}");
         for check in ["look-ahead", "warm-up", "restart"] {
-            assert!(line(check).contains("fix determinism and isolation first"), "{message}");
+            assert!(line(check).contains("fix the determinism or isolation failure first"), "{message}");
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
         check::<Shares>("determinism: the candles: at candle");
         check::<Clairvoyant>("determinism: the candles: at candle 499");
         check::<Counts>(
-            "warm-up: the candles: warmup() returns 10, which is too small: at candle 39, a run that started at candle 25, 15",
+            "warm-up: the candles: warmup() returns 10, which is too small: at candle 39, a run from candle 25 on (15 candles)",
         );
         check::<Divides>("extremes: flat prices: at candle 1 the signal's inverse is inf");
         check::<Talks>("numbers: the candles: at candle 2 the signal \"rose\" has more than 4 numbers");

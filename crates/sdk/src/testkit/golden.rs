@@ -21,7 +21,7 @@ pub fn assert_golden<S: StrategyFactory>(
     file: impl AsRef<Path>,
 ) {
     let is_update = env::var_os(UPDATE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0");
-    if let Err(problem) = compare_file(file.as_ref(), &render_run::<S>(params, bot, candles), is_update) {
+    if let Err(problem) = compare_or_write(file.as_ref(), &render_run::<S>(params, bot, candles), is_update) {
         panic!("{}: {problem}", S::NAME);
     }
 }
@@ -40,7 +40,7 @@ fn render_run<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles:
     text
 }
 
-fn compare_file(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
+fn compare_or_write(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
     let name = file.display();
     if is_update {
         let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
@@ -117,11 +117,11 @@ mod tests {
     fn writes_file_on_request_and_compares_otherwise() {
         let folder = env::temp_dir().join(format!("golden-{}", std::process::id()));
         let file = folder.join("kept/run.txt");
-        let missing = compare_file(&file, "a\nb\n", false).unwrap_err();
+        let missing = compare_or_write(&file, "a\nb\n", false).unwrap_err();
         assert!(missing.contains("cannot read"), "{missing}");
         assert!(missing.ends_with("run with UPDATE_GOLDEN=1 to create it"), "{missing}");
-        compare_file(&file, "a\nb\n", true).unwrap();
-        compare_file(&file, "a\nb\n", false).unwrap();
+        compare_or_write(&file, "a\nb\n", true).unwrap();
+        compare_or_write(&file, "a\nb\n", false).unwrap();
         for (run, expected) in [
             (
                 "a\nc\n",
@@ -130,7 +130,7 @@ mod tests {
             ("a\n", "expected: b\n  actual:   (end of file)"),
             ("a\nb\nc\n", "expected: (end of file)\n  actual:   c"),
         ] {
-            let problem = compare_file(&file, run, false).unwrap_err();
+            let problem = compare_or_write(&file, run, false).unwrap_err();
             assert!(problem.ends_with(expected), "{problem}");
         }
         fs::remove_dir_all(&folder).unwrap();

@@ -16,7 +16,7 @@ pub(super) fn check_declared_signals(bench: &Bench<'_>) -> CheckResult {
 
 fn find_undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
     let usual = bench.subject.bot.expiry;
-    let resolve = |expiry: Option<Expiry>| with_stated_type(expiry.unwrap_or(usual));
+    let resolve = |expiry: Option<Expiry>| with_explicit_type(expiry.unwrap_or(usual));
     let declared =
         catch_panic(&Cell::new(0), || Ok(bench.subject.build().map_err(RunError::Build)?.expiries()))?;
     let declared: Vec<Expiry> = declared.into_iter().map(resolve).collect();
@@ -32,7 +32,7 @@ fn find_undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, RunError>
 }
 
 /// Replaces an unstated expiration type with the type that the venue assumes, `TIME_FIXED`.
-fn with_stated_type(expiry: Expiry) -> Expiry {
+fn with_explicit_type(expiry: Expiry) -> Expiry {
     match expiry.expiration_type {
         ExpirationType::Unstated => Expiry { expiration_type: ExpirationType::TimeFixed, ..expiry },
         _ => expiry,
@@ -70,8 +70,8 @@ fn compare_with_signals(subject: &Subject, candles: &[Candle]) -> CheckResult {
         let answered = answer.map(|answer| (answer.signal.direction, answer.signal.expiry));
         if declared != answered {
             return failed(format!(
-                "at candle {index} (open time {}) the declaration of {} gives {}, but on_candle returns {}: declare exactly the \
-                 signals of on_candle and use no later candles, or return None from declaration()",
+                "at candle {index} (open time {}), {} declares {}, but on_candle returns {}: declare exactly the signals of \
+                 on_candle and use no later candles, or return None from declaration()",
                 candle.time(),
                 subject.entry.name,
                 describe_signal(declared),

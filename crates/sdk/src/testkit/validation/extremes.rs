@@ -15,7 +15,7 @@ use std::cell::Cell;
 
 const TINY_PRICE_FACTOR: f64 = 1e-10;
 const HUGE_PRICE_FACTOR: f64 = 1e10;
-const EXTREME_PRICES: &str = "extreme prices";
+const EXTREME_PRICES_NAME: &str = "extreme prices";
 
 pub(super) fn check_numbers(bench: &Bench<'_>) -> CheckResult {
     match find_invalid_signal(&bench.answers) {
@@ -35,12 +35,12 @@ pub(super) fn check_extremes(subject: &Subject, warmup: usize) -> CheckResult {
         ("huge prices", scaled(HUGE_PRICE_FACTOR)),
         ("gaps of three days", with_long_gaps(&walk)),
         ("volume times a million", walk.iter().map(|one| with_volume(one, one.volume() * 1e6)).collect()),
-        (EXTREME_PRICES, wild(count)),
+        (EXTREME_PRICES_NAME, wild(count)),
     ] {
         let candles = at_interval(&candles, subject.bot.interval);
         let invalid_signal = match subject.run(&candles, RunMode::FULL) {
             // A quotient of such prices may overflow in any strategy.
-            Ok(_) if name == EXTREME_PRICES => None,
+            Ok(_) if name == EXTREME_PRICES_NAME => None,
             Ok(answers) => find_invalid_signal(&answers),
             Err(stop) => Some(stop.to_string()),
         };
@@ -55,10 +55,10 @@ pub(super) fn check_extremes(subject: &Subject, warmup: usize) -> CheckResult {
     }
     match find_flat_price_effect(subject, warmup)? {
         Some(answer) => failed(format!(
-            "after flat prices and {warmup} candles of changing prices, a new instance decides differently at candle {}",
+            "flat prices affect the decision at candle {}, although they ended more than {warmup} candles earlier",
             answer.candle
         )),
-        None => passed("flat, tiny, huge, extreme and interrupted prices cause no failure"),
+        None => passed("flat, tiny, huge and extreme prices and gaps cause no failure"),
     }
 }
 
@@ -113,7 +113,7 @@ fn find_invalid_signal(answers: &[Answer]) -> Option<String> {
 
 const MIN_BLOCK_CANDLES: usize = 3_000;
 const BLOCK_COUNT: usize = 10;
-const SETTLED_BLOCK_COUNT: usize = 4;
+const SETTLEMENT_BLOCK_COUNT: usize = 4;
 /// Maximum memory growth in bytes per candle. At this rate, a run takes years to exhaust the memory.
 const MAX_GROWTH_BYTES: f64 = 0.25;
 
@@ -130,8 +130,8 @@ pub(super) fn check_memory(subject: &Subject, warmup: usize) -> CheckResult {
     if bytes > MAX_GROWTH_BYTES {
         return failed(format!("memory grows by {bytes:.1} bytes per candle without limit"));
     }
-    let settled = measure_growth(subject, &block, SETTLED_BLOCK_COUNT, RunMode::FULL)?.bytes as f64
-        / (block.len() * (SETTLED_BLOCK_COUNT - 1)) as f64;
+    let settled = measure_growth(subject, &block, SETTLEMENT_BLOCK_COUNT, RunMode::FULL)?.bytes as f64
+        / (block.len() * (SETTLEMENT_BLOCK_COUNT - 1)) as f64;
     if settled > MAX_GROWTH_BYTES {
         return failed(format!(
             "with settlements, memory grows by {settled:.1} bytes per candle without limit: drop old settlements"

@@ -9,12 +9,12 @@ pub enum Check {
     /// Later candles do not change earlier decisions.
     LookAhead,
     /// The strategy does not know the future.
-    /// On an unseen random walk, it must not beat chance at the bot's own expiry or 1 to 60 candles ahead. It must also
-    /// not recognize candles by their times, prices or shapes, which is tested with shifted signals and surrogate
-    /// candles. Each test rejects an honest strategy with a probability below one in a million.
+    /// On an unseen random walk, it must not beat chance at the bot's own expiry or 1 to 60 candles ahead. It must not
+    /// recognize candles by their times, prices or shapes either. Shifted signals and surrogate candles test this.
+    /// Each test rejects an honest strategy with a probability below one in a million.
     Foresight,
     /// The same candles give the same decisions.
-    /// This also holds for the first strategy instance in a process, and if getters are called between candles.
+    /// This includes the first strategy instance in a process, and runs with getter calls between candles.
     Determinism,
     /// Earlier and parallel strategy instances have no effect on decisions.
     /// The strategy also leaves the floating-point mode unchanged.
@@ -29,7 +29,7 @@ pub enum Check {
     Memory,
     /// Every number in a signal's reason is finite.
     Numbers,
-    /// Flat, tiny, huge and interrupted prices, gaps of days, and large volumes cause no failure.
+    /// Flat, tiny and huge prices, gaps of one candle to several days, and large volumes cause no failure.
     Extremes,
     /// Files named by the strategy's parameters contain nothing from the future.
     Files,

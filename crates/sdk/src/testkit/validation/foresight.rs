@@ -1,7 +1,7 @@
 //! Detection of strategies that know future prices.
 //!
 //! Each of three tests rejects an honest strategy with a probability below one in a million. Correct signals (hits) are
-//! counted at the bot's own expiry and at fixed distances. The error probability is split among these horizons.
+//! counted at several horizons: the bot's own expiry and fixed numbers of candles. They share the error probability.
 
 use super::super::candles::{Rng, random_walk, rescale};
 use super::look_ahead::describe_overread;
@@ -13,7 +13,7 @@ use std::fmt;
 
 /// Maximum probability that one test, over all horizons, rejects an honest strategy.
 const MAX_ERROR_RATE: f64 = 1e-6;
-/// Maximum hit rate without foresight on a random walk: one half, and a margin because percentage steps are biased.
+/// Maximum hit rate without foresight on a random walk: one half plus a margin, because percentage steps are biased.
 const CHANCE_HIT_RATE: f64 = 0.505;
 
 /// A random walk that no strategy can have seen before.
@@ -32,7 +32,7 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
         let hits = Hits::count_independent(&bench.answers, candles, horizon);
         if binomial_tail(hits.wins, hits.decided, CHANCE_HIT_RATE) < MAX_ERROR_RATE / horizons.len() as f64 {
             return failed(format!(
-                "{walk}: {hits} {horizon}, but at most half can be right without foresight: the strategy knows later candles"
+                "{walk}: {hits} {horizon}; without foresight, at most half can be right, so the strategy knows later candles"
             ));
         }
     }
@@ -45,8 +45,8 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
 }
 
 /// Checks that the strategy does not recognize the market's candles from a file or table.
-/// It recognizes the timestamps if it still predicts the market when fed a random walk with the market's timestamps.
-/// It recognizes the prices if it predicts the market much better than similar candles.
+/// It recognizes the timestamps if it predicts the market even when fed a random walk with the market's timestamps.
+/// It recognizes the prices if its hit rate is much higher on the market than on similar candles.
 pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
     let horizons = Horizon::for_bot(&bench.subject.bot);
     let other = walk_with_times_from(bench.candles, seed);
@@ -67,17 +67,17 @@ pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
             best = Some((here, horizon));
         }
     }
-    if let Some(words) = find_memorized(bench, &horizons, seed)? {
+    if let Some(words) = find_recognition(bench, &horizons, seed)? {
         return failed(words);
     }
     let words = best.map(|(hits, horizon)| match hits.decided {
         0 => "no signals on these candles".to_owned(),
-        _ => format!("at best {hits} {horizon}; the strategy does not recognize times, prices or shapes"),
+        _ => format!("the strategy does not recognize times, prices or shapes (at best, {hits} {horizon})"),
     });
     passed(words.unwrap_or_default())
 }
 
-fn find_memorized(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<Option<String>, RunError> {
+fn find_recognition(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<Option<String>, RunError> {
     for surrogate in Surrogate::ALL {
         let candles = surrogate.apply(bench.candles, seed);
         let answers = bench.subject.run(&candles, RunMode::FULL)?;
@@ -92,7 +92,7 @@ fn find_memorized(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<
             let is_certain = surrogate == Surrogate::Raised && !is_silent;
             if is_certain || hit_rate_excess(&bench.answers, bench.candles, horizon) > MIN_EXCESS {
                 return Ok(Some(format!(
-                    "{here} {horizon}, but {there} on {}: the strategy recognizes these candles by their prices or shapes, for example from a table",
+                    "{here} {horizon} on these candles, but only {there} on {}: the strategy recognizes these candles by their prices or shapes, for example from a table",
                     surrogate.describe()
                 )));
             }
@@ -133,7 +133,7 @@ pub(super) enum Horizon {
     Candles(usize),
 }
 
-/// Number of signals that were followed by a price change (`decided`), and number of correct ones (`wins`).
+/// Number of signals followed by a price change (`decided`), and how many of them were correct (`wins`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits {
     pub(super) wins: usize,

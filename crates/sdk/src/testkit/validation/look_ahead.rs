@@ -1,4 +1,4 @@
-//! Checks for information beyond the current candle: later candles, files, the system clock.
+//! Checks that decisions do not use later candles, later lines of files, or the system clock.
 
 use super::super::candles::shift_times;
 use super::subject::{Answer, RunMode, Subject, first_difference};
@@ -35,8 +35,8 @@ pub(super) fn check_look_ahead(bench: &Bench<'_>) -> CheckResult {
         return failed(describe_overread(candle));
     }
     passed(format!(
-        "decisions do not depend on later candles: tested with truncated, scrambled, reversed and mirrored futures at {CUT_COUNT} \
-         candles, and with decoys in memory"
+        "decisions do not change if the candles after one of {CUT_COUNT} positions are removed, scrambled, reversed or mirrored, \
+         or if decoys follow a candle in memory"
     ))
 }
 
@@ -48,7 +48,7 @@ pub(super) fn describe_overread(candle: usize) -> String {
 }
 
 const MAX_CLOCK_CANDLES: usize = 2_000;
-const CALENDAR_STEP_COUNT: i64 = 13;
+const PAST_SHIFT_COUNT: i64 = 13;
 
 /// Parameters whose files end at a given time.
 #[derive(Clone, Debug)]
@@ -62,10 +62,10 @@ pub struct TruncatedParams {
 /// Checks that decisions up to a time do not change if the strategy's files end at that time.
 /// `cut` names the truncated files, which the caller has created.
 pub fn check_files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckReport {
-    report_result(Check::Files, compare_truncated(subject, market, cut))
+    report_result(Check::Files, compare_truncated_files(subject, market, cut))
 }
 
-fn compare_truncated(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckResult {
+fn compare_truncated_files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckResult {
     let whole = subject.run(&market.candles, RunMode::FULL)?;
     for TruncatedParams { end_time: moment, params } in cut {
         let knows_less = Subject { params: params.clone(), ..subject.clone() };
@@ -82,16 +82,16 @@ fn compare_truncated(subject: &Subject, market: &Market, cut: &[TruncatedParams]
             ));
         }
     }
-    passed(format!("{} truncations of the file change no earlier decision", cut.len()))
+    passed(format!("earlier decisions are the same after {} truncations of the file", cut.len()))
 }
 
 /// Checks that decisions do not depend on the system time `now`.
 /// Feeds the same candles, shifted into the past year and into the coming weeks. Weekdays and hours stay the same.
 pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> CheckReport {
-    report_result(Check::Clock, compare_shifted(subject, market, now))
+    report_result(Check::Clock, compare_shifted_times(subject, market, now))
 }
 
-fn compare_shifted(subject: &Subject, market: &Market, now: Millis) -> CheckResult {
+fn compare_shifted_times(subject: &Subject, market: &Market, now: Millis) -> CheckResult {
     let candles = &market.candles[market.candles.len().saturating_sub(MAX_CLOCK_CANDLES)..];
     let (Some(first), Some(last)) = (candles.first(), candles.last()) else {
         return Ok((Finding::NotRun, "no candles".to_owned()));
@@ -103,7 +103,7 @@ fn compare_shifted(subject: &Subject, market: &Market, now: Millis) -> CheckResu
     let run = |by: Millis| subject.run(&shift_times(candles, by), RunMode::FULL);
     let answers = run(recent)?;
     // Steps over a year cover every month and day of the month, and reveal decisions that depend on the date.
-    for back in 1..=CALENDAR_STEP_COUNT {
+    for back in 1..=PAST_SHIFT_COUNT {
         if first_difference(&run(recent - step * back)?, &answers).is_some() {
             return noted(
                 "decisions depend on the dates of candles, so reads of the system clock cannot be detected",

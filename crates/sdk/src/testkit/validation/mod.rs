@@ -92,10 +92,10 @@ pub const fn candles_needed(warmup: usize) -> usize {
 
 /// Runs all checks that need only candles, on each market.
 ///
-/// `progress` is called at the start of each check. `first` is the run of the first strategy instance in this process,
-/// on the first market. [`Check`] describes the individual checks. Panics are caught and reported as findings. Memory
-/// is measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator). Fails with
-/// [`ValidationError`] if a market is too short for the warm-up.
+/// `progress` is called at the start of each check. `first` must be the run of the first strategy instance in this
+/// process, on the first market. [`Check`] describes the individual checks. Panics are caught and reported as findings.
+/// Memory is measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator). Fails
+/// with [`ValidationError`] if a market is too short for the warm-up.
 pub fn validate(
     subject: &Subject,
     markets: &[Market],
@@ -151,12 +151,12 @@ pub fn validate(
         }
         let mut checked = check_all_markets(check, benches, make);
         if checked.finding != Finding::Failed {
-            checked = complete_check(checked, subject, first, &all[markets.len()]);
+            checked = finish_check(checked, subject, first, &all[markets.len()]);
         }
         let compares_runs = matches!(check, Check::LookAhead | Check::Warmup | Check::Restart);
         // If a strategy is not deterministic, the checks that compare runs fail too.
         if validation.is_nondeterministic() && checked.finding == Finding::Failed && compares_runs {
-            checked.words.push_str("; fix determinism and isolation first: they may be the cause");
+            checked.words.push_str("; fix the determinism or isolation failure first: it may be the cause");
         }
         validation.checked.push(checked);
     }
@@ -173,12 +173,7 @@ fn unseen_walk(subject: &Subject, UnseenWalk { seed, candles }: UnseenWalk, warm
     Market { name: format!("random walk (seed {seed})"), candles }
 }
 
-fn complete_check(
-    checked: CheckReport,
-    subject: &Subject,
-    first: &FirstRun,
-    walk: &Bench<'_>,
-) -> CheckReport {
+fn finish_check(checked: CheckReport, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> CheckReport {
     match checked.check {
         Check::Determinism => {
             let difference = first.difference(subject).unwrap_or_else(|stop| Some(stop.to_string()));
@@ -244,19 +239,19 @@ fn report_result(check: Check, found: CheckResult) -> CheckReport {
 }
 
 fn passed(words: impl Into<String>) -> CheckResult {
-    check_result(Finding::Passed, words)
+    new_result(Finding::Passed, words)
 }
 
 fn noted(words: impl Into<String>) -> CheckResult {
-    check_result(Finding::Noted, words)
+    new_result(Finding::Noted, words)
 }
 
 fn failed(words: impl Into<String>) -> CheckResult {
-    check_result(Finding::Failed, words)
+    new_result(Finding::Failed, words)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "checks return this type")]
-fn check_result(finding: Finding, words: impl Into<String>) -> CheckResult {
+fn new_result(finding: Finding, words: impl Into<String>) -> CheckResult {
     Ok((finding, words.into()))
 }
 

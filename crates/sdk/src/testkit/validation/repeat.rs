@@ -20,7 +20,7 @@ pub(super) fn check_determinism(bench: &Bench<'_>) -> CheckResult {
     for _ in 0..REPEAT_COUNT {
         if let Some(candle) = first_difference(&run()?, &bench.answers) {
             return failed(format!(
-                "at candle {candle} two runs over the same candles differ: decisions depend on more than candles and parameters, such as a \
+                "at candle {candle} two runs over the same candles differ: decisions depend on something other than candles and parameters, such as a \
                  static, a clock, unseeded random numbers, a file or another thread; {OWN_STATE_HINT}, and seed random numbers with a parameter"
             ));
         }

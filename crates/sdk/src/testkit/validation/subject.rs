@@ -42,12 +42,12 @@ pub(in crate::testkit) struct Answer {
 pub(in crate::testkit) struct RunMode {
     /// Index of the first candle with prices, if the strategy requests prices. Earlier candles have no prices.
     pub(super) prices_from: usize,
-    pub(super) results: TradeResults,
+    pub(super) results: ResultMode,
     pub(super) inspection: Inspection,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TradeResults {
+pub(super) enum ResultMode {
     Shown,
     Withheld,
 }
@@ -83,8 +83,8 @@ impl RunError {
 
 impl RunMode {
     pub(in crate::testkit) const FULL: Self =
-        Self { prices_from: 0, results: TradeResults::Shown, inspection: Inspection::None };
-    pub(super) const WITHOUT_RESULTS: Self = Self { results: TradeResults::Withheld, ..Self::FULL };
+        Self { prices_from: 0, results: ResultMode::Shown, inspection: Inspection::None };
+    pub(super) const WITHOUT_RESULTS: Self = Self { results: ResultMode::Withheld, ..Self::FULL };
 }
 
 impl Subject {
@@ -209,7 +209,7 @@ impl<'a> Feed<'a> {
         if let Some(signal) = signal {
             self.record_answer(Answer { candle: index, moment: PRICES_PER_CANDLE, signal }, candle.time());
         }
-        if self.mode.results == TradeResults::Shown {
+        if self.mode.results == ResultMode::Shown {
             self.trades.settle(candles, index, &mut *self.strategy);
         }
         self.mode.inspection.call_getters(&*self.strategy);
@@ -230,7 +230,7 @@ impl<'a> Feed<'a> {
     }
 
     fn record_answer(&mut self, answer: Answer, opened: Millis) {
-        if self.mode.results == TradeResults::Shown {
+        if self.mode.results == ResultMode::Shown {
             let time = if answer.moment == PRICES_PER_CANDLE {
                 opened + self.subject.bot.interval.length()
             } else {
@@ -293,7 +293,7 @@ pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
 const STAKE: Money = Money::from_minor(1_000);
 const PROFIT: Money = Money::from_minor(800);
 
-/// Open trades, keyed by the index of the candle at whose close they end. A trade opens at the next candle's open.
+/// Open trades, keyed by the index of their last candle. A trade enters at the open of the candle after its signal.
 pub(super) struct Trades {
     length: Millis,
     usual: Millis,

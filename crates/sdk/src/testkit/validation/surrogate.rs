@@ -1,7 +1,7 @@
-//! Variants of given candles: surrogates, other futures, and decoys.
+//! Variants of given candles: surrogates, altered later candles, and decoys.
 //!
-//! A genuine rule wins about as often on a surrogate as on the original. A lookup table of the original, whether keyed
-//! by prices, shapes or signs of moves, does not recognize the surrogate, and the table's win rate collapses.
+//! A genuine rule wins about as often on a surrogate as on the original. A lookup table of the original candles does
+//! not recognize a surrogate, so its win rate collapses. The key may be prices, shapes or signs of moves.
 
 use super::super::candles::{Rng, rescale, with_numbers};
 use super::foresight::Hits;
@@ -59,13 +59,13 @@ impl Surrogate {
                 ..shape
             }),
             Self::Noisy => {
-                let noise = NOISE_DEVIATION * move_deviation(candles) * 3.0_f64.sqrt();
+                let noise = NOISE_DEVIATION * typical_move(candles) * 3.0_f64.sqrt();
                 rebuild(candles, |shape| Shape { body: shape.body + noise * chance.signed_unit(), ..shape })
             }
         }
     }
 
-    /// A moderate decrease is allowed, because even an honest edge shrinks on very different candles.
+    /// Returns whether the win rate collapses on the surrogate (`there`). Even an honest edge may shrink moderately.
     pub(super) fn is_collapse(self, here: &Hits, there: &Hits) -> bool {
         // Minimum win rate of the original, and maximum share of its excess over 50 % that remains after a collapse.
         let (least, remaining) = match self {
@@ -132,7 +132,7 @@ fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Ca
         .collect()
 }
 
-fn move_deviation(candles: &[Candle]) -> f64 {
+fn typical_move(candles: &[Candle]) -> f64 {
     let moves = candles.iter().map(|candle| (candle.close() / candle.open()).ln());
     let (count, squares) = moves.fold((0.0, 0.0), |(count, squares), one| (count + 1.0, squares + one * one));
     (squares / f64::max(count, 1.0)).sqrt()

@@ -31,8 +31,8 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
         {
             let after = answer.fed_candles(start);
             return failed(format!(
-                "warmup() returns {warmup}, which is too small: at candle {}, a run that started at candle {start}, {after} candles \
-                 earlier, decides differently; return a larger number, such as stable_after() of the indicator",
+                "warmup() returns {warmup}, which is too small: at candle {}, a run from candle {start} on ({after} candles) \
+                 decides differently than the full run; return a larger number, such as stable_after() of the indicator",
                 answer.candle
             ));
         }
@@ -51,7 +51,7 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
     passed(format!("warmup() returns {warmup}; on these candles the strategy needed {needed}"))
 }
 
-/// Runs the strategy as after a live start: the first `history` candles have no prices between their closes.
+/// Runs the strategy like a live run after its start: during the first `history` candles, no prices arrive.
 fn run_from(bench: &Bench<'_>, candles: &[Candle], history: usize) -> Result<Vec<Answer>, RunError> {
     bench.subject.run(candles, RunMode { prices_from: history.max(1), ..RunMode::WITHOUT_RESULTS })
 }
@@ -60,7 +60,7 @@ fn shift_answers(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
     answers.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect()
 }
 
-/// Without dither, sums of exactly equal prices could depend on the order of rounding.
+/// Adds tiny noise to the prices, because sums of exactly equal prices could depend on the order of rounding.
 fn dither_prices(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Rng::new(3);
     candles.iter().map(|candle| rescale(candle, candle.time(), 1.0 + 1e-7 * chance.signed_unit())).collect()
