@@ -11,7 +11,7 @@ pub type VenueId = Text<63>;
 /// Something that happened, such as the close of a candle, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Venue time of the event, and of decisions based on the event.
+    /// Venue time of the event. Decisions based on the event get the same time.
     pub at: Millis,
     /// Venue time at which the event arrived, equal to `at` in a backtest.
     /// The difference between `received` and `at` determines lateness and staleness.
@@ -38,7 +38,7 @@ pub enum EventKind {
     OutsideSignal(OutsideSignal),
     /// Latest price of a symbol, rounded to the price grid.
     Price {
-        /// Symbol of the price.
+        /// Symbol that the price is for.
         symbol: SymbolId,
         /// Latest price.
         price: Price,
@@ -57,7 +57,7 @@ pub enum EventKind {
         /// Intent of the unsent order.
         intent: IntentId,
     },
-    /// Loss of the venue's reply to an order. Only a lookup at the venue can tell whether a trade exists.
+    /// Missing or unclear venue reply to an order. Only a lookup at the venue can tell whether a trade exists.
     InDoubt {
         /// Intent of the order.
         intent: IntentId,
@@ -186,12 +186,12 @@ pub struct OpenedTrade {
     pub close_time: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Terms that the venue accepted, `None` if the order or an earlier report already states them.
+    /// Terms that the venue accepted, `None` if they match the order or were already reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<VenueTerms>,
 }
 
-/// A second trade at the venue that seems to come from the same order.
+/// A duplicate trade. The venue seems to have opened two trades for a single order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondTrade {
     /// Intent whose order opened the duplicate trade.
@@ -247,12 +247,12 @@ pub enum Rejection {
     NoPrice,
     /// The wallet does not cover the stake.
     InsufficientBalance,
-    /// Any other reason, in the venue's words. Does not start a pause.
-    /// Used by simulators and in journals of earlier versions.
+    /// A rejection that does not start a pause, in the venue's words. Used for invalid credentials, in simulators and
+    /// in journals of earlier versions.
     Other(Text<79>),
     /// A rejection by a real venue. Starts a pause (rule `RefusedByVenue`).
     Refused {
-        /// Classified reason.
+        /// Category of the reason.
         reason: RefusalReason,
         /// Message of the venue.
         text: Text<79>,
@@ -324,7 +324,7 @@ pub type VenueSymbol = Text<31>;
 /// Terms that the venue accepted and that differ from the order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VenueTerms {
-    /// Traded pair, `None` if it is the ordered pair.
+    /// Traded pair, `None` if it is the pair in the order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<VenueSymbol>,
     /// Direction of the trade.
@@ -351,7 +351,7 @@ pub enum RefusalReason {
     SymbolInactive = 1,
     /// The price of the symbol is outdated or missing.
     OutdatedPrice = 2,
-    /// Too many trades per minute or another short period.
+    /// Too many trades within a minute or another short period.
     TradesPerMinute = 3,
     /// Too many trades per day.
     TradesPerDay = 4,

@@ -135,7 +135,7 @@ impl Intents {
         }
     }
 
-    /// Returns `None` for unknown or finished intents, and for open trades, which stay until they settle.
+    /// Removes and returns an intent, `None` if it is unknown or its trade is open. Open trades stay until they settle.
     pub(crate) fn remove_refused(&mut self, id: IntentId) -> Option<Intent> {
         self.remove_where(|intent| intent.id == id && intent.stage != IntentStage::Open)
     }
@@ -333,7 +333,7 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
-    /// Returns `false` only if no intent can have its nominal close at `moment`. A result of `true` is a guess.
+    /// Returns whether an intent may have its nominal close at `moment`. Only the result `false` is certain.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

@@ -70,7 +70,7 @@ enum RecordedAction {
     Verdict {},
 }
 
-/// A reason in a journal. Non-finite numbers are recorded as `null`.
+/// The reason for a trade, as recorded in a journal. Its non-finite numbers are recorded as `null`.
 struct RecordedReason {
     words: ReasonWording,
     numbers: Vec<f64>,

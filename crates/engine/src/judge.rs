@@ -1,4 +1,4 @@
-//! Edge verdicts, computed from notional accounts that bet on each trade.
+//! Edge verdicts. The edge test bets imaginary money on each trade and judges by the gains.
 
 use crate::{EventSequence, IntentId, IntentRow, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::iter;
 
-/// Payout assumed for a symbol until its first payout is known. A high value keeps the bets small.
+/// Payout assumed for a symbol until its first payout is known. It is high to keep the bets of the edge test small.
 pub(crate) const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 
 const TYPICAL_OPEN_TRADES: usize = 16;
 
 /// A running verdict on an edge, updated by decisions, replies and settlements.
 ///
-/// The accounts bet at the decision and assume the symbol's latest known payout, because later information, such as the
-/// reply, may depend on the trade itself. The settlement uses the actual payout ([`EdgeTest::on_settled_with_payout`]).
-/// An intent that never became a trade does not count. A trade whose end is unknown counts as lost.
+/// The edge test bets on a trade at the decision and assumes the symbol's latest known payout: later information, such
+/// as the reply, may depend on the trade itself. The settlement uses the actual payout
+/// ([`EdgeTest::on_settled_with_payout`]). An intent without a trade does not count. An unknown result counts as lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judge {
     test: EdgeTest,
@@ -39,7 +39,7 @@ struct PlacedBet {
 
 impl Judge {
     /// Builds the verdict on a completed run from its rows, in the order of the book.
-    /// Only updates to pending trades are buffered, because sorting all updates would dominate the run time.
+    /// Buffers only the updates to pending trades, instead of sorting all updates, which would dominate the run time.
     pub fn from_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
         let mut waiting: VecDeque<PendingUpdate> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
@@ -96,8 +96,8 @@ impl Judge {
         self.watch_trades = watch_trades;
     }
 
-    /// Returns the estimated decision time from which on trades no longer support the shown edge. The edge has ended,
-    /// or it was smaller from the start. `None` until the monitor raises an alarm.
+    /// Returns the estimated time since which decisions no longer support the shown edge, `None` if the monitor has not
+    /// raised an alarm. The edge has ended, or it was smaller from the start.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
     }
@@ -193,8 +193,8 @@ pub struct JudgedTrade {
     pub payout: Option<Payout>,
     /// Time at which the outcome became known, and the outcome. Intents that never became a trade count as cancelled.
     pub ended: Option<(Millis, Outcome)>,
-    /// Update numbers of the trade in its book, which take precedence over times. `None` for trades from another
-    /// source. In a list of trades, either all or none must have update numbers.
+    /// Numbers of the trade's updates in its book, used instead of times. `None` for trades that are not from a book.
+    /// In a list of trades, either all or none must have these numbers.
     pub sequence: Option<EventSequence>,
 }
 
@@ -217,7 +217,7 @@ struct PendingUpdate {
 pub(crate) type TimelineEntry = (Option<u32>, Millis, UpdateKind, usize);
 
 /// Computes the verdict on the trades of a Session from the rows of its book.
-/// `test` is a plan, or a test that already has its share of the error rate alpha.
+/// `test` is a plan, or a test whose weight (its share of the error rate alpha) is already set.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> EdgeTest {
     Judge::from_rows(rows, test).test
 }
@@ -244,7 +244,7 @@ impl JudgedTrade {
     }
 
     /// Builds the judged trade from a row of a book.
-    /// A failed intent stays cancelled even if its trade is found later, because the result may be known by then.
+    /// A failed intent stays cancelled even if its trade is found later: counting it then could depend on its result.
     pub fn from_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {
@@ -300,7 +300,7 @@ pub struct EdgeDetection {
 }
 
 impl EdgeDetection {
-    /// Finds the first trade after which an edge is shown, `None` if none is. `test` must not contain any trades yet.
+    /// Finds the first trade that shows an edge, `None` if there is none. `test` must not contain any trades yet.
     pub fn find(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Option<Self> {
         let known = build_timeline(trades);
         let mut judge = Judge::new(test);

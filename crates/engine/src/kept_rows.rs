@@ -118,7 +118,7 @@ impl TradeBook {
         }
     }
 
-    /// Restores stored counts. Returns `false` if the stored counts do not match the rules of this version.
+    /// Restores stored counts. Returns `false` if they do not fit the risk rules of this program version.
     pub fn restore_totals(&mut self, totals: BookTotals) -> bool {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
         let Some(refused) = RefusalCount::from_totals(refused) else { return false };
@@ -145,8 +145,8 @@ impl TradeBook {
         before - self.rows.len()
     }
 
-    /// Returns this book with the dropped rows from intent `first` on. They are copied from `whole`, a book of the same
-    /// intents. Rows after the last row of this book are not added.
+    /// Returns a copy of this book in which dropped rows are restored from `whole`, a book of the same intents.
+    /// Only rows from intent `first` up to the last row of this book are restored.
     #[must_use]
     pub fn with_restored_rows(&self, whole: &Self, first: IntentId) -> Self {
         let last = self.rows.last().map(|row| row.approved.intent());
@@ -184,7 +184,7 @@ impl TradeBook {
         Self { refused, no_price, rejected, not_sent, counted_from, update_count, ..Self::default() }
     }
 
-    /// Appends a row of `book`, where the intent of the row has the id `original`.
+    /// Appends a row of `book`. `original` is the id of the row's intent in `book`.
     pub(crate) fn copy_row(&mut self, book: &Self, original: IntentId, row: IntentRow) {
         let intent = row.approved.intent();
         let reason = self.reasons.put(&book.reason(&row));

@@ -97,7 +97,7 @@ impl Ledger {
         (self.shortage() - self.shortage_before).max(Money::ZERO)
     }
 
-    fn covered_equity(&self) -> Money {
+    fn equity_less_shortage(&self) -> Money {
         self.equity() - self.shortage()
     }
 
@@ -118,13 +118,13 @@ impl Ledger {
 
     pub(crate) fn open_day(&mut self, end: Millis) {
         self.day_end = end;
-        self.day_equity = self.covered_equity();
+        self.day_equity = self.equity_less_shortage();
         self.day_profit = Money::ZERO;
         self.shortage_before = self.shortage();
     }
 
     pub(crate) fn session_baseline(&self) -> (Money, Money) {
-        (self.covered_equity(), self.shortage())
+        (self.equity_less_shortage(), self.shortage())
     }
 
     pub(crate) fn reserve(&mut self, stake: Money) {
@@ -146,7 +146,7 @@ impl Ledger {
     pub(crate) fn add_profit(&mut self, profit: Money) {
         self.free += profit;
         self.day_profit += profit;
-        self.peak = self.peak.max(self.covered_equity());
+        self.peak = self.peak.max(self.equity_less_shortage());
     }
 
     /// Books a deposit or withdrawal. It is neither profit nor loss, so day equity and peak change by the same amount.
@@ -168,10 +168,10 @@ impl Ledger {
         self.difference = amount;
         // A shortage that arises again counts as a new loss.
         self.shortage_before = self.shortage_before.min(self.shortage());
-        self.peak = self.peak.max(self.covered_equity());
+        self.peak = self.peak.max(self.equity_less_shortage());
     }
 
-    /// The operator has seen the difference. A shortage that arose today still counts as a loss of the day.
+    /// Accepts the difference that the operator has seen. A shortage that arose today still counts as the day's loss.
     fn accept_difference(&mut self) {
         self.day_profit -= self.shortage_of_day();
         self.day_equity += self.difference.max(Money::ZERO);

@@ -28,7 +28,7 @@ pub struct OutsideSignal {
     pub source: SignalSource,
     /// Id of the signal. Further signals with the same bot, source and id are dropped.
     pub id: SignalId,
-    /// Venue time after which the signal is late, in addition to the limit of the lateness rule.
+    /// Venue time after which the signal is late even if the lateness rule would still allow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Millis>,
     /// Expiry of the trade, `None` for the bot's own expiry.
@@ -72,7 +72,7 @@ impl KnownSignals {
         true
     }
 
-    /// After `MAX_REASON_TEXTS` different texts, new texts get a generic reason. Texts therefore cannot exhaust memory.
+    /// Builds the trade reason. Beyond `MAX_REASON_TEXTS` different texts, uses a generic text to bound the memory.
     pub(crate) fn build_reason(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {
             format!("signal from {}", signal.source)

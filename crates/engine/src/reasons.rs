@@ -1,4 +1,4 @@
-//! Compact storage of trade reasons. Each distinct text is stored once, and each trade stores only its numbers.
+//! Compact storage of trade reasons: each distinct text once, and for each trade only the numbers in its reason.
 
 use candlewick_sdk::Reason;
 
@@ -10,7 +10,7 @@ pub(crate) struct Reasons {
     numbers: Vec<f64>,
 }
 
-/// The distinct reason texts. Each is stored as the first reason with this text; the numbers of that reason are unused.
+/// The distinct reason texts. Each text is stored as the first reason that used it, and the numbers are ignored.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonTexts {
     shapes: Vec<Reason>,

@@ -45,7 +45,7 @@ impl Reentry {
         self.due.is_some() && !self.has_passed
     }
 
-    /// Returns the time from which on the next entry counts as missed: its candle close has passed without a trade.
+    /// Returns the time at which the next entry counts as missed, because its candle has closed without a trade.
     /// The result depends only on times, because restored runs contain no candles.
     pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;
@@ -55,7 +55,7 @@ impl Reentry {
     }
 
     /// Returns the entry signal at the first candle close after the end of the previous trade became known.
-    /// Returns `None` if this close is a whole interval later. The ladder then waits for a signal from the strategy.
+    /// Returns `None` if this close is at least one interval later. The ladder then waits for a signal of the strategy.
     pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
         let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
         self.has_passed = true;

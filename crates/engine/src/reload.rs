@@ -110,7 +110,7 @@ pub fn changes_between(from: &Value, to: &Value) -> Vec<SettingChange> {
 }
 
 fn collect_changes(key: String, from: &Value, to: &Value, changes: &mut Vec<SettingChange>) {
-    if has_same_value(from, to) {
+    if is_same_value(from, to) {
         return;
     }
     let tables = match (from, to) {
@@ -139,7 +139,7 @@ fn index_by_name(list: &[Value]) -> Option<serde_json::Map<String, Value>> {
 }
 
 /// Returns whether two settings have the same value. Amounts, which are strings in JSON, are compared as numbers.
-fn has_same_value(from: &Value, to: &Value) -> bool {
+fn is_same_value(from: &Value, to: &Value) -> bool {
     let amount = |value: &Value| match value {
         Value::String(text) => text.parse::<Decimal>().ok(),
         Value::Number(number) => number.to_string().parse().ok(),

@@ -65,7 +65,7 @@ impl Blackouts {
 
     pub(super) fn check(&self) -> Result<(), EngineError> {
         if !self.file.is_empty() && self.hash.is_empty() {
-            return Err(EngineError::setting("risk.blackouts", format!("file {} is not loaded", self.file)));
+            return Err(EngineError::setting("risk.blackouts", format!("{} has not been read", self.file)));
         }
         match self.spans.iter().find(|span| span.from >= span.to) {
             Some(span) => {

@@ -31,7 +31,7 @@ pub struct BotLimitSettings {
     /// If `daily_profit_target` is also set, the lower target applies.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
-    /// Maximum loss of the bot per session (`risk.session.of`), counting its open trades as lost.
+    /// Maximum loss of the bot per session, counting its open trades as lost. `risk.session.of` defines the session.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit: Decimal,

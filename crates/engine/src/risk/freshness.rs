@@ -1,4 +1,4 @@
-//! Rules on signal age, candle age and clock skew, and the lateness of a signal.
+//! Rules on signal age, candle age and clock skew. [`Lateness`] explains why a signal is late.
 
 use super::{Limits, Proposal, RiskSettings, RiskView, Rule, Ruling, refuse_if};
 use crate::Origin;
@@ -61,7 +61,7 @@ impl Rule {
     }
 }
 
-/// The limit is omitted if the age is within it. The signal is then late because of its own expiry time.
+/// Shows the age, and the limit if the age exceeds it. If not, the signal is late because its `expires` has passed.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s old", format_seconds(self.age))?;

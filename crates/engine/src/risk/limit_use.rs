@@ -1,4 +1,4 @@
-//! Current use of each limit. Shows how close a limit is before its rule refuses trades.
+//! Current use of each limit, to show how close each limit is to being reached.
 
 use super::money_limits::AmountOrPercent;
 use super::{Limits, RiskState, RiskView, Rule};

@@ -22,7 +22,7 @@ pub(crate) struct Limits {
     pub(super) daily_profit_target: AmountOrPercent,
     pub(crate) session: SessionLimits,
     pub(super) max_drawdown: f64,
-    /// Number of halvings that reduce any peak to its allowed drawdown or less.
+    /// Number of times a peak must be halved to be at most its allowed drawdown.
     drawdown_halvings: u32,
     pub(super) max_loss_streak: u32,
     pub(super) cooldown_after_loss: Millis,
@@ -89,7 +89,7 @@ impl Limits {
                 "risk.daily_profit_target",
             )?,
             max_drawdown,
-            drawdown_halvings: halvings_below(max_drawdown),
+            drawdown_halvings: count_halvings(max_drawdown),
             max_loss_streak: settings.max_loss_streak,
             cooldown_after_loss: seconds(settings.cooldown_after_loss_s),
             cooldown_after_losses: settings.cooldown_after_losses,
@@ -171,8 +171,8 @@ impl Limits {
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// Returns the maximum number of open trades, by which Kelly stakes are divided. Returns 1 if no cap is set, but
-    /// new runs with Kelly stakes always have a cap ([`check_stakes`](crate::check_stakes)).
+    /// Returns the maximum number of open trades, or 1 if no cap is set. Kelly stakes are divided by this number.
+    /// [`check_stakes`](crate::check_stakes) ensures that new runs with Kelly stakes have a cap.
     pub(crate) fn open_trade_cap(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
@@ -235,7 +235,7 @@ impl Limits {
     }
 }
 
-fn halvings_below(fraction: f64) -> u32 {
+fn count_halvings(fraction: f64) -> u32 {
     (0..63).find(|halvings| 0.5_f64.powi(*halvings) <= fraction).unwrap_or(63).unsigned_abs()
 }
 

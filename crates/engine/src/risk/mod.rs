@@ -113,7 +113,7 @@ macro_rules! chain {
             }
         }
 
-        /// The function is inlined, because a call costs as much as the rules if a signal is refused early.
+        /// Returns the first rule that refuses. Inlined, because a call costs as much as checking the first few rules.
         #[allow(clippy::inline_always, reason = "otherwise the compiler does not inline it")]
         #[inline(always)]
         fn first_refusal(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
@@ -189,7 +189,7 @@ pub(crate) fn order_terms(proposal: &Proposal<'_>, view: RiskView<'_>) -> Result
     }
 }
 
-/// Calls [`first_refusal`] without inlining, because the calling trial loop is already long.
+/// Calls [`first_refusal`] without inlining, to keep the loop that calls it small.
 #[inline(never)]
 fn first_refusal_not_inlined(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {
     first_refusal(proposal, view)

@@ -21,7 +21,7 @@ pub(super) fn check_opposite_open(proposal: &Proposal, view: RiskView<'_>) -> Ru
 }
 
 /// Refuses a trade that would close at the same time as a trade in the same direction on the same symbol.
-/// Close times are nominal, because the venue's close times differ by its latency.
+/// Compares nominal close times, because the venue's close times vary with its latency.
 #[inline]
 pub(super) fn check_duplicate_open(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let Proposal { direction, nominal_close, .. } = *proposal;

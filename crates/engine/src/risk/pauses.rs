@@ -87,7 +87,7 @@ pub struct EndedTrade<'a> {
     pub at: Millis,
 }
 
-/// Returns the pause that runs for a bot and symbol after the trades in `ended`, and its end. `None` if none runs.
+/// Returns the pause that stops a bot on a symbol after the given trades, with its end. `None` if no pause is running.
 pub fn pause_after(
     risk: &RiskSettings,
     (bot, symbol): (&str, Symbol),

@@ -112,7 +112,7 @@ fn stake_figures(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale)
     )
 }
 
-/// Returns the amount that the rule still allows to stake. Negative if the rule is already exceeded.
+/// Returns the amount that may still be staked under the rule, negative if its limit is already exceeded.
 fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Money> {
     let RiskView { limits, ledger, state, .. } = view;
     let left = match rule {
@@ -161,11 +161,11 @@ fn find_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> 
         }
         // The passage of time does not lift these rules.
         rule if rule.ends_by_event() => None,
-        rule => search_refusal_end(rule, proposal, view),
+        rule => bisect_refusal_end(rule, proposal, view),
     }
 }
 
-fn search_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Millis> {
+fn bisect_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Millis> {
     let is_refused = |at: Millis| {
         let later = Proposal { at, received: at, last_close: at, nominal_close: at, ..*proposal };
         refuses_both_directions(rule, &later, view)
@@ -183,8 +183,8 @@ fn search_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -
     Some(free)
 }
 
-/// Returns the earliest time at which a signal of the bot may pass the rules, unless an event occurs first.
-/// Returns `Millis::MAX` if only an event can lift the refusal, and the time of the proposal if the next signal may
+/// Returns the earliest time at which a signal of the bot may pass the rules if no event occurs before.
+/// `Millis::MAX` means that only an event can lift the refusal. The time of the proposal means that the next signal may
 /// pass. Some rules, such as trading hours, are ignored, so the actual time may be later.
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
