@@ -11,7 +11,7 @@ use candlewick_statistics::{
 };
 use std::fmt::Write as _;
 
-/// Minimum number of decided trades for a bound of the win rate. A bound from fewer trades mainly shows their number.
+/// Minimum number of decided trades for a bound on the win rate. A bound from fewer mainly reflects the sample size.
 const MIN_TRADES: usize = 200;
 
 /// One-sided confidence of 95 %, expressed as a two-sided interval of 90 %.
@@ -26,7 +26,7 @@ pub struct TrackRecord {
     pub lower_bound: Option<f64>,
 }
 
-/// The stakes of a bot and the parameters for their risk of ruin, calculated with the whole balance.
+/// The stakes of a bot and the parameters of their risk of ruin, assuming that the bot has the whole balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StakeRuin {
     /// Name of the bot.
@@ -154,8 +154,8 @@ impl StakeRuin {
         }
     }
 
-    /// Describes why no trade is possible if the first stake is below the minimum. This does not count as ruin.
-    /// Kelly stakes are excluded, because they are at least the minimum.
+    /// Returns an explanation if the first stake is below the minimum, so that no trade is possible.
+    /// This does not count as ruin. Returns `None` for Kelly stakes, which are never below the minimum.
     pub fn describe_below_minimum(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
         if matches!(self.plan, StakePlan::Kelly { .. }) {
             return Ok(None);
@@ -230,7 +230,8 @@ pub fn check_ruin(
         if let (Err(StatisticsError::TooManyTrades { trades, most }), true) = (&ruined, limit <= 0.0) {
             let bot = &bot.name;
             report.ladders.push(format!(
-                "bot \"{bot}\": risk of ruin not calculated, because {trades} trades take too long (at most {most})"
+                "bot \"{bot}\": risk of ruin not calculated, because {trades} trades take too long. Set \
+                 risk.ruin_horizon_trades to {most} or less"
             ));
             continue;
         }
@@ -239,7 +240,7 @@ pub fn check_ruin(
         }
         total += ruined.map_err(refused)?;
         let with_candles = if bot.stake.enters_without_signal() {
-            "; each level after the first is entered with the next candle, without a signal"
+            "; every level after the first is traded on the next candle, without waiting for a signal"
         } else {
             ""
         };
@@ -403,11 +404,11 @@ mod tests {
     fn lower_bound_counts_only_if_below_break_even() {
         let text = |record| check(&[martingale(3)], 0.0, record).ladders.remove(0);
         for (bound, said) in [
-            (None, "50.00 % wins (break-even)"),
-            (Some(0.85), "50.00 % wins (break-even)"),
-            (Some(0.3932), "39.32 % wins (lower bound"),
+            (None, " at a win rate of 50.00 % (break-even)"),
+            (Some(0.85), " at a win rate of 50.00 % (break-even)"),
+            (Some(0.3932), " at a win rate of 39.32 % (lower bound"),
         ] {
-            assert!(text(record(bound)).contains(&format!(" at {said}")), "{}", text(record(bound)));
+            assert!(text(record(bound)).contains(said), "{}", text(record(bound)));
         }
     }
 
@@ -457,7 +458,7 @@ mod tests {
         assert_eq!(report(IfRefused::Wait, true).0, [1_000, 2_000, 2_500]);
         for (if_refused, cap_stakes) in [(IfRefused::Reset, false), (IfRefused::Wait, true)] {
             let (_, text) = report(if_refused, cap_stakes);
-            assert!(text.contains("good in none of") || text.contains("for good in 0.00 %"), "{text}");
+            assert!(text.contains("good in 0 of") || text.contains("for good in 0.00 %"), "{text}");
         }
     }
 

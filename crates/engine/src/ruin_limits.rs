@@ -90,7 +90,7 @@ pub(crate) fn lowest_payout(known: Payout, bot: &BotSettings, settings: &Session
     Payout::from_parts((least * 1e4).round() as u32).map_or(known, |least| known.max(least))
 }
 
-/// Lists settings that only skip trades, which does not affect the ruin probability over a given number of trades.
+/// Lists settings that only skip trades. They do not affect the ruin probability over a given number of trades.
 pub(crate) fn describe_unsimulated(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
     let has_own = risk.min_payout_percent_by_symbol.contains_key(bot.symbol.as_str());
     let is_chosen = risk.best_payout_of.iter().any(|name| name == bot.symbol.as_str());
@@ -171,7 +171,7 @@ const MAX_SIMULATED_TRADES: u64 = 1_000_000;
 const MIN_RUNS: u64 = 200;
 const SEED: u64 = 1;
 /// Warning threshold for the share of simulated runs that halve the balance.
-const HALVED_WARNING_SHARE: f64 = 0.5;
+const HALVING_WARNING_SHARE: f64 = 0.5;
 /// Probability below which 0.00 % would be displayed.
 const MIN_SHOWN_PROBABILITY: f64 = 0.000_05;
 const MAX_SHOWN_LEVELS: usize = 8;
@@ -205,16 +205,12 @@ impl StakeRuin {
         };
         let (at_rate, at_half) = (self.probability_at(rate)?, self.probability_at(0.5)?);
         let is_nearly_never = at_rate.max(at_half) < MIN_SHOWN_PROBABILITY;
-        let at_wins = format!("at {} wins ({by})", format_percent(rate));
+        let at_win_rate = format!("at a win rate of {} ({by})", format_percent(rate));
         let within = format!("{subject}, risk of ruin within {horizon} trades");
         let mut text = if is_nearly_never {
-            format!("{within} below 0.01 % {at_wins} and at 50 % wins")
+            format!("{within} below 0.01 % {at_win_rate} and at 50 %")
         } else {
-            format!(
-                "{within} {} {at_wins}, {} at 50 % wins",
-                format_percent(at_rate),
-                format_percent(at_half)
-            )
+            format!("{within} {} {at_win_rate}, {} at 50 %", format_percent(at_rate), format_percent(at_half))
         };
         let is_share = matches!(self.plan, StakePlan::Share { .. } | StakePlan::Kelly { .. });
         let mut is_likely_halved = false;
@@ -223,16 +219,16 @@ impl StakeRuin {
             let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
             let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
             let ends = [trials.ruined_share(), trials.stopped_share(), trials.reached_target_share()];
-            let runs = format!("of {runs} simulated runs at {} wins", format_percent(rate));
+            let runs = format!("of {runs} simulated runs at a win rate of {}", format_percent(rate));
             if self.limits != WalletLimits::default() {
                 let is_never = is_nearly_never && ends == [0.0; 3];
                 let results =
-                    if is_never { "stopped for good in none".to_owned() } else { self.describe_shares(ends) };
+                    if is_never { "stopped for good in 0".to_owned() } else { self.describe_shares(ends) };
                 let _ = write!(text, "; with {}: {results} {runs}", describe_limits(&self.limits, scale));
             }
             if is_share {
                 let halved = trials.halved_share();
-                is_likely_halved = halved >= HALVED_WARNING_SHARE;
+                is_likely_halved = halved >= HALVING_WARNING_SHARE;
                 let _ = write!(text, "; balance halved in {} {runs}", format_percent(halved));
             }
         }
@@ -336,8 +332,8 @@ mod tests {
         let free = line(|_| ());
         assert_eq!(
             free,
-            "bot \"a\": stake 10.00, risk of ruin within 40 trades 26.82 % at 50.00 % wins (break-even), 26.82 % at \
-             50 % wins"
+            "bot \"a\": stake 10.00, risk of ruin within 40 trades 26.82 % at a win rate of 50.00 % \
+             (break-even), 26.82 % at 50 %"
         );
     }
 
@@ -349,7 +345,7 @@ mod tests {
         let ended = percent_behind(&stopped, "stopped for good in ");
         assert!((ended - 63.58).abs() < 1.0, "{ended}: {stopped}");
         assert!(stopped.contains("; with limits of the run: ruined in "), "{stopped}");
-        assert!(stopped.contains(" of 25000 simulated runs at 50.00 % wins"), "{stopped}");
+        assert!(stopped.contains(" of 25000 simulated runs at a win rate of 50.00 %"), "{stopped}");
     }
 
     #[test]
@@ -372,7 +368,7 @@ mod tests {
             report(&half)
         };
         let (free, held) = (with(0.0), with(40.0));
-        let halved = percent_behind(&free.stakes[0], "at 50 % wins; balance halved in ");
+        let halved = percent_behind(&free.stakes[0], "at 50 %; balance halved in ");
         assert!((halved - 62.5).abs() < 0.3 && free.likely_halved_bots == 1, "{free:?}");
         // A stake of half the balance could exceed the drawdown of 40 %, so no trade is opened.
         assert!(held.stakes[0].contains("; balance halved in 0.00 % of 333333 simulated runs"), "{held:?}");
@@ -434,8 +430,8 @@ mod tests {
         });
         let suffix = "; settings that only skip trades are not simulated: pauses, minimum payout";
         assert!(more.ends_with(suffix), "{more}");
-        // A payout of 150 % breaks even at 40 % wins.
-        assert!(more.contains("at 40.00 % wins (break-even)"), "{more}");
+        // A payout of 150 % breaks even at a win rate of 40 %.
+        assert!(more.contains("at a win rate of 40.00 % (break-even)"), "{more}");
     }
 
     #[test]
@@ -450,7 +446,7 @@ mod tests {
         let lines = report(&all).stakes;
         let [same, other, delayed] = &lines[..] else { panic!("{lines:?}") };
         assert!(same.starts_with("bots \"a\", \"b\", \"d\" and 1 more, "), "{lines:?}");
-        assert!(same.ends_with("at 50 % wins"), "{lines:?}");
+        assert!(same.ends_with("at 50 %"), "{lines:?}");
         assert!(other.starts_with("bot \"c\": stake 20.00"), "{lines:?}");
         assert!(delayed.starts_with("bot \"f\""), "{lines:?}");
         assert!(

@@ -409,8 +409,8 @@ impl Session {
         bots.map(|bot| self.bots[bot.index()].strategy.warmup()).max().unwrap_or(0)
     }
 
-    /// Returns how many of the last `candles` the bots of a series need before the start.
-    /// The number exceeds the warm-up if gaps in `candles` affect longer candles. `None` if there are too few candles.
+    /// Returns the number of latest `candles` that the bots of a series need before the start, `None` if too few.
+    /// The number exceeds the warm-up if gaps in `candles` reduce the number of longer candles.
     pub fn required_history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
         let mut bots = self.listeners.get(series.index()).into_iter().flatten();
         bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].required_history(candles)?.max(most)))

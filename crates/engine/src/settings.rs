@@ -22,7 +22,7 @@ pub struct BotSettings {
     /// Interval of the candles, such as `1m`.
     #[schemars(with = "String")]
     pub interval: Interval,
-    /// Name of the strategy, such as `rsi-reversal`, or `rules` for a rule.
+    /// Name of the strategy, such as `rsi-reversal`, or `rules` for a rule defined in `params`.
     pub strategy: String,
     /// Duration of the trades as `MM:SS` or `H:MM:SS`, such as `01:00` or `2:00:00`. Alias: `duration`.
     #[schemars(with = "String")]
@@ -196,9 +196,9 @@ impl BotSettings {
                  within a candle, use a shorter interval or a strategy that reacts to prices"
             ));
         }
-        let length = self.interval.length();
+        let (interval, length) = (self.interval, self.interval.length());
         if seconds >= length.get() / 1_000 && seconds > 0 {
-            return Err(format!("{seconds} s is not shorter than a {} candle. Use less", self.interval));
+            return Err(format!("{seconds} s is not shorter than a {interval} candle. Use a shorter delay"));
         }
         Ok(Millis::from_seconds(seconds))
     }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn entry_delay_is_shorter_than_a_candle_and_omitted_if_zero() {
-        let too_long = "60 s is not shorter than a 1m candle. Use less";
+        let too_long = "60 s is not shorter than a 1m candle. Use a shorter delay";
         let too_early = "-1 s is negative, but the signal is known only after the close. Use 0 or more. To enter \
                          within a candle, use a shorter interval or a strategy that reacts to prices";
         for (seconds, expected) in [(0, Ok(0)), (59, Ok(59)), (60, Err(too_long)), (-1, Err(too_early))] {

@@ -62,15 +62,16 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         let day = daily_limit_notice(bot, cost.total, balance, (&limits, settings));
         let (bot, of_one) = (bot.name.clone(), scale.format(cost.total));
         let (cost, largest) = (scale.format(whole), scale.format(cost.largest));
-        let each = if at_once == 1 {
-            format!("(largest stake {largest})")
+        let costs = if at_once == 1 {
+            format!("the ladder costs {cost}, with a largest stake of {largest}")
         } else {
             format!(
-                "in all {at_once} trades that may be open at once ({of_one} each, largest stake {largest}). If several \
-                 of them lose, the ladder climbs several levels. Set max_open_trades_per_symbol = 1 to prevent this"
+                "the ladder costs {of_one}, with a largest stake of {largest}. The {at_once} trades that may be open \
+                 at once cost {cost} together. If several trades lose, the ladder climbs several levels. Set \
+                 max_open_trades_per_symbol = 1 to prevent this"
             )
         };
-        let text = format!("bot \"{bot}\": the ladder costs {cost} if every level loses {each}");
+        let text = format!("bot \"{bot}\": if every level loses, {costs}");
         notices.push(LadderNotice { bot, cost, largest, text, daily_limit: day });
     }
     let bounds = [
@@ -214,8 +215,8 @@ fn check_bot_limits(
     Ok(())
 }
 
-/// Checks the first stake of each bot against the stake limits. Returns a notice for each violation that depends on the
-/// configured balance, because a live run uses the wallet's balance. Fails if a bot could not trade at any balance.
+/// Checks the first stake of each bot against the stake limits. Fails if a bot could not trade at any balance. If
+/// another balance would help, returns a notice instead, because a live run uses the wallet's balance.
 pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;

@@ -77,12 +77,12 @@ pub enum Rule {
     BotSessionLossLimit = 31,
     /// The bot's session profit target is reached.
     BotSessionProfitTarget = 32,
-    /// Another symbol of `best_payout_of` pays more, or it pays the same and was traded at the same time.
-    /// The rule also applies if the payout is unknown and another trade is already probing it.
+    /// Another symbol of `best_payout_of` pays more, or pays the same and already has a trade decided at the same time.
+    /// The rule also applies if the payout of the symbol itself is unknown and a trade is already probing it.
     BestPayout = 33,
     /// Too many trades are open on the symbol.
     MaxOpenTradesPerSymbol = 34,
-    /// The venue recently declined an order on the symbol, or any order for an account-wide reason.
+    /// The venue recently declined an order on this symbol, or on any symbol for an account-wide reason.
     RefusedByVenue = 35,
 }
 
@@ -192,8 +192,8 @@ impl Rule {
         self.with_detail(self.describe(), self.describe_setting(risk, bot).as_deref().unwrap_or_default())
     }
 
-    /// Adds a detail to the rule's text from [`Self::describe`], inside the parentheses.
-    /// Returns the text unchanged if the detail is empty or the text describes another rule.
+    /// Inserts `detail` into the parentheses of `text`, which was returned by [`Self::describe`].
+    /// Returns `text` unchanged if `detail` is empty or `text` describes another rule.
     #[must_use]
     pub fn with_detail(self, text: String, detail: &str) -> String {
         let is_bare = text.ends_with(&format!("({self})"));

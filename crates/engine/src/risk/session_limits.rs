@@ -111,7 +111,7 @@ impl SessionTally {
         (self.profit, self.equity, self.shortage) = (Money::ZERO, equity, shortage);
     }
 
-    /// Lowers the initial shortage if the shortage has shrunk, so that a later increase counts as a new loss.
+    /// Lowers the initial wallet shortage to `shortage` if that is less. A later increase then counts as a loss.
     pub(crate) fn lower_initial_shortage(&mut self, shortage: Money) {
         self.shortage = self.shortage.min(shortage);
     }

@@ -194,18 +194,18 @@ pub struct VerdictSettings {
     pub delta: f64,
     /// Staking rule of the notional accounts that test the edge.
     pub lambda: LambdaRule,
-    /// Mean number of trades between *edge shown* and a false alarm (*edge no longer held*). 0 disables the alarm, as
-    /// in journals without this value. A change does not reset the verdicts.
+    /// Mean number of trades from *edge shown* to a false alarm (*edge no longer held*). 0 disables the alarm. Journals
+    /// without this value have no alarm. A change does not reset the verdicts.
     #[serde(default)]
     pub watch_trades: u64,
 }
 
-/// Staking rule of the notional accounts that test an edge. A changed rule gets a new name.
+/// Staking rule of the notional accounts that test an edge. A changed rule gets a new name to restart all verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LambdaRule {
-    /// Kelly fractions for four edges from 1.1 to 6.5 times `delta`. Each fraction bets its own part of the account.
-    /// `shrunk_kelly400`, a rule of earlier versions, is read as this rule, but every verdict restarts.
+    /// Four parts of an account, which bet the Kelly fractions for edges from 1.1 to 6.5 times `delta`.
+    /// The name `shrunk_kelly400` of an earlier rule is accepted, but every verdict then restarts.
     #[default]
     #[serde(alias = "shrunk_kelly400")]
     FixedFractions,

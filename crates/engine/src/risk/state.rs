@@ -21,7 +21,7 @@ pub(crate) struct RiskState {
     pub(crate) halted: bool,
     pub(crate) suspended: bool,
     pub(crate) skew: Millis,
-    /// Decision times of trades in the last 60 minutes, recorded only if hourly trades are limited.
+    /// Decision times of trades in the last 60 minutes. Empty if `max_trades_per_hour` is 0.
     recent: VecDeque<Millis>,
     day_start: Millis,
     pub(super) trades_today: u32,

@@ -82,7 +82,7 @@ impl VenueRefusals {
         self.entries.is_empty()
     }
 
-    /// The pause only grows if the order was decided after the previous refusal.
+    /// Records a refusal. The pause does not grow if the decision to trade was made before the previous refusal.
     pub(crate) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.applies_to_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {

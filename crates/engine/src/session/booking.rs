@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// Excludes an intent from the evidence for good: if the trade appears later, its outcome may already be known.
+    /// Excludes an intent from the evidence, even if its trade appears later. The outcome may already be known then.
     fn exclude(&mut self, intent: &Intent) {
         if let Some(verdict) = self.verdict_mut(intent.bot) {
             verdict.on_excluded(intent.id);

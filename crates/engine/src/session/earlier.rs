@@ -100,8 +100,8 @@ impl Session {
         }
     }
 
-    /// Begins a new day before the first event of the day is booked. Does nothing if the day has begun.
-    /// The day's `DayOpened` record is written after that event and may be lost in a crash.
+    /// Begins a new day if the previous day is over at `at`. Every event needs this check, because a day's `DayOpened`
+    /// record follows the first event of the day in the journal and may be lost in a crash.
     pub(super) fn recall_day(&mut self, at: Millis) {
         if self.ledger.is_day_over(at) {
             self.begin_day(at);

@@ -101,8 +101,8 @@ const fn replace_result(old: &EventKind, intent: IntentId, (outcome, profit): (O
     }
 }
 
-/// Returns whether an event belongs in the history. Readings are omitted, because the next reading replaces them.
-const fn is_folded(kind: &EventKind) -> bool {
+/// Returns whether an event is recorded in the history. Readings are omitted, because the next reading replaces them.
+const fn is_recorded(kind: &EventKind) -> bool {
     !matches!(
         kind,
         EventKind::Candle { .. }
@@ -147,7 +147,7 @@ impl Session {
     }
 
     pub(super) fn record_for_correction(&mut self, event: &Event) {
-        if !is_folded(&event.kind) {
+        if !is_recorded(&event.kind) {
             return;
         }
         self.record_entry(match event.kind {

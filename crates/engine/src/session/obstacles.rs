@@ -1,4 +1,4 @@
-//! Reports the rules, pauses and stakes that currently prevent bots from trading, and the ladder levels.
+//! Reports the ladder levels, and the rules, pauses and stakes that currently prevent bots from trading.
 
 use super::Session;
 use crate::bot::Bot;
@@ -154,14 +154,14 @@ impl Session {
         self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
     }
 
-    /// Returns the pauses after declined orders that run at `now`, each with the symbol. `None` means all symbols.
+    /// Returns the pauses due to declined orders that are active at `now`, each with its symbol. `None` means all.
     pub fn refusal_pauses(&self, now: Millis) -> Vec<(RefusalPause, Option<Symbol>)> {
         let symbol = |pause: &RefusalPause| self.symbols().get(pause.symbol?.index()).copied();
         let running = self.state.venue_refusals.running_pauses(self.limits.refused_by_venue_pause, now);
         running.into_iter().map(|pause| (pause, symbol(&pause))).collect()
     }
 
-    /// Returns whether the bot's ladder restarts unless a trade opens on the next candle.
+    /// Returns whether the bot's ladder will restart if no trade opens on the next candle.
     /// Returns `false` on the first level, because a restart would not change the stake.
     pub fn gives_up_ladder(&self, bot: BotId) -> bool {
         self.bots
@@ -234,9 +234,9 @@ impl Refusal {
                 let (left, stake) = (scale.format(left), scale.format(stake));
                 let limit = if self.rule == Rule::InsufficientBalance { "free balance" } else { label };
                 if bots > 1 {
-                    format!("all next stakes exceed the {left} left of the {limit} (smallest stake {stake})")
+                    format!("every next stake ({stake} or more) exceeds the remaining {left} of the {limit}")
                 } else {
-                    format!("the next stake of {stake} exceeds the {left} left of the {limit}")
+                    format!("the next stake of {stake} exceeds the remaining {left} of the {limit}")
                 }
             }
             None if self.figures.is_empty() => label.to_owned(),

@@ -7,18 +7,18 @@ use crate::{Action, BotId, Origin, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, count_closing_before};
 
 /// Maximum number of candles that a bot reads before the next bot's turn. A block is small enough to stay in a CPU
-/// cache for all bots of a series, and large compared with the unprefetched candles at its start.
+/// cache for all bots of a series, and large enough that the cache misses at its start cost little.
 const BLOCK_CANDLES: usize = 1_024;
 
-/// Maximum number of answers (signals) that a candle-only bot collects before the next bot's turn.
-/// It is large enough for cheap switching between bots, and small enough to keep all answers in a CPU cache.
-const MAX_ANSWERS: usize = 8;
+/// Maximum number of signals that a bot collects before the next bot's turn, if the bot only depends on candles.
+/// It is large enough for cheap switching between bots, and small enough to keep all signals in a CPU cache.
+const MAX_SIGNALS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
 ///
-/// This is the input of [`Session::handle_candles`]. A bot that waits for neither prices nor settlements can read
-/// ahead of the other bots: up to its first answer, or up to several answers if its strategy ignores settlements. An
-/// answer is handled once all other bots have reached its time.
+/// This is the input of [`Session::handle_candles`]. A bot reads ahead of the other bots up to its first signal, unless
+/// it has to wait for a price or a settlement. A bot that never has to wait may collect several signals. Each signal is
+/// handled once all other bots have reached its time.
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
     readers: Vec<BotCandleReader>,
@@ -33,7 +33,7 @@ struct BotCandleReader {
     shown: usize,
     answers: CandleAnswers,
     answer_index: usize,
-    max_answers: usize,
+    max_signals: usize,
     /// Whether all events before a candle's close must be handled before the bot sees the candle.
     waits_for_events: bool,
     is_first: bool,
@@ -51,15 +51,15 @@ impl<'a> StoredCandles<'a> {
                 let own = &session.bots[bot.index()];
                 let waits_for_events = priced.contains(&own.symbol);
                 let sees_candles_only = !waits_for_events && !own.waits_for_settlements();
-                let max_answers = if sees_candles_only { MAX_ANSWERS } else { 1 };
+                let max_signals = if sees_candles_only { MAX_SIGNALS } else { 1 };
                 readers.push(BotCandleReader {
                     bot: *bot,
                     series: id,
                     length,
                     shown: 0,
-                    answers: CandleAnswers::with_capacity(max_answers),
+                    answers: CandleAnswers::with_capacity(max_signals),
                     answer_index: 0,
-                    max_answers,
+                    max_signals,
                     waits_for_events,
                     is_first: place == 0,
                 });
@@ -79,13 +79,13 @@ impl<'a> StoredCandles<'a> {
         self.shown
     }
 
-    /// Advances the current reader to its next answer. After the last answer, the bot reads more candles, up to
-    /// the maximum number of answers, the end of a block, or `until` if the bot must wait for events.
+    /// Advances the current reader to its next signal. If none is left, the bot reads candles until it has enough
+    /// signals or a block ends. A bot that must wait for events also stops at `until`.
     #[inline]
     fn advance(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
         reader.answer_index += 1;
-        if reader.current_answer().is_none() {
+        if reader.current_signal().is_none() {
             self.shown += reader.show_candles(bot, self.series[reader.series.index()], until);
         }
         let turn = reader.turn_time(&self.series);
@@ -108,7 +108,7 @@ impl<'a> StoredCandles<'a> {
 
 impl BotCandleReader {
     #[inline]
-    fn current_answer(&self) -> Option<&Signal> {
+    fn current_signal(&self) -> Option<&Signal> {
         self.answers.get(self.answer_index).map(|answer| &answer.signal)
     }
 
@@ -121,8 +121,8 @@ impl BotCandleReader {
         if let Some(until) = until {
             rest = &rest[..count_closing_before(rest, self.length, until)];
         }
-        while !rest.is_empty() && self.answers.len() < self.max_answers {
-            let shown = bot.on_candles_ahead(rest, self.max_answers, &mut self.answers);
+        while !rest.is_empty() && self.answers.len() < self.max_signals {
+            let shown = bot.on_candles_ahead(rest, self.max_signals, &mut self.answers);
             self.shown += shown;
             rest = &rest[shown..];
         }
@@ -168,12 +168,12 @@ pub enum BatchEnd {
 }
 
 impl Session {
-    /// Handles candles that close before `until`, up to the first trade or a few actions.
+    /// Handles candles that close before `until`. Stops early at an approved trade or after several actions.
     ///
-    /// Each candle arrives at its close. The result is the same as if [`handle`](Self::handle) got one event per candle
-    /// in chronological order, with simultaneous candles in [`series_order`](Self::series_order). No other event may
-    /// occur before `until`, except events that follow from a trade approved here. After [`BatchEnd::ActionsAt`], the
-    /// remaining candles of the same time must be handled before any event.
+    /// Equivalent to calling [`handle`](Self::handle) at the close of each candle, with simultaneous candles in
+    /// [`series_order`](Self::series_order). Only events that follow from a trade approved here may occur before
+    /// `until`. After [`BatchEnd::ActionsAt`], call this method again for the other candles of that time before
+    /// handling any event.
     #[inline]
     pub fn handle_candles(
         &mut self,
@@ -189,7 +189,7 @@ impl Session {
             let reader = &candles.readers[place];
             let bot = reader.bot;
             let mut is_end = false;
-            if let Some(signal) = reader.current_answer() {
+            if let Some(signal) = reader.current_signal() {
                 self.pass_time_until(candles, at + Millis::new(1), actions);
                 let moment = Moment { at, received: at, last_close: at, origin: Origin::Live };
                 let is_approved = self.decide(bot, signal, moment, actions);

@@ -59,7 +59,7 @@ impl TrialSession {
     /// Creates a trial from a Session that has not handled any event. Fails unless the Session has exactly one bot.
     pub fn new(session: Session) -> Result<Self, EngineError> {
         if session.bots.len() != 1 {
-            return Err(EngineError::setting("bots", "a trial has exactly one bot"));
+            return Err(EngineError::setting("bots", "a trial needs exactly one bot"));
         }
         Ok(Self { session, actions: Vec::with_capacity(16) })
     }
@@ -85,12 +85,12 @@ impl TrialSession {
         self.actions.clear();
     }
 
-    /// Handles a signal that is already known, on the candle that closed at `close`.
+    /// Handles a signal that was computed in advance, on the candle that closed at `close`.
     ///
-    /// Equivalent to [`Session::handle_candles`] if no candle since the previous call had a signal. The strategy does
-    /// not see any of these candles. If every rule passes, `outcome` computes the outcome of the trade. A trade with an
-    /// outcome is booked at once, as if [`Session::handle`] had handled its reply and settlement. No other event may
-    /// occur before the settlement.
+    /// Equivalent to [`Session::handle_candles`] if there was no other signal since the previous call, but the strategy
+    /// sees no candles. If every rule passes, `outcome` is called. If it returns an outcome, the trade is booked at
+    /// once, as if [`Session::handle`] had handled its reply and settlement. No other event may occur before the
+    /// settlement.
     #[inline]
     pub fn handle_signal(
         &mut self,
@@ -104,8 +104,8 @@ impl TrialSession {
     }
 
     /// Passes candles to the bot up to the first signal, like [`Session::handle_candles`].
-    /// `outcome` also gets the index of the signal's candle. `after` describes a preceding trade: the number of candles
-    /// whose signals are suppressed, and the settlement that the strategy sees after these candles.
+    /// `outcome` receives the index of the signal's candle and the terms of the order. After a trade, `after` holds
+    /// the number of candles until its settlement, and the settlement. Signals on these candles are suppressed.
     #[inline]
     pub fn show_candles(
         &mut self,
@@ -128,7 +128,7 @@ impl TrialSession {
         TrialBatch { candle_count: count, suppressed, answer: Some(answer) }
     }
 
-    /// Passes candles to the bot while every signal would be refused, and returns the number of signals.
+    /// Passes candles to the bot and returns the number of signals. Call this only while all signals would be refused.
     pub fn show_suppressed(&mut self, candles: &[Candle]) -> u64 {
         self.session.bots[BotId::FIRST.index()].on_candles_suppressed(candles)
     }
@@ -204,13 +204,13 @@ impl TrialSession {
     #[inline]
     fn advance_to(&mut self, now: Millis) {
         if self.session.is_time_due(now) {
-            self.begin_day_or_release(now);
+            self.begin_day_or_release_stakes(now);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn begin_day_or_release(&mut self, now: Millis) {
+    fn begin_day_or_release_stakes(&mut self, now: Millis) {
         if self.session.ledger.is_day_over(now) {
             self.session.begin_day(now);
         }

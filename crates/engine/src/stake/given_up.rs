@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Position to which a restarted ladder returns if the order turns out to be a trade after all.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct GivenUpPosition<P> {
-    /// First order since the last approved signal that the venue did not accept.
+    /// First order that the venue did not accept since the last approved signal.
     pub(super) first: IntentId,
     pub(super) position: P,
 }

@@ -22,11 +22,11 @@ pub(crate) struct Kelly {
     payouts: [Option<Payout>; RECENT_PAYOUTS],
     newest: usize,
     /// Confidence sequence of the win rate, `None` for the Wilson bound of earlier versions.
-    sequence: Option<WinRateSequence>,
+    sequence: Option<WinRateTracker>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct WinRateSequence {
+struct WinRateTracker {
     rate: RunningWinRate,
     open: Vec<(IntentId, OpenBets)>,
 }
@@ -34,7 +34,7 @@ struct WinRateSequence {
 impl Kelly {
     pub(super) fn new(fraction: f64, floor_trades: u32, bound: KellyBound) -> Self {
         let sequence = match bound {
-            KellyBound::ConfidenceSequence => WinRateSequence::new(),
+            KellyBound::ConfidenceSequence => WinRateTracker::new(),
             KellyBound::Wilson => None,
         };
         Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT_PAYOUTS], newest: 0, sequence }
@@ -80,7 +80,7 @@ impl Kelly {
     }
 
     pub(super) fn on_decided(&mut self, intent: IntentId) {
-        if let Some(WinRateSequence { rate, open }) = &mut self.sequence {
+        if let Some(WinRateTracker { rate, open }) = &mut self.sequence {
             open.push((intent, rate.on_open()));
         }
     }
@@ -114,7 +114,7 @@ impl Kelly {
     }
 }
 
-impl WinRateSequence {
+impl WinRateTracker {
     fn new() -> Option<Self> {
         Some(Self { rate: RunningWinRate::new(CONFIDENCE).ok()?, open: Vec::new() })
     }

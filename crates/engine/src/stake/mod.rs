@@ -140,7 +140,7 @@ pub(crate) enum Stake {
     },
     Martingale(Martingale),
     Soros(Soros),
-    /// The state is boxed: [`Kelly`] is much larger than the other variants, and every signal reads the bot's stake.
+    /// Boxed because [`Kelly`] is much larger than the other variants, and every signal reads a value of this type.
     Kelly(Box<Kelly>),
 }
 

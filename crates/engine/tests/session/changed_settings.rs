@@ -290,7 +290,7 @@ fn names_the_setting_that_requires_all_trades() {
         (false, same, ("interval", 2), "bot \"bot-2\" has a changed interval"),
         (true, same, ("amount", 2), "bot \"bot-2\" has a changed stake"),
         (false, same, ("levels", 2), "bot \"bot-2\" has a changed stake"),
-        (false, same, ("delay", 4), "bot \"bot-4\" has a changed entry_delay_s"),
+        (false, same, ("delay", 4), "entry_delay_s of bot \"bot-4\" changed"),
         (false, ("delay", 4), ("remove", 4), "bot \"bot-4\" was removed, but its pending trades"),
     ] {
         let why = why(finds_out, first, second);

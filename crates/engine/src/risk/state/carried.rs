@@ -7,14 +7,14 @@ use crate::{Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Money};
 
 impl RiskState {
-    /// Converts the counts for a Session with other limits and ids. `bots` are the previous indices of the new
-    /// Session's bots, `None` for new bots. `has_probes` is true if the payout probes remain the same.
+    /// Converts the counts for a Session with other limits and ids. `bots` holds the previous index of each bot, or
+    /// `None` for a new bot. `keeps_probes` is whether payout probes in progress are kept.
     pub(crate) fn carry_over(
         self,
         limits: &Limits,
         (numbers, symbols): (&Renumbering, usize),
         bots: &[Option<usize>],
-        has_probes: bool,
+        keeps_probes: bool,
     ) -> Self {
         let mut moved = vec![SymbolState::NEW; symbols];
         for (symbol, state) in numbers.symbols().iter().zip(&self.symbols) {
@@ -32,7 +32,7 @@ impl RiskState {
             carried.rested_at = Millis::new(i64::MIN);
             carried.symbols.iter_mut().for_each(|symbol| symbol.rested_at = Millis::new(i64::MIN));
         }
-        if !has_probes {
+        if !keeps_probes {
             carried.symbols.iter_mut().for_each(|symbol| symbol.probe = None);
         }
         if !limits.session.is_on {
@@ -43,7 +43,7 @@ impl RiskState {
     }
 }
 
-/// Returns the key of the first changed setting under which earlier trades would have been counted differently.
+/// Returns the key of the first changed setting that would have counted earlier trades differently.
 /// The counts can only be converted if the result is `None`.
 pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
     let cools_down = after.cooldown_after_loss_s > 0 || after.cooldown_after_losses > 0;

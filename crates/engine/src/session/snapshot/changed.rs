@@ -43,36 +43,37 @@ impl Session {
         self.intents.make_room_for(symbol);
     }
 
-    /// Restores a snapshot made under other settings and returns the renumbering of bots and symbols.
+    /// Restores a snapshot made under other settings, and returns the renumbering of bots and symbols.
     ///
-    /// The state equals a fold of the same entries under the current settings. Bots are matched by name. A new bot
-    /// starts without earlier trades. The verdict of a removed bot is kept. Session counts are valid from the next run.
-    /// Fails with [`RestoreError::NeedsFullFold`] if a fold of all trades is needed. Discard the Session in that case.
+    /// The result equals a fold of the same entries under the current settings, except that the counts for session
+    /// limits are only valid once the next run begins. Bots are matched by name. The verdicts of removed bots are kept.
+    /// If only a fold of all trades can find the state, fails with [`RestoreError::NeedsFullFold`]. Discard the Session
+    /// after any error.
     pub fn restore_changed(
         &mut self,
         own: &SessionSettings,
         snapshot: SessionSnapshot,
         before: SnapshotOrigin<'_>,
     ) -> Result<Renumbering, RestoreError> {
-        let old = Self::without_strategies(before.settings).map_err(|error| full_fold(error.to_string()))?;
+        let old = Self::without_strategies(before.settings).map_err(|error| needs_fold(error.to_string()))?;
         // Bot positions in the snapshot refer to the previous settings.
         snapshot.check(&old)?;
         if old.money_scale != self.money_scale || before.settings.balance != own.balance {
             return Err(RestoreError::OtherSettings { what: "money" });
         }
         if let Some(key) = changed_count_setting(&before.settings.risk, &own.risk) {
-            return Err(full_fold(format!(
+            return Err(needs_fold(format!(
                 "risk.{key} has changed, so the counts of this rule must be recomputed from all trades"
             )));
         }
         if before.headers.iter().any(|header| verdict_plan(header).is_none()) {
-            return Err(full_fold("the header of an earlier run lacks the verdict settings".to_owned()));
+            return Err(needs_fold("the header of an earlier run lacks the verdict settings".to_owned()));
         }
         let names = self.collect_names(before.headers);
         let there = snapshot.names();
         let numbers = there.renumbering_to(&names);
-        let numbers = numbers.ok_or_else(|| full_fold("a bot of the snapshot is in no run".to_owned()))?;
-        let payouts = self.compare_counted_payouts(&old, &snapshot, &numbers, (before.settings, own))?;
+        let numbers = numbers.ok_or_else(|| needs_fold("the snapshot has an unknown bot".to_owned()))?;
+        let payouts = self.check_payout_probes(&old, &snapshot, &numbers, (before.settings, own))?;
         self.check_entry_delays(&old, &snapshot, &there, &numbers)?;
 
         let SessionSnapshot { bots, shared, state, intents, .. } = snapshot;
@@ -84,11 +85,11 @@ impl Session {
                 Some(at) => {
                     let both = (&before.settings.bots[at], &own.bots[index]);
                     Self::check_ladder_bounds(&bots[at].stake, both, (&before.settings.risk, &own.risk))?;
-                    self.carry_bot(index, bots[at].clone(), both, payouts)?;
+                    self.carry_over_bot(index, bots[at].clone(), both, payouts)?;
                     *self.bots[index].verdict = bots[at].verdict.clone().renumbered(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
-                    return Err(full_fold(format!(
+                    return Err(needs_fold(format!(
                         "bot \"{}\" was missing in the last run, so its counts must be recomputed from all its trades",
                         self.names[index]
                     )));
@@ -106,7 +107,7 @@ impl Session {
         });
         let absent: Vec<_> = absent.collect();
         if self.names.len() + absent.len() != names.bots.len() {
-            return Err(full_fold("the snapshot lacks a bot of an earlier run".to_owned()));
+            return Err(needs_fold("the snapshot lacks a bot of an earlier run".to_owned()));
         }
         self.shared = SharedVerdicts { absent, budget: shared.budget };
         let to = (&numbers, names.symbols.len());
@@ -136,7 +137,7 @@ impl Session {
         names
     }
 
-    fn compare_counted_payouts(
+    fn check_payout_probes(
         &self,
         old: &Self,
         snapshot: &SessionSnapshot,
@@ -158,7 +159,7 @@ impl Session {
             (payouts.is_needed_now && is_under_way)
                 .then_some("payout probes changed (symbols or maximum age) while trades are pending")
         };
-        problem.map_or(Ok(payouts), |problem| Err(full_fold(problem.to_owned())))
+        problem.map_or(Ok(payouts), |problem| Err(needs_fold(problem.to_owned())))
     }
 
     /// Fails if the entry delay of a bot with pending trades changed, because nominal close times depend on the delay.
@@ -173,14 +174,14 @@ impl Session {
         let changed = under_way.find(|bot| old.entry_delay(*bot) != self.entry_delay(numbers.map_bot(*bot)));
         let Some(bot) = changed else { return Ok(()) };
         let name = there.bots.get(bot.index()).map_or("", String::as_str);
-        Err(full_fold(if self.names.iter().any(|own| own == name) {
-            format!("bot \"{name}\" has a changed entry_delay_s, but its pending trades use the previous one")
+        Err(needs_fold(if self.names.iter().any(|own| own == name) {
+            format!("entry_delay_s of bot \"{name}\" changed, but its pending trades use the previous value")
         } else {
             format!("bot \"{name}\" was removed, but its pending trades still use its entry_delay_s")
         }))
     }
 
-    /// Fails if the rounding or the cap of a ladder's stakes changed. All trades are then needed to find the level.
+    /// Fails if the rounding or the cap of a ladder's stakes changed, because the level depends on both.
     fn check_ladder_bounds(
         kept: &Stake,
         (bot_before, bot): (&BotSettings, &BotSettings),
@@ -207,10 +208,10 @@ impl Session {
         } else {
             return Ok(());
         };
-        Err(full_fold(format!("bot \"{}\" has {problem}", bot.name)))
+        Err(needs_fold(format!("bot \"{}\" has {problem}", bot.name)))
     }
 
-    fn carry_bot(
+    fn carry_over_bot(
         &mut self,
         index: usize,
         kept: BotState,
@@ -227,7 +228,7 @@ impl Session {
             }
             None
         } else if is_ladder && payouts.was_ever_needed {
-            Some("a changed stake, so finding its payout probes requires all trades")
+            Some("a changed stake, so its payout probes must be found by reading all trades")
         } else {
             let is_as_patient = after.stake.if_refused() == before.stake.if_refused();
             let follows = bot.stake.migrate_from(stake) && has_entries && (is_as_patient || !is_ladder);
@@ -235,10 +236,10 @@ impl Session {
         };
         let is_missed_otherwise = is_ladder && is_reset && before.interval != after.interval;
         let problem = problem.or(is_missed_otherwise.then_some(
-            "a changed interval, so its ladder level (if_refused = \"reset\") must be recomputed from all trades",
+            "a changed interval and if_refused = \"reset\", so its ladder level must be recomputed from all trades",
         ));
         if let Some(problem) = problem {
-            return Err(full_fold(format!("bot \"{}\" has {problem}", after.name)));
+            return Err(needs_fold(format!("bot \"{}\" has {problem}", after.name)));
         }
         bot.last_close = last_close;
         if bot.reentry.is_some() {
@@ -248,6 +249,6 @@ impl Session {
     }
 }
 
-const fn full_fold(why: String) -> RestoreError {
+const fn needs_fold(why: String) -> RestoreError {
     RestoreError::NeedsFullFold { why }
 }

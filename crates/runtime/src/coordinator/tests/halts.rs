@@ -96,7 +96,7 @@ fn reports_a_rule_that_blocks_all_bots_once() {
     let state = bench.state();
     // A loss of up to 5.00 is allowed, but the stake is 10.00.
     assert!(
-        state.all_blocked && state.blocked[0].text.contains("exceeds the 5.00 left"),
+        state.all_blocked && state.blocked[0].text.contains("exceeds the remaining 5.00"),
         "{:?}",
         state.blocked
     );
