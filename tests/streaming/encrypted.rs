@@ -113,7 +113,7 @@ pub(crate) fn check_known() {
     let ran = run(&folder, &LIVE);
     let events = ran.events();
     assert!(events_named(&events, "opened").count() > 0, "{}", ran.stderr);
-    assert!(!ran.stderr.contains("do not stream"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("no price stream"), "{}", ran.stderr);
     // One price a second of some hundred bytes, on one connection.
     let bytes = streamed.recv_timeout(PATIENCE).unwrap();
     assert!(bytes > 5 * 100, "{bytes} bytes");

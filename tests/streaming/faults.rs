@@ -63,7 +63,7 @@ pub(crate) fn check() {
         check_candles(&events, symbol, candles);
         check_prices(&folder, symbol);
     }
-    for notice in ["prices do not stream", "prices of 2 symbols stream again"] {
+    for notice in ["no price stream for", "prices of 2 symbols are streamed again"] {
         assert!(ran.stderr.contains(notice), "no {notice:?} in:\n{}", ran.stderr);
     }
     check_trades(&folder, &events);

@@ -60,15 +60,15 @@ pub fn payout_probe_count_notices(settings: &SessionSettings, book: &TradeBook) 
         let (name, symbol) = (&bot.name, bot.symbol);
         (small > 0).then(|| {
             format!(
-                "bot \"{name}\": {small} of {all} trades probed the payout of {symbol} at the minimum stake \
-                 (risk.payout_max_age_s)"
+                "bot \"{name}\": {small} of {all} trades probed the payout of {symbol} at the minimum stake, because \
+                 the payout was unknown or older than risk.payout_max_age_s"
             )
         })
     };
     settings.bots.iter().enumerate().filter_map(notice).collect()
 }
 
-/// Returns the bot's lowest regular stake if it is known in advance and above the stake of a payout probe.
+/// Returns the bot's lowest stake apart from payout probes. `None` if not known in advance or not above a probe.
 fn lowest_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
@@ -210,7 +210,7 @@ fn net_win_by_level(stakes: &[Money], payout: Payout) -> Vec<Money> {
 
 fn describe_levels(short: &[(usize, Money)], scale: MoneyScale) -> String {
     let one =
-        |(index, left): &(usize, Money)| format!("on level {} leaves {}", index + 1, scale.format(*left));
+        |(index, left): &(usize, Money)| format!("on level {} results in {}", index + 1, scale.format(*left));
     let shown: Vec<String> = short.iter().take(MAX_LISTED_LEVELS).map(one).collect();
     let more = if short.len() > MAX_LISTED_LEVELS { " and so on" } else { "" };
     format!("{}{more}", shown.join(", "))
@@ -292,13 +292,13 @@ mod tests {
     /// Hand-computed: 10, 15, 22.50 win 8.50, 12.75 and 19.12, after losses of 0, 10 and 25.
     #[test]
     fn names_levels_whose_win_does_not_recover_the_losses() {
-        let expected = "bot \"b\": at a payout of 85 % a win on level 3 leaves -5.88, because factor = 1.5 does not \
-                        recover the losses of the lower levels. Use factor = 2.18";
+        let expected = "bot \"b\": at a payout of 85 % a win on level 3 results in -5.88, because factor = 1.5 does \
+                        not recover the losses of the lower levels. Use factor = 2.18";
         assert_eq!(lines(1.5, 3, 85), [expected]);
         assert_eq!(lines(1.5, 2, 85), [""; 0]);
         // 10 to 160 win 8, 16, 32, 64, 128 at 80 %, after losses of 0, 10, 30, 70, 150.
         let doubled = lines(2.0, 5, 80).concat();
-        let left = "a win on level 4 leaves -6.00, on level 5 leaves -22.00, because";
+        let left = "a win on level 4 results in -6.00, on level 5 results in -22.00, because";
         assert!(doubled.contains(left), "{doubled}");
         assert!(doubled.ends_with("Use factor = 2.25"), "{doubled}");
         assert_eq!(lines(2.25, 6, 80), [""; 0], "the suggested factor");

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Requests the venue's report of a trade and checks that it matches the order to which the operator assigned it.
-/// The order's request was sent at `sent` and ended at `ended`. The check accepts terms that the venue has changed.
+/// The order was sent at `sent`, and answered or given up at `ended`. Terms that the venue has changed are accepted.
 pub async fn verify_adoption(
     broker: &dyn Broker,
     (order, sent, ended): (&TradeOrder, Millis, Millis),
@@ -41,7 +41,7 @@ pub async fn verify_trade_missing(broker: &dyn Broker, venue_id: &str) -> Result
     // Only a complete list proves that the trade does not exist. Reading a long list takes time.
     let ask = async { (broker.trade(venue_id, Detail::ById).await, broker.trades().await) };
     let Ok((answer, listing)) = tokio::time::timeout(LIST_DEADLINE, ask).await else {
-        let text = format!("the trade list took longer than {} s", LIST_DEADLINE.as_secs());
+        let text = format!("the venue did not send the trade list within {} s", LIST_DEADLINE.as_secs());
         return Err(unanswered(BrokerError::Unavailable { text }));
     };
     let is_listed = listing.trades.iter().any(|report| report.id == venue_id);

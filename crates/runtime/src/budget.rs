@@ -7,7 +7,7 @@ use candlewick_engine::{BotSettings, RiskSettings};
 use candlewick_sdk::{ExpirationType, Millis, Series, Symbol};
 use std::collections::BTreeSet;
 
-/// Usual delay between a candle's close and its publication (`observed: prices and candles`).
+/// Usual delay between a candle's close and its publication, as described in `observed: prices and candles`.
 const USUAL_LAG: Millis = Millis::new(300);
 const USUAL_ROUND_TRIP: Millis = Millis::new(100);
 /// Number of requests per ended trade: one by its id, and one for the trade list if the result is still missing.
@@ -90,12 +90,12 @@ impl RequestDemand {
     }
 
     pub fn needed_rate(&self, per_second: f64) -> f64 {
-        let early = rate(self.close.early_requests(per_second), self.close.interval);
+        let early = rate(self.close.futile_requests(per_second), self.close.interval);
         self.candles + early + self.prices + self.trades + self.accounts
     }
 
-    /// Returns whether the rate limit (0 for none) leaves room for requests of display-only prices. All prices of one
-    /// grid time must arrive, and the burst allowance must refill, before the next grid time.
+    /// Returns whether the rate limit (0 for none) allows requests for prices that are only displayed. All these prices
+    /// must arrive, and the burst allowance must refill, before the prices are requested again.
     pub fn has_room_for_display_prices(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst_size(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;
@@ -135,7 +135,7 @@ impl RequestDemand {
 
     pub fn summary(&self, per_second: f64) -> String {
         let Self { candles, prices, trades, accounts, .. } = self;
-        let early = rate(self.close.early_requests(per_second), self.close.interval);
+        let early = rate(self.close.futile_requests(per_second), self.close.interval);
         let parts = format!(
             "up to {:.1} requests/s (candles {:.1}, prices {prices:.1}, trades {trades:.1}, wallet and lists {accounts:.2})",
             self.needed_rate(per_second),
@@ -146,14 +146,14 @@ impl RequestDemand {
         }
         let latest = seconds(self.close.max_open_delay(per_second));
         format!(
-            "{parts} of broker.requests_per_second = {per_second}; when all candles close at once, the last order is sent \
-             within {latest:.1} s"
+            "{parts}; the limit is broker.requests_per_second = {per_second}. When all candles close at once, the last \
+             order is sent within {latest:.1} s"
         )
     }
 }
 
 impl CloseBurst {
-    fn early_requests(&self, per_second: f64) -> usize {
+    fn futile_requests(&self, per_second: f64) -> usize {
         let left = seconds(USUAL_LAG - self.first_ask) - seconds(USUAL_ROUND_TRIP) / 2.0;
         if left <= 0.0 || per_second == 0.0 {
             return 0;
@@ -167,7 +167,7 @@ impl CloseBurst {
             return self.first_ask + USUAL_ROUND_TRIP;
         }
         let Self { series, prices, opens, endings, .. } = *self;
-        let before = series + self.early_requests(per_second) + prices + endings + opens.saturating_sub(1);
+        let before = series + self.futile_requests(per_second) + prices + endings + opens.saturating_sub(1);
         let turns = (before as f64 - burst_size(per_second)).max(0.0);
         self.first_ask + USUAL_ROUND_TRIP + Millis::new((turns / per_second * 1_000.0).ceil() as i64)
     }
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn average_demand_sums_all_request_rates() {
-        // By hand: 12 candles and 6 early requests per minute; 12 trades per minute, 5 requests each; 1/60 + 2/300.
+        // By hand: 12 candles and 6 futile requests per minute; 12 trades per minute, 5 requests each; 1/60 + 2/300.
         let need = demand(12, &unlimited(), false).needed_rate(5.0);
         assert!((need - (18.0 / 60.0 + 1.0 + 1.0 / 60.0 + 2.0 / 300.0)).abs() < 1e-9, "{need}");
         // Prices are requested every five seconds. At most three trades are open, each for a minute.
@@ -236,12 +236,12 @@ mod tests {
 
     #[test]
     fn last_open_leaves_after_all_earlier_requests() {
-        // 12 candles, 6 early requests, 11 opens: 29 in total, 5 immediately, the last 4.8 s later, plus its answer.
+        // 12 candles, 6 futile requests, 11 opens: 29 in total, 5 immediately, the last 4.8 s later, plus its answer.
         assert_eq!(demand(12, &unlimited(), false).close.max_open_delay(5.0), Millis::new(4_900));
         assert_eq!(demand(12, &unlimited(), false).describe_shortage(5.0), None);
         let problem = demand(13, &unlimited(), false).describe_shortage(5.0).unwrap();
         assert!(problem.contains("5.3 s after the close") && problem.contains("to 6 if"), "{problem}");
-        // At most three opens: 17 candles and 6 early requests, then two opens before the last.
+        // At most three opens: 17 candles and 6 futile requests, then two opens before the last.
         assert_eq!(demand(17, &RiskSettings::default(), false).close.max_open_delay(5.0), Millis::new(4_100));
         assert_eq!(demand(2_000, &unlimited(), false).describe_shortage(0.0), None, "no limit");
         let late = RiskSettings { max_signal_delay_ms: 0, ..unlimited() };

@@ -121,7 +121,7 @@ fn reports_stakes_that_lose_grow_too_large_or_never_fit() {
     };
     // At 85 %, level 3 wins 2.25 * 0.85 = 1.91 after losses of 1 + 1.5 = 2.50.
     let gale = "kind = \"martingale\", amount = 1, factor = 1.5, levels = 3";
-    stake("[simulation]\npayout_percent = 85\n", gale, &[("losing_level", "a win on level 3 leaves -0.59")]);
+    stake("[simulation]\npayout_percent = 85\n", gale, &[("losing_level", "level 3 results in -0.59")]);
     // At 80 %, the stakes are 10.00, 18.00 and 32.40.
     let soros = "kind = \"soros\", amount = 10, wins = 3";
     let most = "[risk]\nmax_stake = 20\n[simulation]\npayout_percent = 80\n";

@@ -38,7 +38,7 @@ pub enum Audit {
 }
 
 impl Audit {
-    /// Audits that report each text only once. The texts of these audits name a specific trade or field.
+    /// Audits that report each text only once, because each text names a specific trade or field.
     pub(crate) const DEDUPLICATED: [Self; 3] = [Self::Terms, Self::Settlement, Self::Schema];
 
     pub const fn as_str(self) -> &'static str {

@@ -62,7 +62,7 @@ impl BookedResults {
         self.booked.remove(&hash_id(venue_id));
     }
 
-    /// A trade that is listed as open is a contradiction only if its result was booked more than `lag` ago.
+    /// Compares a trade list with booked results. Ignores open trades whose result was booked within the last `lag`.
     pub(crate) fn compare(
         &mut self,
         listing: &TradeListing,

@@ -25,7 +25,7 @@ pub(crate) struct Settlement {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Recomputation {
+struct SettlementCheck {
     settlement: Settlement,
     open: Option<PriceAnswer>,
     close: Option<PriceAnswer>,
@@ -35,7 +35,7 @@ struct Recomputation {
 pub(crate) struct SettlementAudit {
     waiting: VecDeque<Settlement>,
     /// Settlement that is being checked, and the number of its prices requested so far (0 to 2).
-    current: Option<(Recomputation, usize)>,
+    current: Option<(SettlementCheck, usize)>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -69,10 +69,10 @@ impl SettlementAudit {
         loop {
             let Some((recomputed, asked)) = &mut self.current else {
                 let Some(settlement) = self.waiting.pop_front() else { return PriceCheck::Nothing };
-                self.current = Some((Recomputation { settlement, open: None, close: None }, 0));
+                self.current = Some((SettlementCheck { settlement, open: None, close: None }, 0));
                 continue;
             };
-            let (opened, closed) = recomputed.settlement.request_times();
+            let (opened, closed) = recomputed.settlement.price_times();
             let moment = match asked {
                 0 => opened,
                 1 => closed,
@@ -106,8 +106,8 @@ impl Settlement {
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    /// Returns the times of the open and close price records. A close on a full second uses the record that ends then.
-    pub(crate) fn request_times(&self) -> (Option<Millis>, Option<Millis>) {
+    /// Returns the times of the open and close price records. A close at a full second belongs to the record before it.
+    pub(crate) fn price_times(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };
         (self.open.map(|(at, _)| at), self.close.map(|(at, _)| exit(at)))
     }
@@ -140,10 +140,10 @@ impl Settlement {
     }
 }
 
-impl Recomputation {
+impl SettlementCheck {
     fn check(&self) -> (usize, Vec<Finding>) {
         let Settlement { intent, open, close, .. } = self.settlement;
-        let (opened_by, closed_by) = self.settlement.request_times();
+        let (opened_by, closed_by) = self.settlement.price_times();
         let mut checked = 0;
         let mut findings = Vec::new();
         for (name, price, moment, record) in
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn exit_on_a_full_second_ends_the_previous_bar() {
-        assert_eq!(settlement().request_times(), (Some(Millis::new(5_999)), Some(Millis::new(65_999))));
+        assert_eq!(settlement().price_times(), (Some(Millis::new(5_999)), Some(Millis::new(65_999))));
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
             PriceAnswer::Record(PriceRecord { time: Millis::new(time), prices, recorded_time: None })
         };
         let check = |open, close| {
-            let (checked, findings) = Recomputation { settlement: settlement(), open, close }.check();
+            let (checked, findings) = SettlementCheck { settlement: settlement(), open, close }.check();
             (checked, findings.len())
         };
         assert_eq!(check(Some(record(5_000, 99.9, 100.0)), Some(record(65_000, 100.5, 100.6))), (2, 0));

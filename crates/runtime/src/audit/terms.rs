@@ -40,9 +40,9 @@ pub(crate) fn check_terms(
     let expiration = expiration.map(|known| known.as_str().to_owned());
     let terms = [
         compare("symbol", report.symbol.clone(), |order| order.symbol.to_string()),
-        compare("direction", known_text(report.direction.as_ref()), |order| order.direction.to_string()),
+        compare("direction", reported_text(report.direction.as_ref()), |order| order.direction.to_string()),
         compare("amount", amount, |order| order.amount.normalize().to_string()),
-        compare("duration", known_text(report.close_type.as_ref()), |order| order.close_type.to_string()),
+        compare("duration", reported_text(report.close_type.as_ref()), |order| order.close_type.to_string()),
         compare("expiration type", expiration, |order| order.expiration_type.as_str().to_owned()),
     ];
     let differences: Vec<String> = terms.into_iter().flatten().collect();
@@ -90,11 +90,11 @@ fn describe_difference(name: &str, found: &str, (asked, booked): (&str, &str)) -
     }
 }
 
-fn known_text<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
+fn reported_text<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
     reported.and_then(Reported::known).map(ToString::to_string)
 }
 
-/// Describes the trade's duration if it does not match the order's close type (`observed: expiry`).
+/// Describes the trade's duration if it does not match the order's close type, as explained in `observed: expiry`.
 fn check_duration(order: &TradeOrder, report: &TradeReport) -> Option<String> {
     let (open, close) = (report.open_time?, report.close_time?);
     let (lasts, length) = (close - open, order.close_type.duration());

@@ -1,8 +1,8 @@
 //! Compares every wallet reading with the ledger. A difference counts only after a second reading confirms it.
 //! The wallet shows changes late, so recent ledger changes and money in flight may explain a difference.
-//! If our own trades could explain the confirmed amount, the difference stays open, and a shortage counts as lost.
-//! Otherwise the amount is booked as a deposit or withdrawal. An open surplus is booked after a long period without
-//! our own trades. An open shortage is never booked.
+//! If the confirmed amount is too large for our own trades, it is booked as a deposit or withdrawal. Otherwise, the
+//! difference stays open. The limits then count a shortage as a loss, but it is not booked. A surplus is booked after
+//! a long period without our own trades.
 
 mod suspect;
 #[cfg(test)]
@@ -43,7 +43,7 @@ pub(crate) struct WalletAudit {
     pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
-    /// Free balance at the last reading. The flag is true if it was unchanged and all money in flight was known.
+    /// Free balance at the last reading, and whether it was unchanged while all money in flight was known.
     #[serde(skip)]
     last_free: (Money, bool),
     #[serde(skip)]
@@ -131,7 +131,7 @@ impl WalletAudit {
             let surplus = self.confirmed;
             return if is_settled { WalletReading::Settled { surplus } } else { WalletReading::Agrees };
         }
-        if let Some(is_exact) = self.explained_by_bonus(reading.bonus, &possible) {
+        if let Some(is_exact) = self.explain_by_bonus(reading.bonus, &possible) {
             self.note_agreement(is_exact, reading);
             return WalletReading::Agrees;
         }
@@ -195,7 +195,7 @@ impl WalletAudit {
         }
     }
 
-    /// Gives the most recent earlier ledger change with the amount `change` the new time `now`.
+    /// Moves the most recent earlier ledger change of the amount `change` to the time `now`.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
@@ -204,7 +204,7 @@ impl WalletAudit {
         }
     }
 
-    /// Records the free balance after an event. Stakes that never left the wallet (`released`) are a separate change.
+    /// Records the free balance after an event. Records `released`, stakes that never left the wallet, separately.
     #[inline]
     pub(crate) fn record_event_balance(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {
@@ -350,7 +350,7 @@ pub(crate) struct BonusWallets {
 
 impl WalletAudit {
     /// Returns whether a changed bonus balance explains the difference exactly, `None` if it explains nothing.
-    fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Explanations) -> Option<bool> {
+    fn explain_by_bonus(&mut self, bonus: Option<Money>, possible: &Explanations) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
         is_explained.then(|| {

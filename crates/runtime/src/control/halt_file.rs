@@ -66,7 +66,7 @@ impl HaltFile {
         }
     }
 
-    /// Returns the halt reason from the first line. Does not read pipes, which would block, or symbolic links.
+    /// Returns the halt reason from the first line. Reads only a regular file, because reading a pipe could block.
     pub fn reason(&self) -> String {
         let there = format!("the file {} exists", self.0.display());
         if !self.is_regular_file() {

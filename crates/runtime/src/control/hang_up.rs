@@ -33,7 +33,7 @@ impl HangUpHandler {
                 () = &mut stop => return,
                 heard = self.signal.recv() => if heard.is_none() { return },
             }
-            let ends = async { self.ends_with_terminal && disappears_soon(has_terminal).await };
+            let ends = async { self.ends_with_terminal && closes_within_grace(has_terminal).await };
             let ends = tokio::select! {
                 () = &mut stop => return,
                 ends = ends => ends,
@@ -56,7 +56,7 @@ impl HangUpHandler {
     }
 }
 
-async fn disappears_soon(is_there: impl Fn() -> bool) -> bool {
+async fn closes_within_grace(is_there: impl Fn() -> bool) -> bool {
     let mut pace = tokio::time::interval(POLL_INTERVAL);
     for _ in 0..CLOSING_GRACE.as_millis() / POLL_INTERVAL.as_millis() {
         pace.tick().await;
@@ -72,11 +72,10 @@ fn has_terminal() -> bool {
 }
 
 fn is_hang_up_ignored() -> bool {
-    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hang_up(&status))
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| mask_has_hang_up(&status))
 }
 
-/// Returns whether the mask of ignored signals contains SIGHUP (bit 0).
-fn ignores_hang_up(status: &str) -> bool {
+fn mask_has_hang_up(status: &str) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
@@ -93,7 +92,7 @@ mod tests {
         {
             let began = Instant::now();
             let is_there = || began.elapsed() < Duration::from_millis(gone_after_ms);
-            let looked = disappears_soon(is_there).await;
+            let looked = closes_within_grace(is_there).await;
             let took = began.elapsed().as_millis();
             assert_eq!((looked, took), (is_gone, looked_ms), "gone after {gone_after_ms} ms");
         }
@@ -107,7 +106,7 @@ mod tests {
             ("Name:\tx\n", false),
             ("SigIgn:\tmany\n", false),
         ] {
-            assert_eq!(ignores_hang_up(status), expected, "{status}");
+            assert_eq!(mask_has_hang_up(status), expected, "{status}");
         }
     }
 }

@@ -24,7 +24,7 @@ impl JournalOrders {
     }
 
     /// Forwards pending orders to the run, oldest first, until `stop` completes.
-    /// Sends an order again until its answer is durable in the journal. The run executes the order only once.
+    /// Resends each order until its answer is durable in the journal. The run executes the order only once.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut pace = tokio::time::interval(POLL_INTERVAL);

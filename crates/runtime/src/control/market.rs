@@ -100,7 +100,7 @@ impl fmt::Display for SlowestCandle {
 impl fmt::Display for LateSeries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let series = Series { symbol: self.symbol, interval: self.interval };
-        let why = if self.is_unanswered { "requests fail" } else { "the price API answers without a candle" };
+        let why = if self.is_unanswered { "requests fail" } else { "although the price API responds" };
         write!(f, "{series}: no candle since {}, {why}", describe_time(self.since))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! - Socket (owner only): each [`ControlOrder`] and [`ControlAnswer`] is a JSON line. `follow` streams events.
 //! - Journal database ([`JournalOrders`]): answers are durable. Orders with the same token are executed only once.
-//! - File `HALT` ([`ControlPaths`]): halts the run and refuses resume while it exists. Removing it does not resume.
+//! - File `HALT` ([`ControlPaths`]): halts the run and blocks resume orders. Removing it does not resume the run.
 //! - Signal SIGHUP: reloads the settings.
 //!
 //! All four routes send a [`ControlRequest`] through one bounded channel. All I/O has a timeout in real time.

@@ -139,6 +139,7 @@ pub struct RunState {
     pub signals: Option<Box<SignalTally>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub market: Option<Box<MarketState>>,
+    /// State of each bot's trade gate, by bot name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gates: Option<Box<BTreeMap<String, String>>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

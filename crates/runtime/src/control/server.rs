@@ -114,7 +114,7 @@ const fn refuse(problem: String) -> ControlAnswer {
     ControlAnswer::Refused { problem }
 }
 
-/// Maximum length of the socket path in bytes. Systems allow 103 to 107, and the temporary name is slightly longer.
+/// Maximum length of the socket path in bytes. Systems allow 103 to 107, but the temporary path is a few bytes longer.
 const MAX_PATH_BYTES: usize = 88;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 

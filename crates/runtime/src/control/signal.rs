@@ -62,6 +62,7 @@ pub struct SignalTally {
     pub problem: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<NextEntry>,
+    /// Number of skipped lines in the watched signal list, and the reason for the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_over: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -247,7 +247,7 @@ impl Coordinator {
         {
             if let Some(difference) = news {
                 let text = format!(
-                    "trade #{intent}: the venue's record of {venue_id} describes another trade, {difference}. The \
+                    "trade #{intent}: the venue's record of {venue_id} describes another trade ({difference}). The \
                      record is ignored and requested again"
                 );
                 self.session.alarm(text, step);

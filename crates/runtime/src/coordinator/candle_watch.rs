@@ -63,7 +63,7 @@ impl Lateness {
             still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
     }
 
-    /// Returns when the price was last read, if it did not change during the first missing candle.
+    /// Returns the time of the last price reading if it shows that the price has not changed since the missing candle.
     fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
@@ -108,7 +108,7 @@ impl CandleWatch {
         self.lateness.price = Some((recorded, now));
     }
 
-    /// Returns the close time of the first missing candle if it is overdue and excused only by an unchanged price.
+    /// Returns the close time of an overdue candle that is not reported as late because the price is unchanged.
     pub(crate) fn quiet_since(&self) -> Option<Millis> {
         let Lateness { is_quiet, first_missing, last_answer, .. } = self.lateness;
         let waited = last_answer?.0 - first_missing;
@@ -124,7 +124,7 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the last candle's delay and `true`, or the wait for a missing candle and `false` if that is longer.
+    /// Returns the longer of two times: the last candle's delay (`true`) and the wait for a missing candle (`false`).
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {
@@ -157,7 +157,7 @@ impl CandleWatch {
         self.lateness.on_answer(now, false, length);
         let has_come = self.next_open >= self.due_close;
         if has_come {
-            let next_request_at = self.wait_for_next(now);
+            let next_request_at = self.schedule_next(now);
             self.awaited_close = self.due_close;
             return PollResult { new_candles, next_request_at, is_settled: true };
         }
@@ -179,10 +179,10 @@ impl CandleWatch {
         let again = now + Millis::new(pause);
         self.repeats += 1;
         let is_over = self.repeats > self.quick_repeats || again >= self.due_close + self.interval.length();
-        if is_over { (self.wait_for_next(now), true) } else { (again, false) }
+        if is_over { (self.schedule_next(now), true) } else { (again, false) }
     }
 
-    fn wait_for_next(&mut self, now: Millis) -> Millis {
+    fn schedule_next(&mut self, now: Millis) -> Millis {
         let length = self.interval.length();
         self.repeats = 0;
         // If another candle has closed during the request, that candle is requested immediately.

@@ -206,7 +206,7 @@ impl Answer {
         }
     }
 
-    /// Builds the answer to a request that failed inside the program. If it opens a trade, its outcome is unknown.
+    /// Builds the answer to a request that failed due to an internal error. The outcome of an order is then unknown.
     pub fn failed(id: RequestId, now: Millis, text: String) -> Self {
         let error = BrokerError::Unavailable { text: text.clone() };
         match id {

@@ -146,7 +146,7 @@ impl Doubts {
         self.list_every.map(|every| now + every)
     }
 
-    /// Returns whether implausible data is new. Data that already caused a halt is not new, as the operator resumed.
+    /// Returns whether implausible data is new. Data that caused a halt is not, because the operator has resumed.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALT_PREFIX}{text}");
         if is_halted {

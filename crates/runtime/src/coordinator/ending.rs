@@ -119,7 +119,7 @@ pub struct FinishedRun {
     pub halted: Option<String>,
     pub halted_at: Option<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of the error rate for the verdict on the trades of all bots together. 0 without such a verdict.
+    /// Share of the error rate that is assigned to the verdict on all bots together. 0 if no such verdict exists.
     pub weight_of_all_bots: f64,
     pub signals: Option<Box<SignalTally>>,
     pub dropped_notices: u64,
@@ -157,7 +157,7 @@ impl Ending {
         meaning
     }
 
-    /// Returns the reason to stop. The run does not stop while events up to its end are pending (`is_due`).
+    /// Returns the reason to stop. The run's end time counts only once `is_due` finds nothing pending up to that time.
     pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<StopReason> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(StopReason::Limit).or_else(|| self.until.filter(reached).map(StopReason::DataEnds))

@@ -1,5 +1,4 @@
 //! Detects trades that no intent explains: second trades for one request, and trades of other programs.
-//!
 //! Unexplained money starts a search of the venue's trade list, to tell a foreign trade from a deposit.
 
 use super::Coordinator;
@@ -84,7 +83,7 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Reports foreign trades that were open before the run. Uses the first complete list while no intent is unclear.
+    /// Reports, once, foreign trades that were open before the run. Waits until no intent is in flight or in doubt.
     pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.foreign_trades.has_begun || self.session.has_unresolved_intent() {
             return;
@@ -111,7 +110,7 @@ impl Coordinator {
             count => format!("{count} unknown trades are open on the {ours} wallet, such as {trade}"),
         };
         self.foreign_trades.note_trade(first, step.now);
-        let text = format!("{text}: does another program trade on this wallet?");
+        let text = format!("{text}. Is another program using this wallet?");
         self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
     }
 
@@ -156,7 +155,7 @@ impl Coordinator {
                     self.note_unexplained(report, None, step);
                     self.foreign_trades.note_trade(report, step.now);
                     let guess = self.describe_simultaneous_intents(report).map_or_else(
-                        || "does another program trade on this wallet?".to_owned(),
+                        || "is another program using this wallet?".to_owned(),
                         |intents| format!("the trade was requested in the same second as {intents}"),
                     );
                     let (id, symbol) = (&report.id, reported_symbol(report));
@@ -179,8 +178,8 @@ impl Coordinator {
         self.session.journal.note(note.to_string(), step);
     }
 
-    /// Handles a trade that may be the second trade of an answered request. It may have been reported before.
-    /// Does not book a finished trade if wallet and ledger agree: its money is then already booked as unexplained.
+    /// Handles a trade that may be the second trade of an answered request, even if the trade was reported before.
+    /// Does not book a finished trade if wallet and ledger agree, because its money is already booked as unexplained.
     pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,
@@ -229,7 +228,7 @@ impl Coordinator {
         }
     }
 
-    /// Halts the run if the venue lists more trades than requests, or a trade that may belong to a rejected order.
+    /// Halts the run if the venue lists more trades than were ordered, or a trade that may belong to a rejected order.
     pub(super) fn halt_at_contested_trade(
         &mut self,
         intent: IntentId,

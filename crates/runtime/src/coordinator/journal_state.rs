@@ -8,7 +8,7 @@ use candlewick_engine::{ApprovedTrade, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
 
-/// Number of entries per save on a virtual clock, where no entry has to survive the process.
+/// Number of entries per save if the clock is virtual. Such a run need not preserve its entries in a crash.
 const SAVE_BATCH_SIZE: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the rank of an order's answer. In a simulation without latency, it comes last, even after late signals.
+    /// Returns the rank of an order's answer. In a simulation without latency, answers come last, after late signals.
     pub(super) fn answer_rank(&self, intent: IntentId, at: Millis) -> EventRank {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {
@@ -211,7 +211,7 @@ impl Coordinator {
 }
 
 impl RecordedSession {
-    /// Records why an order was not sent. If sending was tried, later runs search the venue's list for the trade.
+    /// Records why an order was not sent. If sending was attempted, later runs search the venue's list for the trade.
     pub(crate) fn note_not_sent(&mut self, id: IntentId, reason: &str, was_tried: bool, step: &mut Step<'_>) {
         step.warn(format!("trade #{id} was not sent: {reason}"));
         let mut body = serde_json::json!({ "intent": id, "not_sent": reason });

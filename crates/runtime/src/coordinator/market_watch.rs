@@ -190,7 +190,7 @@ impl MarketWatch {
             step.ask(VenueRequest::Price(id, *symbol, due));
             return true;
         };
-        stream.await_grid_time(due);
+        stream.expect_grid_time(due);
         agenda.add(due + self.hold, Job::StreamedPrice(id));
         false
     }
@@ -259,7 +259,7 @@ impl PriceStream {
         self.ticks.push_back(tick);
     }
 
-    fn await_grid_time(&mut self, at: Millis) {
+    fn expect_grid_time(&mut self, at: Millis) {
         self.awaited = Some(at);
     }
 
@@ -321,7 +321,7 @@ impl Coordinator {
                 self.streams.is_on = true;
                 let (streaming, wanted) = (self.market.stream_count(), self.market.wanted_symbols().count());
                 if streaming == wanted && self.streams.missed.take().is_some() {
-                    step.warn(format!("prices of {streaming} symbols stream again"));
+                    step.warn(format!("prices of {streaming} symbols are streamed again"));
                 }
             }
             Ok(StreamSupport::No) => {}
@@ -356,7 +356,7 @@ impl Coordinator {
         let since = known.as_ref().map_or(step.now, |missed| missed.since);
         self.streams.missed = Some(StreamOutage { since, symbol, why: why.to_owned() });
         if known.is_none() {
-            step.warn(format!("{symbol}: prices do not stream and are polled instead: {why}"));
+            step.warn(format!("no price stream for {symbol}, so prices are polled: {why}"));
         }
     }
 
@@ -379,7 +379,7 @@ impl Coordinator {
         let missing = wanted - self.market.stream_count();
         let symbols = if wanted == 1 { "symbol" } else { "symbols" };
         Some(format!(
-            "prices of {missing} of {wanted} {symbols} do not stream and are polled instead ({symbol}: {why})"
+            "no price stream for {missing} of {wanted} {symbols}, so prices are polled (last error: {symbol}: {why})"
         ))
     }
 }
@@ -399,13 +399,13 @@ mod tests {
             stream.add(one);
         }
         assert_eq!(stream.take_price(true), None, "nothing is waited for");
-        stream.await_grid_time(Millis::new(1_000));
+        stream.expect_grid_time(Millis::new(1_000));
         assert_eq!(stream.take_price(false), None, "another of this moment may come");
         stream.add(tick(1_001, 3.0));
         assert_eq!(stream.take_price(false), Some((Millis::new(1_000), Some(tick(1_000, 2.5)))));
-        stream.await_grid_time(Millis::new(2_000));
+        stream.expect_grid_time(Millis::new(2_000));
         assert_eq!(stream.take_price(true), Some((Millis::new(2_000), Some(tick(1_001, 3.0)))));
-        stream.await_grid_time(Millis::new(3_000));
+        stream.expect_grid_time(Millis::new(3_000));
         assert_eq!(stream.take_price(true), Some((Millis::new(3_000), Some(tick(1_001, 3.0)))));
     }
 

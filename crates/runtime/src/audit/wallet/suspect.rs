@@ -17,7 +17,7 @@ pub(super) struct Suspicion {
     pub(super) last: Millis,
     pub(super) caused_at: Option<Millis>,
     pub(super) is_from_wallet: bool,
-    /// Whether any reading differed by more than our own trades could have moved.
+    /// Whether the difference at any reading was larger than our own trades can explain.
     pub(super) is_from_outside: bool,
 }
 

@@ -54,8 +54,8 @@ fn open_for_long() -> TradeReport {
     TradeReport { close_time: Some(START + Millis::new(3_600_000)), ..foreign_trade(-20_000) }
 }
 
-const TOLD_AS_OPEN: &str = "unknown trade 01JU on ETHUSDT with 5.00 is open on the demo wallet: does another \
-                            program trade on this wallet?";
+const TOLD_AS_OPEN: &str = "unknown trade 01JU on ETHUSDT with 5.00 is open on the demo wallet. Is another \
+                            program using this wallet?";
 
 /// The balance is 1,000.00, and 10.00 is staked at 80 %: the ledger has 990.00 free. The wallet may show 1,000.00
 /// (the stake has not left yet) or 1,008.00 (the trade is won, but not booked yet). Nothing explains 985.00.
@@ -71,7 +71,7 @@ fn unexplained_money_starts_a_search() {
     }
     let listed = vec![ours, foreign_trade(90_000)];
     let told = list(&mut bench, listed.clone());
-    let expected = "unknown trade 01JU on ETHUSDT: does another program trade on this wallet?";
+    let expected = "unknown trade 01JU on ETHUSDT: is another program using this wallet?";
     assert_eq!(told, [expected]);
     let now = bench.now;
     let trouble = "another program may trade on this wallet: unknown trade 01JU on ETHUSDT with 5.00, found";

@@ -123,7 +123,7 @@ fn answers_without_candles_make_a_series_late() {
         bench.step(Input::Time);
         news.extend(told(bench.answer(candles_answer(Vec::new(), bench.now))));
     }
-    let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, the price API answers without a candle";
+    let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, although the price API responds";
     assert_eq!(news, [format!("{late}: true")]);
     assert_eq!(bench.state().venue_problems(), [late]);
 }
@@ -179,7 +179,7 @@ fn shows_why_and_since_when_prices_do_not_stream() {
     assert_eq!(stream(&mut bench), stands(1, None));
     assert!(!bench.asks_at(5_000, RequestId::Price(SymbolId::FIRST)));
     let trouble = |why: &str| {
-        vec![format!("prices of 1 of 1 symbol do not stream and are polled instead ({symbol}: {why})")]
+        vec![format!("no price stream for 1 of 1 symbol, so prices are polled (last error: {symbol}: {why})")]
     };
     let (warnings, troubles) = seen(bench.at(5_500), Input::FeedEnded(SymbolId::FIRST));
     assert_eq!(troubles, trouble("the stream ended or was silent for too long"));
