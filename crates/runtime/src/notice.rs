@@ -92,7 +92,7 @@ pub struct Evidence {
     pub trades: u64,
     /// Current wealth of the betting test that looks for an edge. The initial wealth is 1.
     pub wealth_for: f64,
-    /// Wealth at which an edge counts as proven. Infinite if the bot has no share of the error rate left.
+    /// Wealth at which an edge counts as proven. Infinite if the bot's share of the error rate is 0.
     pub threshold_for: f64,
     /// Current wealth of the betting test that looks for the absence of an edge. The initial wealth is 1.
     pub wealth_against: f64,

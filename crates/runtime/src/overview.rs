@@ -49,7 +49,7 @@ pub struct BotOverview {
     /// Win rate (0 to 1) at which the won and lost trades would break even if all stakes were equal.
     pub break_even: Option<f64>,
     pub edge: EdgeVerdict,
-    /// Estimated number of further trades that would prove the edge, if there is one.
+    /// Estimated number of further trades needed to prove an edge, assuming that the bot has one.
     pub estimated_more_trades: Option<u64>,
     pub evidence: f64,
     /// Evidence that is needed to prove an edge. `None` if no amount of evidence would suffice.

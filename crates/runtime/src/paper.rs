@@ -62,7 +62,7 @@ impl PaperBroker {
 
     async fn settle(&self, ticket: &Ticket) -> Result<TradeReport, BrokerError> {
         let moments = self.trade_times(ticket);
-        let report = self.open_report(ticket, &moments);
+        let report = self.trade_report(ticket, &moments);
         if self.clock.now() < moments.close_time + self.settings.settle_delay_ms {
             return Ok(report);
         }
@@ -75,7 +75,7 @@ impl PaperBroker {
         Ok(TradeReport { progress: Progress::Over(outcome), open_price: entry, close_price: exit, ..report })
     }
 
-    fn open_report(&self, ticket: &Ticket, moments: &TradeTimes) -> TradeReport {
+    fn trade_report(&self, ticket: &Ticket, moments: &TradeTimes) -> TradeReport {
         TradeReport {
             symbol: Some(ticket.symbol.to_string()),
             direction: Some(Reported::Known(ticket.direction)),
@@ -109,7 +109,7 @@ impl Broker for PaperBroker {
         };
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).push(ticket);
         let moments = self.trade_times(&ticket);
-        OpenOutcome::Opened(self.reply(Box::new(self.open_report(&ticket, &moments))))
+        OpenOutcome::Opened(self.reply(Box::new(self.trade_report(&ticket, &moments))))
     }
 
     async fn trade(&self, id: &str, _detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
@@ -122,7 +122,7 @@ impl Broker for PaperBroker {
     /// Returns the trades that this process has opened. Earlier trades exist only as ids in the journal.
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
-        let report = |ticket: &Ticket| self.open_report(ticket, &self.trade_times(ticket));
+        let report = |ticket: &Ticket| self.trade_report(ticket, &self.trade_times(ticket));
         let trades = self.open_tickets().iter().map(report).collect();
         TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None }
     }

@@ -108,7 +108,7 @@ pub struct CoordinatorParts {
     pub session: Session,
     pub priced_symbols: Vec<Symbol>,
     pub recovered: RecoveredState,
-    /// Whether the venue's time is simulated. If so, events wait while the journal is saved.
+    /// Whether the venue's time is simulated. A simulated run handles no events while the journal is being saved.
     pub is_simulated: bool,
     pub until: Option<Millis>,
     /// Balances that were read while connecting. `None` if the wallet is not compared with the ledger.
@@ -322,7 +322,7 @@ impl Coordinator {
         }
     }
 
-    /// Sends the orders whose intents are durable now. If the save failed, these orders are never sent.
+    /// Handles the end of a save. Sends the orders whose intents are now durable. A failed save suspends trading.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {
             SaveOutcome::Failed(error) => self.suspend(error, step),

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// Tolerance for times that are truncated to seconds, and for requests that wait in the venue's queue.
 const SLACK: Millis = Millis::from_seconds(5);
-const UNKNOWN_CLOCK_SLACK: Millis = Millis::from_seconds(300);
+const SLACK_IF_UNMEASURED: Millis = Millis::from_seconds(300);
 const MAX_REQUEST_TIMES: usize = 16;
 
 /// Request times in the last accepted answers. They reveal a venue that always reports the same `requestTime`.
@@ -30,7 +30,7 @@ pub(super) enum TimeFault {
     Frozen {
         order: IntentId,
     },
-    /// The times belong to another trade: they are `by` later than this order's request. Negative if earlier.
+    /// The times belong to another trade. `by` is their offset from this order's request, negative if earlier.
     OtherTrade {
         by: Millis,
     },
@@ -146,7 +146,7 @@ impl Coordinator {
     }
 
     pub(super) fn clock_slack(&self) -> Millis {
-        self.skew.uncertainty().map_or(UNKNOWN_CLOCK_SLACK, |known| known.max(MIN_CLOCK_UNCERTAINTY) + SLACK)
+        self.skew.uncertainty().map_or(SLACK_IF_UNMEASURED, |known| known.max(MIN_CLOCK_UNCERTAINTY) + SLACK)
     }
 
     fn window_by_local_clock(&self, sent: Millis, now: Millis) -> TimeWindow {

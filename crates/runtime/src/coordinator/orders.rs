@@ -45,7 +45,7 @@ impl Coordinator {
                 self.session.halt = None;
                 self.resume(step);
                 self.override_restrictions(step);
-                step.log_warning("the run has resumed with a reset drawdown peak and loss streak");
+                step.log_warning("the run has resumed. Its drawdown peak and loss streak were reset");
                 self.answer_with_state(step)
             }
             ControlOrder::Reload { by } => match self.request_settings(id, by, step) {
@@ -88,7 +88,7 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    /// Answers an operator command. Saves the journal immediately, because it may store the command and its answer.
+    /// Answers an operator command, and saves the journal immediately to make the effects of the command durable.
     pub(super) fn answer(&mut self, id: ControlOrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
         self.save(Urgency::Now, step);
@@ -220,7 +220,7 @@ impl Coordinator {
 }
 
 const SIGNAL_ALARM_INTERVAL: Millis = Millis::MINUTE;
-const FIXED_SUFFIX: &str = "; fixed by a later reload";
+const FIX_NOTE: &str = "; fixed by a later reload";
 
 #[derive(Debug, Default)]
 pub(crate) struct ExternalSignals {
@@ -246,7 +246,7 @@ impl ExternalSignals {
         let of_source = self.tally.by_source.get_mut(source.as_str()).and_then(|one| one.problem.as_mut());
         for problem in self.tally.problem.as_mut().into_iter().chain(of_source) {
             if fixed.contains(problem) {
-                problem.push_str(FIXED_SUFFIX);
+                problem.push_str(FIX_NOTE);
             }
         }
     }
@@ -345,7 +345,7 @@ fn to_outside_signal(
     now: Millis,
 ) -> Result<(Millis, OutsideSignal), String> {
     let SignalOrder { direction, source, id, .. } = *order;
-    let bot = BotId::new(signal_bots(session).check(order, now)?).ok_or("the run has too many bots")?;
+    let bot = BotId::new(signal_bots(session).check(order, now)?).ok_or("a run has at most 65,535 bots")?;
     if id.is_empty() {
         return Err("the signal has no id. Give each signal a unique id".to_owned());
     }

@@ -69,7 +69,7 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) -> TradeReport {
         let Some(close) = report.close_time else { return report };
-        let (latest, slack) = self.latest_close(terms, &report, step.now);
+        let (latest, slack) = self.close_limit(terms, &report, step.now);
         if close <= latest + slack {
             return report;
         }
@@ -85,7 +85,7 @@ impl Coordinator {
         TradeReport { close_time: Some(latest), ..report }
     }
 
-    fn latest_close(&self, terms: &OrderTerms, report: &TradeReport, now: Millis) -> (Millis, Millis) {
+    fn close_limit(&self, terms: &OrderTerms, report: &TradeReport, now: Millis) -> (Millis, Millis) {
         let row = self.session.row(terms.intent());
         let opened = report.open_time.or(row.and_then(|row| row.open_time));
         let slack = if opened.is_some() { CLOSE_SLACK } else { self.clock_slack() };
@@ -97,7 +97,7 @@ impl Coordinator {
         self.doubts.claim(&report.id);
         let terms = self.session.terms(intent);
         let stake = terms.map(|terms| terms.stake()).unwrap_or_default();
-        let assumed_close = terms.map_or(now, |terms| self.latest_close(&terms, report, now).0);
+        let assumed_close = terms.map_or(now, |terms| self.close_limit(&terms, report, now).0);
         let stake = self.venue_terms(intent, report).map_or(stake, |taken| taken.stake);
         let ordered = terms.map(|terms| self.session.to_open_order(&terms));
         let known = self.session.book().original_order(intent).and_then(|departure| departure.symbol);
@@ -175,7 +175,7 @@ pub fn remove_impossible_payout(
     (TradeReport { payout, ..report }, text)
 }
 
-/// Describes an impossible payout, if any. A payout of 0 is possible only if a finished trade was not won.
+/// Describes an impossible payout, if any. A payout of 0 is possible only for a lost, drawn or cancelled trade.
 fn describe_impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.invalid_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));

@@ -186,7 +186,7 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records the reason for a halt before the halt, so that the last note describes the last halt even after a crash.
+    /// Records the reason before the run halts, so that the journal contains the reason even after a crash.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
@@ -248,8 +248,8 @@ impl RecordedSession {
         &self.book
     }
 
-    /// Removes intents that ended before `until` from memory. Retains the last intent, intents that `is_kept` accepts,
-    /// intents with an open duplicate trade, and the most recently settled intents, which are displayed.
+    /// Forgets intents that ended before `until`. Exceptions: the last intent, intents that `is_kept` accepts,
+    /// intents with an open duplicate trade, and the most recently settled intents, because they are displayed.
     pub(crate) fn forget(
         &mut self,
         until: Millis,
@@ -318,7 +318,7 @@ impl Reservations {
         Self(session.reserved_intents().collect())
     }
 
-    /// Returns the total reserved stake that an event released. These stakes never left the wallet.
+    /// Returns the total of the stakes released since `self` was created. These stakes never left the wallet.
     pub(crate) fn released_stake(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
@@ -330,7 +330,7 @@ impl Reservations {
     }
 }
 
-/// Retention time in addition to the list lag, for late answers and clock differences.
+/// Margin added to the list lag to get the minimum retention time. Covers late answers and clock differences.
 const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {

@@ -121,7 +121,7 @@ impl Coordinator {
             match resolution {
                 Resolution::Unexplained { report } => unexplained.push(*report),
                 Resolution::Reinstate { intents, report } => {
-                    self.on_listed_refused_order(&intents, &report, wallet, step);
+                    self.on_trade_of_refused(&intents, &report, wallet, step);
                 }
                 resolution => self.apply_resolution(resolution, step),
             }
@@ -206,7 +206,7 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) -> Result<(), String> {
         if let Some(report) = trade {
-            self.reinstate_for_operator(intent, report, step);
+            self.reinstate_if_refused(intent, report, step);
             self.doubts.assign(intent, &report.id)?;
             self.adopt(intent, report, step);
             return Ok(());
@@ -238,8 +238,8 @@ impl Coordinator {
         }
     }
 
-    /// Puts rejected orders in doubt again if a listed trade matches, unless it may be an accepted order's duplicate.
-    fn on_listed_refused_order(
+    /// Puts rejected orders that match a listed trade in doubt again, unless the trade also matches an accepted order.
+    fn on_trade_of_refused(
         &mut self,
         intents: &[IntentId],
         report: &TradeReport,
@@ -256,8 +256,8 @@ impl Coordinator {
             self.doubts.second_trade_owner(report, &self.session, self.clock_uncertainty())
         {
             let text = format!(
-                "a listed trade may belong to {orders}, or be a duplicate: trade #{answered} was ordered once, but the \
-                 venue has a second one, {}",
+                "a listed trade may be a duplicate, or may belong to {orders}. Trade #{answered} was ordered once, \
+                 but the venue has a second one, {}",
                 report.id
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
@@ -277,7 +277,7 @@ impl Coordinator {
         self.halt_on_oddity(text, step);
     }
 
-    fn reinstate_for_operator(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+    fn reinstate_if_refused(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let refused = self.session.row(intent).copied().filter(IntentRow::is_refused);
         if let Some(row) = refused.filter(|_| !self.doubts.is_claimed(&report.id)) {
             self.reinstate(&row, step);

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(crate) struct LastReported {
-    /// Phase that was last reported to the observers. Initially `Trading`, which observers assume without a report.
+    /// Phase last reported to the observers. Initially `Trading`, which observers assume before the first report.
     phase: Phase,
     reason: Option<String>,
     is_halted: bool,
@@ -91,13 +91,13 @@ impl Coordinator {
             step.commands.push(Command::Notify(Notice::Phase { phase, reason: reason.clone() }));
             (self.last_reported.phase, self.last_reported.reason) = (phase, reason);
         }
-        self.publish_silence(step);
+        self.publish_silent_apis(step);
         self.publish_late_series(step);
         self.warn_about_quiet_series(step);
         self.publish_blockages(step);
     }
 
-    fn publish_silence(&mut self, step: &mut Step<'_>) {
+    fn publish_silent_apis(&mut self, step: &mut Step<'_>) {
         for api in VenueApi::ALL {
             let (was, is_silent) = (self.last_reported.silent.contains(&api), self.is_silent(api, step.now));
             if was == is_silent {

@@ -152,7 +152,7 @@ impl OpenTrade {
         }
     }
 
-    /// Allows at least the trade's duration, because a next-candle trade may first report its request time.
+    /// Returns at least the trade's duration: the first open time of a next-candle trade may be its request time.
     fn max_open_time_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         MAX_OPEN_TIME_CORRECTION.max(lasts)

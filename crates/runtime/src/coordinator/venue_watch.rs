@@ -189,7 +189,7 @@ const fn is_successful(answer: &Answer) -> bool {
     }
 }
 
-/// Maximum time between wallet requests while the venue rejects the token. They detect when it is accepted again.
+/// Maximum time between wallet requests while the venue rejects the token. A request shows whether it still does.
 const MAX_PROBE_INTERVAL: Millis = Millis::from_seconds(10);
 
 pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment (requires a restart)";
@@ -230,7 +230,7 @@ impl Coordinator {
         pace.into_iter().chain(probe).min().map(|pause| now + pause)
     }
 
-    /// Warns about a failed request, unless the venue rejected the token, which an alarm reports.
+    /// Warns about a failed request. Ignores a rejected token, because an alarm has already reported the rejection.
     pub(super) fn warn_request_failed(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));

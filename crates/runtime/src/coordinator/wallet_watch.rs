@@ -24,7 +24,7 @@ pub(crate) struct WalletWatch {
     named: Option<(String, Money)>,
     changed: Option<Millis>,
     is_halting: bool,
-    /// Part of the wallet difference that no trade can explain, or that halted the run.
+    /// Part of the wallet difference that no trade can explain, plus any surplus that was large enough to halt the run.
     from_outside: Money,
     other: Option<String>,
     /// Deposit or withdrawal that only the last reading of the run showed. The next run books this amount.
@@ -93,7 +93,7 @@ impl Coordinator {
                 }
             }
             Err(error) => {
-                if is_last && self.has_unread_trades() {
+                if is_last && self.is_reading_outdated() {
                     self.agenda.add(step.now + LAST_READING_DELAY, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
@@ -141,7 +141,7 @@ impl Coordinator {
         if self.audits.wallet.set_state(state) {
             let account = self.session.account;
             let text = match amount {
-                None => describe_missing(account),
+                None => describe_no_wallet(account),
                 Some(amount) => {
                     format!("the {account} wallet holds {}", self.session.scale().to_decimal(amount))
                 }
@@ -152,19 +152,19 @@ impl Coordinator {
 
     pub(super) fn describe_missing_wallet(&self) -> Option<String> {
         let is_missing = self.audits.wallet.state == WalletState::Missing && self.settings.wallet_every_s > 0;
-        is_missing.then(|| describe_missing(self.session.account))
+        is_missing.then(|| describe_no_wallet(self.session.account))
     }
 
     pub(super) fn describe_unread_wallet(&self) -> Option<String> {
         let is_compared = self.settings.wallet_every_s > 0 && self.token_refused.is_none();
         let is_over = matches!(self.wallet.ending, LastReading::Done);
         let account = self.session.account;
-        (is_compared && is_over && self.has_unread_trades()).then(|| {
+        (is_compared && is_over && self.is_reading_outdated()).then(|| {
             format!("the {account} wallet could not be read after the last trades: its balance is unknown")
         })
     }
 
-    fn has_unread_trades(&self) -> bool {
+    fn is_reading_outdated(&self) -> bool {
         let is_unread = |at: Millis| self.wallet.read_at.is_none_or(|read| at > read);
         self.session.book().rows().iter().filter_map(|row| row.settled_at).any(is_unread)
     }
@@ -337,7 +337,7 @@ impl Coordinator {
     }
 }
 
-fn describe_missing(account: Account) -> String {
+fn describe_no_wallet(account: Account) -> String {
     format!("the venue shows no {account} wallet: its balance is unknown")
 }
 
@@ -453,19 +453,19 @@ impl Coordinator {
         let returned = settled(&[Outcome::Draw, Outcome::Cancelled]);
         let stake = |row: &IntentRow| row.approved.stake();
         [
-            (&won, MissingPart::Whole, ["win was not paid", "wins were not paid"]),
-            (&won, MissingPart::Profit, ["win was paid without profit", "wins were paid without profit"]),
-            (&won, MissingPart::Stake, ["win was paid without stake", "wins were paid without stake"]),
-            (&returned, MissingPart::Stake, ["stake was not returned", "stakes were not returned"]),
+            (&won, UnpaidPart::Whole, ["win was not paid", "wins were not paid"]),
+            (&won, UnpaidPart::Profit, ["win was paid without profit", "wins were paid without profit"]),
+            (&won, UnpaidPart::Stake, ["win was paid without stake", "wins were paid without stake"]),
+            (&returned, UnpaidPart::Stake, ["stake was not returned", "stakes were not returned"]),
         ]
         .into_iter()
         .find_map(|(rows, part, [one, many])| {
             let mut missing = Money::ZERO;
             let count = 1 + rows.iter().position(|row| {
                 missing += match part {
-                    MissingPart::Whole => stake(row) + row.profit,
-                    MissingPart::Profit => row.profit,
-                    MissingPart::Stake => stake(row),
+                    UnpaidPart::Whole => stake(row) + row.profit,
+                    UnpaidPart::Profit => row.profit,
+                    UnpaidPart::Stake => stake(row),
                 };
                 missing == -difference
             })?;
@@ -493,8 +493,8 @@ impl Coordinator {
         percent > 0.0 && magnitude(change) > equity.mul_rounded_down(percent / 100.0)
     }
 
-    /// Resumes the run and accepts the wallets that the venue shows now. Books a difference that halted the run,
-    /// or that outlasted the grace period while no money is in flight. Any other difference remains.
+    /// Resumes the run, and accepts the wallets that the venue lists now. Books the wallet difference if it halted the
+    /// run, or if no money is in flight and the difference has outlasted the grace period.
     pub(super) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed;
         let is_compared = self.wallet.other.is_none();
@@ -539,7 +539,7 @@ pub(super) fn has_changed_since(row: &IntentRow, moment: Millis) -> bool {
 }
 
 #[derive(Clone, Copy)]
-enum MissingPart {
+enum UnpaidPart {
     Whole,
     Profit,
     Stake,

@@ -8,9 +8,9 @@ use candlewick_engine::{SeriesId, Session};
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
-/// Maximum number of requests per series, each for a larger window. Then the run starts even with too few candles.
+/// Maximum number of requests per series, each for a larger window. After the last one, the run starts regardless.
 const MAX_WINDOWS: u32 = 6;
-/// Maximum number of further windows if only candles of longer intervals are missing, as their gaps may remain.
+/// Maximum number of further windows if only candles of longer intervals are missing. Larger windows may not help.
 const MAX_WINDOWS_FOR_LONGER_INTERVALS: u32 = 2;
 
 pub(crate) struct WarmUp {

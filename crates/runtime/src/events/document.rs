@@ -52,7 +52,7 @@ pub enum RunEvent {
         /// Decision time.
         #[schemars(with = "i64")]
         decision_time: Millis,
-        /// Requested duration of the trade.
+        /// Requested duration of the trade (the venue's `closeType`).
         close_type: String,
         /// Reason given by the strategy.
         reason: String,
@@ -101,7 +101,7 @@ pub enum RunEvent {
         #[serde(flatten)]
         order: OrderFacts,
     },
-    /// The status of an order is unknown, so its symbol is blocked. This also happens if the venue lists a trade for a declined order.
+    /// The status of an order is unknown, or the venue lists a trade for a declined order. The symbol is blocked.
     InDoubt {
         /// Order terms.
         #[serde(flatten)]
@@ -134,7 +134,7 @@ pub enum RunEvent {
         pnl: f64,
         /// Close price.
         close_price: Option<f64>,
-        /// Whether the operator entered the result, because the venue no longer has the trade.
+        /// Whether the operator entered the result. This is necessary if the venue no longer has the trade.
         #[serde(rename = "is_by_person")]
         is_by_operator: bool,
         /// Free balance after the settlement.
@@ -195,12 +195,12 @@ pub enum RunEvent {
         /// Local clock minus the venue's, in ms.
         offset_ms: i64,
     },
-    /// A new day has started for the daily limits.
+    /// The daily limits were reset, because a new day has started.
     Day {
         /// Free balance plus open stakes at the first event of the day.
         balance: f64,
     },
-    /// A bot has reached an edge verdict.
+    /// The verdict on a bot's edge has changed.
     Verdict {
         /// Bot name.
         bot: String,
@@ -281,7 +281,7 @@ pub enum RunEvent {
         /// Number of dropped events.
         count: u64,
     },
-    /// The run is stopping: it opens no trades and waits for open ones.
+    /// The run is stopping. It opens no new trades, and waits until the open trades have closed.
     Stopping {
         /// Number of open trades and orders of unknown status.
         unfinished: usize,

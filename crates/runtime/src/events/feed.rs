@@ -19,14 +19,14 @@ const MAX_NOTICES: usize = 16_384;
 #[derive(Clone, Debug)]
 pub struct EventFeed {
     lines: Sender<Line>,
-    shared: Arc<Shared>,
+    shared: Arc<Counters>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct Counters {
     last: Mutex<u64>,
     dropped: AtomicU64,
-    /// Number of events that were dropped for all followers or that a slow follower missed.
+    /// Sum of the events dropped for all followers, and of those that each slow follower missed.
     missed: AtomicU64,
 }
 
@@ -39,7 +39,7 @@ struct Line {
 #[derive(Debug)]
 pub struct Follower {
     lines: Receiver<Line>,
-    shared: Arc<Shared>,
+    shared: Arc<Counters>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -188,7 +188,7 @@ impl EventNames {
             | EventKind::WalletDifference { .. }
             | EventKind::Balance { .. }
             | EventKind::Skew { .. }
-            | EventKind::Control { .. } => self.run_event(&event.kind, funds),
+            | EventKind::Control { .. } => self.to_run_event(&event.kind, funds),
             // These events only cause other events, and those are published.
             EventKind::OutsideSignal(_) | EventKind::Price { .. } => None,
         };
@@ -210,7 +210,7 @@ impl EventNames {
         })
     }
 
-    fn run_event(&self, kind: &EventKind, funds: Funds) -> Option<RunEvent> {
+    fn to_run_event(&self, kind: &EventKind, funds: Funds) -> Option<RunEvent> {
         let money = |money| self.scale.to_f64(money);
         match kind {
             EventKind::Correction { intent, outcome, profit } => {

@@ -12,8 +12,8 @@ use candlewick_journal::{
 use candlewick_sdk::Millis;
 use std::path::Path;
 
-/// Copies a journal that is not in use, without the candles and polls that are older than `keep`; see [`compact`].
-/// The copy gets its final name only once it is known to restore the same state and its tables are up to date.
+/// Copies a journal, which must not be in use. Omits candles and polls older than `keep`; see [`compact`]. Renames the
+/// copy to its final name only after checking that it restores the same state, and after updating its tables.
 pub async fn compact_journal(
     url: &JournalUrl,
     to: &Path,

@@ -65,7 +65,7 @@ pub(super) struct EvictionFilter {
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the last part, and whether each was evicted. The part read next may contain their earlier states.
+    /// Intents of the part read last, and whether each was evicted. The next part may contain earlier states of them.
     last_part: BTreeMap<IntentId, bool>,
     /// Intents that occur in several non-adjacent parts, and whether each was evicted.
     repeated: BTreeMap<IntentId, bool>,
@@ -193,7 +193,7 @@ impl EvictionFilter {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
             RetainedDetail::Nothing => {}
-            RetainedDetail::Rows => push_with_capacity(&mut self.old.rows, *row, most),
+            RetainedDetail::Rows => push_reserving(&mut self.old.rows, *row, most),
             RetainedDetail::Trades => {
                 let ended = row.settled_at.zip(row.outcome).filter(|_| row.state == IntentState::Settled);
                 let trade = OldTrade {
@@ -204,7 +204,7 @@ impl EvictionFilter {
                     is_by_operator: intent.kept.is_settled_by_operator(),
                     venue: intent.kept.venue_id().map(|id| hash_id(id.as_str())),
                 };
-                push_with_capacity(&mut self.old.trades, trade, most);
+                push_reserving(&mut self.old.trades, trade, most);
                 self.old.bots.extend(intent.decided.map(|decided| (decided.run, decided.bot)));
             }
         }
@@ -218,7 +218,7 @@ impl EvictionFilter {
     }
 }
 
-fn push_with_capacity<T>(list: &mut Vec<T>, one: T, most: usize) {
+fn push_reserving<T>(list: &mut Vec<T>, one: T, most: usize) {
     if list.is_empty() {
         list.reserve_exact(most.min(MAX_RESERVED_CAPACITY));
     }

@@ -196,7 +196,7 @@ impl JournalFold {
         }
     }
 
-    /// Restores the fold from the lines of a snapshot. The last line must come first. Unrelated lines are ignored.
+    /// Restores the fold from the lines of a snapshot. `lines` must start with the newest one. Ignores unrelated lines.
     pub fn from_snapshot(
         settings: &SessionSettings,
         every: u64,
@@ -251,7 +251,7 @@ impl JournalFold {
         self.last
     }
 
-    /// Returns whether a correction concerns a settlement before the first folded line, so all lines must be folded.
+    /// Returns whether a corrected trade settled before the first folded line. If so, all lines must be folded.
     pub const fn lacks_settlement(&self) -> bool {
         self.past.lacks_settlement
     }
@@ -326,7 +326,7 @@ impl JournalFold {
 const CORRECTION_WINDOW: Millis = Millis::DAY;
 const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
-/// Divisor of the snapshot interval at the end of a run, when fewer new lines justify a snapshot.
+/// Factor by which the snapshot interval shrinks at the end of a run, so that fewer new lines justify one.
 const END_INTERVAL_DIVISOR: u64 = 10;
 
 /// Number of unsaved parts that justifies a snapshot, even after only a few new lines.
@@ -351,10 +351,10 @@ impl JournalFold {
 
     /// Returns whether to write a snapshot piece now. Always false until the run's header, with the settings, is read.
     fn should_write_piece(&self, is_end: bool) -> bool {
-        !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worthwhile(is_end))
+        !self.is_broken && self.header.is_some() && (self.is_writing || self.should_begin(is_end))
     }
 
-    fn is_worthwhile(&self, is_end: bool) -> bool {
+    fn should_begin(&self, is_end: bool) -> bool {
         let lines = if is_end { (self.every / END_INTERVAL_DIVISOR).max(1) } else { self.every };
         let has_parts = self.written.unsaved_intents(&self.past, self.tried) >= self.part * MIN_UNSAVED_PARTS;
         self.every > 0 && (self.since >= lines || has_parts)

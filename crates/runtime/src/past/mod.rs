@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const HALT_PREFIX: &str = Halt::ALARM_PREFIX;
 
-const HALT_PAGE_LINES: usize = 200;
+const HALT_SEARCH_LINES: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentDecision {
@@ -48,7 +48,7 @@ pub struct RecoveredState {
     /// Time at which each intent was journaled. The order's request cannot have been sent earlier.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// Intents that were reported as not sent, although the client had tried to send them.
-    pub(crate) tried_unsent: BTreeSet<IntentId>,
+    pub(crate) maybe_sent: BTreeSet<IntentId>,
     /// Time at which each intent was put in doubt. The order's request had ended by then.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
@@ -136,7 +136,7 @@ impl RecoveredState {
         if !self.is_halted || self.halt.is_some() {
             return Ok(());
         }
-        for numbers in self.displayed.rchunks(HALT_PAGE_LINES) {
+        for numbers in self.displayed.rchunks(HALT_SEARCH_LINES) {
             let lines = reader.lines_numbered(numbers).await?;
             let mut halts = lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
             self.halt = halts.find_map(|stored| Halt::from_note(&stored.line.body, stored.line.at));
@@ -240,7 +240,7 @@ impl RecoveredState {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
             }
-            EventKind::NotSent { intent } if !self.tried_unsent.remove(&intent) => {
+            EventKind::NotSent { intent } if !self.maybe_sent.remove(&intent) => {
                 self.sent.remove(&intent);
             }
             EventKind::Correction { intent, .. } => self.revised.push(intent),
@@ -276,7 +276,7 @@ impl RecoveredState {
             self.found.insert(finding.to_owned());
         }
         if let Some(intent) = get_field(&note, "intent").filter(|_| get_field(&note, "tried") == Some(true)) {
-            self.tried_unsent.insert(intent);
+            self.maybe_sent.insert(intent);
         }
         if let Some(alarm) = text("alarm") {
             self.halt = Halt::from_alarm(alarm, at).or(self.halt.take());

@@ -147,7 +147,7 @@ impl<'a> SnapshotReader<'a> {
                 self.filter = self.policy.map(filter);
                 let names = whole.gain.names_before.take();
                 self.whole = Some((whole, session));
-                self.switch_numbers(names.filter(|_| previous.is_some()))?;
+                self.update_renumbering(names.filter(|_| previous.is_some()))?;
                 Ok(previous)
             }
             (Piece::SnapshotPart(mut part), Some(_)) => {
@@ -160,7 +160,7 @@ impl<'a> SnapshotReader<'a> {
                 // No later piece continues a complete snapshot, so its names are valid for this piece only.
                 self.has_other_numbers |= names.is_some();
                 let last = self.names.clone();
-                self.switch_numbers(names)?;
+                self.update_renumbering(names)?;
                 self.names = last;
                 Ok(previous)
             }
@@ -203,7 +203,7 @@ impl<'a> SnapshotReader<'a> {
         self.last_symbol = symbols.chain(self.last_symbol).max();
     }
 
-    fn switch_numbers(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
+    fn update_renumbering(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
         let numbers = names.renumbering_to(&own).ok_or("its parts refer to bots that no run had")?;

@@ -31,7 +31,7 @@ pub(super) enum Piece {
     Snapshot(Box<WholeSnapshot>),
 }
 
-/// Changes since the previous part: new and revised intents, intents that were unfinished then, and appended data.
+/// Changes since the previous part: new and revised intents, intents unfinished in that part, and appended data.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SnapshotDelta {
     /// Line number and hash of the previous part, `None` for the first part.
@@ -43,7 +43,7 @@ pub(super) struct SnapshotDelta {
     pub(super) found: Vec<String>,
     #[serde(rename = "told")]
     pub(super) displayed: Vec<u64>,
-    /// Names that define the numbers of bots and symbols in the previous parts. `None` if this part uses the same ones.
+    /// Names to which the bot and symbol numbers in the previous parts refer. `None` if the numbers are unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) names_before: Option<Box<SessionNames>>,
 }
@@ -134,7 +134,7 @@ impl WrittenParts {
     pub(super) fn add_part(&mut self, past: &RecoveredState, end: u64) -> Result<String, serde_json::Error> {
         let gain = self.collect_delta(past, end);
         self.names = None;
-        let revised = self.revised_since(past);
+        let revised = self.revised_since_part(past);
         self.open.extend(revised.into_iter().chain((self.last + 1..=end).map(IntentId::new)));
         self.open.retain(|intent| past.book.row(*intent).is_some_and(|row| !row.is_finished()));
         self.last = end;
@@ -167,7 +167,7 @@ impl WrittenParts {
 
     fn collect_delta(&self, past: &RecoveredState, end: u64) -> SnapshotDelta {
         let new = (self.last + 1..=end).map(IntentId::new);
-        let intents = self.open.iter().copied().chain(self.revised_since(past)).chain(new);
+        let intents = self.open.iter().copied().chain(self.revised_since_part(past)).chain(new);
         SnapshotDelta {
             previous: self.previous,
             intents: intents.filter_map(|intent| StoredIntent::new(past, intent)).collect(),
@@ -184,7 +184,7 @@ impl WrittenParts {
         past.revised.get(self.revised..).unwrap_or_default().to_vec()
     }
 
-    fn revised_since(&self, past: &RecoveredState) -> BTreeSet<IntentId> {
+    fn revised_since_part(&self, past: &RecoveredState) -> BTreeSet<IntentId> {
         let since = self.unsaved_revisions(past).into_iter();
         since.filter(|intent| self.has_final_state(*intent)).collect()
     }
@@ -213,14 +213,14 @@ pub(super) struct PreviousLink {
 
 pub(super) fn parse_link(body: &str) -> Result<PreviousLink, serde_json::Error> {
     #[derive(Deserialize)]
-    struct WholeLink {
+    struct SnapshotLink {
         gain: PreviousLink,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
     enum PieceLink {
         SnapshotPart(PreviousLink),
-        Snapshot(WholeLink),
+        Snapshot(SnapshotLink),
     }
     Ok(match serde_json::from_str(body)? {
         PieceLink::SnapshotPart(part) => part,
