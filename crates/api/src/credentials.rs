@@ -55,10 +55,10 @@ impl fmt::Debug for Secret {
     }
 }
 
-const REDACTED: &[u8] = b"[hidden]";
-/// Bounds on the length of the shortest fragment to redact, which is three quarters of the credential.
-const MIN_REDACTED_BYTES: usize = 8;
-const MAX_REDACTED_BYTES: usize = 12;
+const MASK: &[u8] = b"[hidden]";
+/// Limits of the redaction threshold, which is three quarters of the credential's length. Shorter fragments are kept.
+const MIN_THRESHOLD: usize = 8;
+const MAX_THRESHOLD: usize = 12;
 /// Minimum number of digits in a redacted number. Shorter numbers may be amounts.
 const MIN_DIGITS: usize = 12;
 
@@ -83,7 +83,7 @@ pub(crate) fn redact_secrets(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>>
             hidden.extend_from_slice(&bytes[end..span.start]);
             // A number is replaced with 0, so that JSON remains valid.
             let is_number = bytes[span.clone()].iter().all(u8::is_ascii_digit);
-            hidden.extend_from_slice(if is_number { b"0" } else { REDACTED });
+            hidden.extend_from_slice(if is_number { b"0" } else { MASK });
         }
         end = end.max(span.end);
     }
@@ -116,8 +116,7 @@ struct SecretFinder<'a> {
 
 impl<'a> SecretFinder<'a> {
     fn new(secret: &'a [u8]) -> Self {
-        let least =
-            (secret.len() * 3).div_ceil(4).clamp(MIN_REDACTED_BYTES, MAX_REDACTED_BYTES).min(secret.len());
+        let least = (secret.len() * 3).div_ceil(4).clamp(MIN_THRESHOLD, MAX_THRESHOLD).min(secret.len());
         let mut begins = [false; 256];
         for byte in &secret[..=secret.len() - least] {
             begins[usize::from(*byte)] = true;
@@ -145,7 +144,7 @@ impl<'a> SecretFinder<'a> {
         if bytes[span.clone()].iter().all(u8::is_ascii_digit) {
             return span.len() < MIN_DIGITS || touches(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
         }
-        self.secret.len() < MIN_REDACTED_BYTES && touches(u8::is_ascii_alphanumeric)
+        self.secret.len() < MIN_THRESHOLD && touches(u8::is_ascii_alphanumeric)
     }
 }
 
@@ -175,7 +174,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first unescaped byte and the length of its escape. The byte is 0 if no credential can contain it.
+/// Unescapes the first byte and returns it with its escaped length. The byte is 0 if no credential can contain it.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let number = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
@@ -267,8 +266,8 @@ mod tests {
         ) {
             let part = &secret[from..];
             let text = hidden(&secret, &format!("{before}{part}{after}"));
-            let is_left = secret.as_bytes().windows(MAX_REDACTED_BYTES).any(|part| {
-                !part.iter().all(u8::is_ascii_digit) && text.as_bytes().windows(MAX_REDACTED_BYTES).any(|window| window == part)
+            let is_left = secret.as_bytes().windows(MAX_THRESHOLD).any(|part| {
+                !part.iter().all(u8::is_ascii_digit) && text.as_bytes().windows(MAX_THRESHOLD).any(|window| window == part)
             });
             prop_assert!(!is_left, "{text}");
         }

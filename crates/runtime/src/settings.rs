@@ -51,8 +51,8 @@ pub struct RuntimeSettings {
     pub stop_patience_s: u32,
     /// Maximum number of seconds for which an interrupted run tracks open trades. Another interrupt ends the run.
     pub interrupt_patience_s: u32,
-    /// Seconds for which finished trades are kept in memory. The journal keeps every trade forever. Low values are
-    /// raised to 720, or to the list lag plus 120. If 0, or without a journal, trades are kept for the whole run.
+    /// Seconds for which finished trades are kept in memory. The journal keeps every trade forever. The minimum is
+    /// 720, or the list lag plus 120 if that is more. If 0, or without a journal, trades are kept for the whole run.
     pub remember_s: u32,
     /// Number of journal entries between snapshots. A restart continues from the last snapshot. 0 disables snapshots.
     pub snapshot_every: u32,
@@ -121,7 +121,7 @@ impl Default for RuntimeSettings {
     }
 }
 
-/// Returns the retention of finished intents that a test has set. Always `None` in release builds.
+/// Returns the minimum retention of finished intents if a test overrides it. Always `None` in release builds.
 pub fn min_retention_override() -> Option<Millis> {
     #[cfg(debug_assertions)]
     return std::env::var("LEAST_REMEMBERED_MS").ok()?.parse().ok().map(Millis::new);

@@ -1,5 +1,5 @@
 //! Difference between our clock and the venue's clock, estimated from the venue's answers.
-//! Every answer gives a [`ClockSample`]: bounds on the venue's lead, whose distance is the duration of the request.
+//! Every answer gives a [`ClockSample`] with bounds on the venue's lead. Faster answers give narrower bounds.
 //! [`find_majority`] finds the difference on which most recent samples agree. Contradicting samples are ignored.
 //! If the newest samples contradict all earlier ones, a clock was changed, and the earlier samples are dropped.
 
@@ -13,7 +13,7 @@ const MAX_SAMPLES: usize = 16;
 const MAX_SAMPLE_AGE: Millis = Millis::from_seconds(600);
 /// Clock drift widens the bounds by 1 ms per this many ms. This is twice the drift of a cheap quartz clock.
 const DRIFT_DIVISOR: i64 = 5_000;
-const LEAP_SAMPLES: usize = 2;
+const JUMP_SAMPLES: usize = 2;
 
 #[derive(Debug, Default)]
 pub(crate) struct SkewWatch {
@@ -21,7 +21,7 @@ pub(crate) struct SkewWatch {
     reported: Millis,
     estimate: Option<ClockEstimate>,
     outvoted: u64,
-    pub(crate) leaps: LeapLog,
+    pub(crate) leaps: JumpLog,
 }
 
 /// Describes how far this machine's clock is ahead or behind. `offset` is our time minus the venue's time. `limit` is
@@ -34,8 +34,8 @@ pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
         1.. => "ahead of",
     };
     let by = seconds(offset.abs_diff(Millis::ZERO));
-    let limit = limit.map(|limit| format!("; above {}, no trade opens", seconds(limit))).unwrap_or_default();
-    format!("this machine is {by} {side} the venue{limit}")
+    let limit = limit.map(|limit| format!(" (limit for trading: {})", seconds(limit))).unwrap_or_default();
+    format!("this machine's clock is {by} {side} the venue's{limit}")
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,11 +59,11 @@ impl SkewWatch {
         }
         self.prune_samples(sample.source, now);
         self.samples.push_back(TimedSample { at: now, sample });
-        let leapt = self.find_leap(now);
+        let jumped = self.find_jump(now);
         self.estimate = self.find_estimate(now);
         let is_outvoted = self.estimate.is_some_and(|found| !found.allows(sample.bounds));
         self.outvoted += u64::from(is_outvoted);
-        SkewChange { offset: self.offset_to_report(), leap: leapt }
+        SkewChange { offset: self.offset_to_report(), leap: jumped }
     }
 
     pub(crate) fn estimate(&self) -> Option<ClockEstimate> {
@@ -101,7 +101,7 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Returns the agreed bounds, unless the newest `Date` header proves a larger skew: clock changes count at once.
+    /// Returns the agreed bounds, unless the newest `Date` header proves a larger skew due to a clock change.
     fn effective_bounds(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
@@ -115,16 +115,16 @@ impl SkewWatch {
         find_majority(self.samples.iter().map(|dated| dated.bounds_at(now)))
     }
 
-    fn find_leap(&mut self, now: Millis) -> Option<Millis> {
-        let earlier = self.samples.len().checked_sub(LEAP_SAMPLES).filter(|earlier| *earlier > 0)?;
+    fn find_jump(&mut self, now: Millis) -> Option<Millis> {
+        let earlier = self.samples.len().checked_sub(JUMP_SAMPLES).filter(|earlier| *earlier > 0)?;
         let bounds = |samples: std::ops::Range<usize>| {
             self.samples.range(samples).map(move |dated| dated.bounds_at(now))
         };
         let newest = bounds(earlier..self.samples.len());
-        let after = find_majority(newest.clone()).filter(|after| after.agreeing == LEAP_SAMPLES)?;
+        let after = find_majority(newest.clone()).filter(|after| after.agreeing == JUMP_SAMPLES)?;
         let before = find_majority(bounds(0..earlier))?;
-        let is_leap = newest.into_iter().all(|bounds| !before.allows(bounds));
-        if !is_leap {
+        let is_jump = newest.into_iter().all(|bounds| !before.allows(bounds));
+        if !is_jump {
             return None;
         }
         self.samples.drain(..earlier);
@@ -260,13 +260,13 @@ impl ClockSample {
 const REPORT_INTERVAL: Millis = Millis::from_seconds(600);
 
 #[derive(Debug, Default)]
-pub(super) struct LeapLog {
+pub(super) struct JumpLog {
     reported: Option<Millis>,
     omitted: u32,
     largest: Millis,
 }
 
-impl LeapLog {
+impl JumpLog {
     pub(super) fn describe(&mut self, by: Millis, now: Millis) -> Option<String> {
         if self.reported.is_some_and(|reported| now - reported < REPORT_INTERVAL) {
             self.omitted += 1;
@@ -344,19 +344,19 @@ mod tests {
 
     #[test]
     fn clock_jump_takes_effect_at_once_and_is_confirmed_by_a_second_answer() {
-        for leap in [60_000, -60_000] {
+        for jump in [60_000, -60_000] {
             let calm = says(ClockSource::Date, -100, 900);
-            let leapt = says(ClockSource::Date, leap - 100, leap + 900);
-            let (mut watch, change) = watched(&[calm, calm, calm, calm, leapt]);
-            let certain = if leap > 0 { leap - 100 } else { leap + 900 };
+            let jumped = says(ClockSource::Date, jump - 100, jump + 900);
+            let (mut watch, change) = watched(&[calm, calm, calm, calm, jumped]);
+            let certain = if jump > 0 { jump - 100 } else { jump + 900 };
             assert_eq!(change, SkewChange { offset: Some(Millis::new(-certain)), leap: None });
             assert_eq!(watch.add_sample(calm, Millis::from_seconds(5)).offset, Some(Millis::ZERO));
-            let (mut watch, _) = watched(&[calm, calm, calm, calm, leapt]);
-            let change = watch.add_sample(leapt, Millis::from_seconds(5));
-            assert_eq!(change, SkewChange { offset: None, leap: Some(Millis::new(leap)) });
-            if leap > 0 {
+            let (mut watch, _) = watched(&[calm, calm, calm, calm, jumped]);
+            let change = watch.add_sample(jumped, Millis::from_seconds(5));
+            assert_eq!(change, SkewChange { offset: None, leap: Some(Millis::new(jump)) });
+            if jump > 0 {
                 // Our clock had stopped, and now continues with the correct time.
-                let change = watch.on_local_clock_moved(Millis::new(leap), Millis::from_seconds(6 + 60));
+                let change = watch.on_local_clock_moved(Millis::new(jump), Millis::from_seconds(6 + 60));
                 assert_eq!(change, SkewChange { offset: Some(Millis::ZERO), leap: None });
             }
         }
@@ -443,13 +443,13 @@ mod tests {
 
     #[test]
     fn condenses_frequent_clock_jumps() {
-        let mut log = LeapLog::default();
-        let mut leap = |second: i64, by: i64| log.describe(Millis::new(by), Millis::from_seconds(second));
-        let first = leap(0, 1_373);
+        let mut log = JumpLog::default();
+        let mut jump = |second: i64, by: i64| log.describe(Millis::new(by), Millis::from_seconds(second));
+        let first = jump(0, 1_373);
         assert!(first.as_ref().is_some_and(|text| text.contains("1373 ms")), "{first:?}");
-        assert_eq!([leap(5, -2_000), leap(599, 900)], [None, None]);
-        let others = leap(600, 1_373);
+        assert_eq!([jump(5, -2_000), jump(599, 900)], [None, None]);
+        let others = jump(600, 1_373);
         assert!(others.is_some_and(|text| text.contains("2 more jumps") && text.ends_with("2000 ms")));
-        assert_eq!(leap(1_200, 1_373), first);
+        assert_eq!(jump(1_200, 1_373), first);
     }
 }

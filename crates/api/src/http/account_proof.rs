@@ -1,4 +1,4 @@
-//! Proof of the account that orders with `open_body = "short"` use. Their requests and answers do not name it.
+//! Proves which account orders with `open_body = "short"` use. Their requests and answers do not name the account.
 //! No second order is sent until the venue's record of the first trade names the account.
 
 use crate::model::TradeRecord;
@@ -29,7 +29,7 @@ enum ProofState {
 /// Maximum time by which our clock may be ahead of the request time that the venue records.
 const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 
-/// Time after sending from which a complete trade list without the trade proves that it was never opened.
+/// Maximum list lag. If a complete list lacks the trade this long after the request, the trade was never opened.
 const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {

@@ -72,7 +72,7 @@ impl Broker for HttpBroker {
             demo: sum_balances(&wallets, &WalletType::Demo),
             real: sum_balances(&wallets, &WalletType::Real),
             bonus: sum_balances(&wallets, &WalletType::Bonus),
-            wallets: wallets.into_iter().map(|wallet| self.to_wallet_name(wallet)).collect(),
+            wallets: wallets.into_iter().map(|wallet| self.to_wallet_identity(wallet)).collect(),
         }))
     }
 
@@ -103,7 +103,7 @@ impl HttpBroker {
         self.user_id.get_or_try_init(ask).await.cloned()
     }
 
-    fn to_wallet_name(&self, wallet: Wallet) -> WalletIdentity {
+    fn to_wallet_identity(&self, wallet: Wallet) -> WalletIdentity {
         WalletIdentity {
             id: self.credentials.redact(&wallet.id),
             user: wallet.user_id.map(|user| self.credentials.redact(&user)),

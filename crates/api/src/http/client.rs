@@ -78,7 +78,7 @@ pub(super) fn parse_extra_headers(settings: &Settings) -> Result<HeaderMap, Brok
             return Err(BrokerError::settings(&key, "[hidden]", problem));
         }
         if name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name) {
-            return Err(refused("the program sets this header"));
+            return Err(refused("remove this header: the program sets it"));
         }
         let value: HeaderValue =
             value.parse().map_err(|_| refused("the value has characters that are invalid in a header"))?;
@@ -196,7 +196,7 @@ mod tests {
         check("Origin", "https://venue.example", None);
         check("x partner", "7", Some("not a valid header name"));
         check("x-partner", "7\n8", Some("invalid in a header"));
-        check("X-Timestamp", "0", Some("the program sets this header"));
+        check("X-Timestamp", "0", Some("the program sets it"));
         check("API-Token", "tok-123", Some("set credentials in the environment"));
         let headers = [("api-key".to_owned(), "tok-123".to_owned())].into();
         let error = build_read_client(&Settings { headers, ..Settings::default() }).unwrap_err();

@@ -84,7 +84,7 @@ impl CredentialStore {
         self.read_state().generation
     }
 
-    /// Records that an endpoint accepted a read. Clears its rejection, and the general one if the read disproves it.
+    /// Clears this endpoint's rejection after an accepted read, and the token's rejection if the read disproves it.
     pub(super) fn record_accepted_read(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
             let held = self.read_state();
@@ -140,14 +140,14 @@ impl CredentialStore {
         self.read_state().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Returns generation and error of a rejection for opening trades, unless the operator has cleared it.
+    /// Returns the token's generation and the error if opening a trade was rejected and the operator did not clear it.
     pub(super) fn open_rejection(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.rejection().filter(|_| held.refused == Some(TokenUse::Opening))?;
         Some((held.generation, text))
     }
 
-    /// Rereads the token. A new token is returned, and redacted from now on.
+    /// Rereads the token. Returns it if it is new, and redacts it from then on.
     pub(super) async fn reload_token(&self) -> Option<Secret> {
         let source = self.token_source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());

@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout};
 
-/// Rate limit that allows bursts of up to one second's quota.
-/// An opening request waits only for earlier ones, and delays later reads. Reads are ordered by priority, then arrival.
+/// Rate limit that allows bursts of up to one second's quota. Reads are ordered by priority, then arrival.
+/// An opening request waits only for earlier opening requests, and delays later reads.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     spacing: Duration,

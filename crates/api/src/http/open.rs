@@ -136,7 +136,7 @@ impl HttpBroker {
         Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
-    /// Classifies an answer as opened or rejected. For any other status, the outcome is unknown (`domain 5.2`).
+    /// Decides if a trade was opened or rejected. If the status shows neither, the outcome is unknown (`domain 5.2`).
     fn classify_answer(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
@@ -212,7 +212,7 @@ fn unsupported_order_reason(order: &TradeOrder, settings: &Settings) -> Option<S
     } else if !is_default {
         let default = default.map_or_else(String::new, |default| format!(" of {default} (TIME_FIXED)"));
         Some(format!(
-            "broker.open_body = \"short\" sends no expiry, and {close_type} ({expiration_type}) is not the venue's default{default}"
+            "broker.open_body = \"short\" cannot send the expiry {close_type} ({expiration_type}), which is not the venue's default{default}: use \"full\""
         ))
     } else {
         None
@@ -310,7 +310,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn sends_an_open_exactly_once_on_every_failure() {
+    async fn sends_an_order_exactly_once_on_every_failure() {
         check(reply("200 OK", REPLY), "Opened(Reply { value: TradeReport { id: \"01JT\"").await;
         let moved = "307 Temporary Redirect\r\nLocation: /token/trades/open";
         check(reply(moved, ""), "Unknown { reason: \"HTTP 307").await;
@@ -351,7 +351,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn opens_never_reuse_a_connection() {
+    async fn orders_never_reuse_a_connection() {
         // The venue closes connections that should stay alive. A client that reuses one might resend a request.
         let closing = Act::ReplyThenClose(answer("200 OK", REPLY));
         for (act, count) in [(closing, 50), (reply("200 OK", REPLY), 5)] {
@@ -518,8 +518,8 @@ pub(super) mod tests {
         for (close_type, expiration_type, account, problem) in [
             ("01:00", Unstated, Demo, None),
             ("01:00", TimeFixed, Demo, None),
-            ("01:00", CandleClose, Demo, Some("01:00 (CANDLE_CLOSE) is not the venue's default")),
-            ("05:00", TimeFixed, Demo, Some("05:00 (TIME_FIXED) is not the venue's default of 01:00")),
+            ("01:00", CandleClose, Demo, Some("01:00 (CANDLE_CLOSE), which is not the venue's default")),
+            ("05:00", TimeFixed, Demo, Some("05:00 (TIME_FIXED), which is not the venue's default of 01:00")),
             ("01:00", TimeFixed, Real, Some("use \"full\" for real money")),
         ] {
             let close_type = close_type.parse().unwrap();

@@ -2,8 +2,8 @@
 //!
 //! A listing is complete if it was read to the end, every row was readable, and one of these conditions is true:
 //! - The list has a single page, and this page does not announce more rows.
-//! - The announced length (`total` or `count`, whichever exceeds page one) is constant and equals the trades read.
-//! - No length is announced, and no row was repeated. A shift between pages would repeat a row and hide another row.
+//! - Page one announces a list length (`total` or `count`) above its row count. All pages repeat it, and it is reached.
+//! - Page one announces no such length, and no row was repeated. A shift between pages would repeat and hide rows.
 
 use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};
@@ -23,8 +23,8 @@ pub(super) struct MergedList {
 }
 
 /// Reader of a page field that may contain the list length (contract 2.5 does not say which field does).
-type LengthField = fn(&TradePage) -> Option<u64>;
-const LENGTH_FIELDS: [LengthField; 2] = [|page| page.total, |page| page.count];
+type LengthReader = fn(&TradePage) -> Option<u64>;
+const LENGTH_FIELDS: [LengthReader; 2] = [|page| page.total, |page| page.count];
 
 #[derive(Debug, Default)]
 pub(super) struct PageMerger {
@@ -37,7 +37,7 @@ pub(super) struct PageMerger {
     unreadable: usize,
     repeats: usize,
     without_new: u64,
-    length: Option<(LengthField, u64)>,
+    length: Option<(LengthReader, u64)>,
     keeps_length: bool,
     /// Distinct trades in order of arrival. `places` maps trade ids to indices in this list.
     trades: Vec<TradeReport>,

@@ -88,8 +88,8 @@ impl HttpBroker {
             Ok(()) => {}
             Err(TurnTimeout::Rate(_)) => {
                 let limit = self.settings.requests_per_second;
-                let text = format!("broker.requests_per_second = {limit} delays the request too long");
-                return Err(unavailable(text));
+                let text = "the rate limit would delay this request for too long";
+                return Err(unavailable(format!("{text} (broker.requests_per_second = {limit})")));
             }
             Err(TurnTimeout::Quiet(left)) => {
                 let text = format!("requests are paused for another {} s (GET {path})", left.as_secs() + 1);

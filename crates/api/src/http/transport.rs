@@ -150,7 +150,7 @@ pub(super) struct Answer {
     pub(super) date: Option<Millis>,
     pub(super) retry_after: Option<Duration>,
     pub(super) body: Body,
-    /// Body before redaction, if the answer contained a credential. Only for values that are sent back to the venue.
+    /// Original body if it contained a credential. Use it only to read values that are sent back to the venue.
     pub(super) raw_body: Option<Vec<u8>>,
     pub(super) sent: Millis,
     pub(super) received: Millis,

@@ -189,7 +189,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn take_time(&mut self, field: &'static str) -> Option<Millis> {
         let moment: Millis = self.take_optional(field).filter(|moment| *moment != Millis::ZERO)?;
         if !PLAUSIBLE_TIMES.contains(&moment) {
-            self.drift.count_impossible_value(self.record, field, "is not a time from 2000 to 2100");
+            self.drift.count_impossible_value(self.record, field, "is outside the years 2000 to 2099");
             return None;
         }
         Some(moment)

@@ -538,7 +538,7 @@ mod tests {
 
     #[test]
     fn implausible_times_are_absent_and_counted() {
-        let fault = "Trade.closeTime is not a time from 2000 to 2100";
+        let fault = "Trade.closeTime is outside the years 2000 to 2099";
         for (close_time, fault) in [
             (json!(-5), fault),
             // Times in seconds and in microseconds, the last millisecond of 1999, and the first millisecond of 2100.

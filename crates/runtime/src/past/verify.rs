@@ -31,21 +31,21 @@ pub struct SnapshotCheck {
 /// Verifies the hash chain, rebuilds each snapshot from the preceding lines, and checks the tables.
 pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
     let tables = reader.tables().await?;
-    let mut checks = Checks::new(&reader.run_headers().await?, tables);
+    let mut verifier = Verifier::new(&reader.run_headers().await?, tables);
     // A broken chain is reported before the errors that it causes.
-    let verified = reader.verify_each(|stored| checks.check_line(stored)).await?;
-    match checks.fault {
+    let verified = reader.verify_each(|stored| verifier.check_line(stored)).await?;
+    match verifier.fault {
         Some(fault) => Err(fault),
         None => Ok(JournalCheck {
             verified,
-            snapshots: checks.found,
-            tables: checks.tables.finish()?,
-            compaction: checks.compaction,
+            snapshots: verifier.found,
+            tables: verifier.tables.finish()?,
+            compaction: verifier.compaction,
         }),
     }
 }
 
-struct Checks {
+struct Verifier {
     folds: BTreeMap<String, JournalFold>,
     /// State after each snapshot part, by the part's line number. A later run may continue from any part.
     saved_parts: BTreeMap<u64, SavedPart>,
@@ -56,7 +56,7 @@ struct Checks {
     fault: Option<RuntimeError>,
 }
 
-impl Checks {
+impl Verifier {
     /// Creates one fold for each distinct set of run settings. Skips settings that this program cannot read.
     fn new(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
@@ -106,7 +106,7 @@ impl Checks {
         if !is_whole_snapshot(stored) {
             // A part does not name its settings, so each fold is tried. The snapshot after it reveals a mismatch.
             for fold in self.folds.values_mut() {
-                if rebuilds_piece(fold, &self.saved_parts, stored) {
+                if matches_rebuild(fold, &self.saved_parts, stored) {
                     let mut written = fold.written_parts_mut().clone();
                     written.previous = Some(stored.head());
                     let part = self.saved_parts.entry(stored.seq);
@@ -121,23 +121,23 @@ impl Checks {
         }
         match parse_format(body) {
             Some(format) if is_known_format(format) => {}
-            Some(format) => return self.count_unchecked(describe_format(format)),
-            None => return self.count_unchecked("unknown format".to_owned()),
+            Some(format) => return self.record_unverified(describe_format(format)),
+            None => return self.record_unverified("unknown format".to_owned()),
         }
         let fold = parse_fingerprint(body).and_then(|fingerprint| self.fingerprints.get(&fingerprint));
         let fold = fold.and_then(|fold| self.folds.get_mut(fold));
         let Some(fold) = fold else {
             let why = "settings of another version of this program";
-            return self.count_unchecked(why.to_owned());
+            return self.record_unverified(why.to_owned());
         };
-        if rebuilds_piece(fold, &self.saved_parts, stored) {
+        if matches_rebuild(fold, &self.saved_parts, stored) {
             self.found.verified += 1;
         } else {
             self.fault = Some(RuntimeError::WrongSnapshot { seq: stored.seq });
         }
     }
 
-    fn count_unchecked(&mut self, why: String) {
+    fn record_unverified(&mut self, why: String) {
         *self.found.not_checked.entry(why).or_default() += 1;
     }
 }
@@ -147,7 +147,7 @@ struct SavedPart {
     names: Vec<SessionNames>,
 }
 
-fn rebuilds_piece(fold: &mut JournalFold, parts: &BTreeMap<u64, SavedPart>, stored: &StoredLine) -> bool {
+fn matches_rebuild(fold: &mut JournalFold, parts: &BTreeMap<u64, SavedPart>, stored: &StoredLine) -> bool {
     let body = &stored.line.body;
     let Some(written) = parts_before(fold, parts, body) else { return false };
     *fold.written_parts_mut() = written;

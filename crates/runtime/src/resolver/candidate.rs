@@ -4,9 +4,9 @@ use super::Doubt;
 use candlewick_broker::{Reported, TradeOrder, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
-/// Tolerance for creation times, which replace missing request times. The venue may truncate them to seconds.
+/// Tolerance for creation times, used if the request time is missing. The venue may truncate creation times to seconds.
 const CREATION_TOLERANCE: Millis = Millis::SECOND;
-/// Tolerance for open times, which replace missing request times. The venue rounds them up to full seconds.
+/// Tolerance for open times, used if the request time is missing. The venue rounds open times up to full seconds.
 const OPEN_TOLERANCE: Millis = Millis::SECOND;
 
 /// Period in which the request must have reached the venue. Both ends belong to the period.
@@ -16,10 +16,10 @@ pub(crate) struct Window {
     pub(crate) until: Millis,
 }
 
-/// Missing or unknown fields make a match unclear. Such a trade is never adopted, but keeps the intent in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     Different,
+    /// Fields are missing or unknown. The trade is never adopted, but keeps the intent in doubt.
     Unclear,
     Same,
 }

@@ -120,15 +120,15 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Sorts intents by `order` and rows by request time, and pairs them. `None` unless counts and all fields match.
+    /// Pairs intents sorted by `sort_key` with rows sorted by request time. `None` unless all match one to one.
     pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,
-        order: impl Fn(usize) -> K,
+        sort_key: impl Fn(usize) -> K,
     ) -> Option<Vec<(usize, usize)>> {
         let mut intents: Vec<usize> = group.intents.iter().copied().collect();
         let mut rows: Vec<usize> = group.rows.iter().copied().collect();
-        intents.sort_by_key(|intent| order(*intent));
+        intents.sort_by_key(|intent| sort_key(*intent));
         rows.sort_by_key(|row| (reported_request_time(self.rows[*row]), self.rows[*row].id.as_str()));
         let is_sound = intents.len() == rows.len();
         let pairs: Vec<_> = intents.into_iter().zip(rows).collect();

@@ -44,12 +44,12 @@ impl Evidence<'_> {
     }
 
     /// Handles a group with matching trades. Adopts the trades if two listings showed one trade for each intent.
-    /// Escalates too many trades immediately, and too few or unclear trades after the deadline.
+    /// Escalates immediately if there are too many trades, and after the deadline if trades are missing or unclear.
     fn conclude_present(&self, group: &Group) -> Conclusion {
         let is_steady = self.listing.is_complete && self.all_cases_satisfy(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
             let is_late = self.all_cases_satisfy(group, |case| case.is_late(self.list_lag, self.now));
-            return escalate_if(is_late, self.unstable_reason(&group.intents));
+            return escalate_if(is_late, self.unsteady_list(&group.intents));
         }
         if let Some(conclusion) = self.conclude_contested(group) {
             return conclusion;
@@ -82,7 +82,8 @@ impl Evidence<'_> {
     }
 
     /// Handles an intent without a matching trade. After the deadline, adopts a trade with different terms if it is the
-    /// only one and no other program trades on the account. Without one, the wallet may prove that no trade was opened.
+    /// only candidate and no other program trades on the account. Without a candidate, the wallet may prove that no
+    /// trade was opened.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -101,11 +102,11 @@ impl Evidence<'_> {
         }
         let is_late = case.is_late(self.list_lag, self.now);
         let why = match self.context.wallet {
-            _ if !is_absent => self.unstable_reason(&BTreeSet::from([intent])),
+            _ if !is_absent => self.unsteady_list(&BTreeSet::from([intent])),
             None => EscalationReason::WalletUnknown,
             Some(_) if case.is_stake_taken => EscalationReason::StakeTaken,
-            Some(_) if self.has_unknown_pay(intent) => return Conclusion::WaitForSettlements { is_late },
-            Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
+            Some(_) if self.has_unknown_payout(intent) => return Conclusion::WaitForSettlements { is_late },
+            Some(view) if view.proves_not_opened(case.doubt.stake, &self.stakes_of_others(intent)) => {
                 return Conclusion::NotOpened(intent);
             }
             Some(view) => EscalationReason::WalletUnexplained { surplus: view.surplus() },
@@ -114,7 +115,7 @@ impl Evidence<'_> {
     }
 
     /// Returns whether the venue may have paid out an unbooked trade. This could hide that a stake is missing.
-    fn has_unknown_pay(&self, intent: usize) -> bool {
+    fn has_unknown_payout(&self, intent: usize) -> bool {
         let now = self.now + self.context.uncertainty;
         let may_be_over = |doubt: &Doubt| {
             let TradeOrder { close_type, expiration_type, .. } = doubt.order;
@@ -132,8 +133,8 @@ impl Evidence<'_> {
             || others.any(may_be_paid)
     }
 
-    /// Returns whether the wallet balance is too low to still contain the stake of an intent in doubt. Always false
-    /// while the ledger is unstable. Other unknown amounts only increase the balance, which is harmless here.
+    /// Returns whether the wallet balance is so low that the stake of an intent in doubt must have been deducted.
+    /// Always false while the ledger is unstable. Unknown amounts only raise the balance, so they never cause `true`.
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
@@ -142,11 +143,11 @@ impl Evidence<'_> {
                 .context
                 .wallet
                 .filter(is_sound)
-                .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).unspent < doubt.stake)
+                .is_some_and(|view| view.surplus() - self.stakes_of_others(intent).unspent < doubt.stake)
     }
 
     /// Returns the stakes of other intents that the ledger has reserved but that may still be in the wallet.
-    fn reserved_by_others(&self, intent: usize) -> ReservedStakes {
+    fn stakes_of_others(&self, intent: usize) -> ReservedStakes {
         let mut reserved = ReservedStakes::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
         for (other, case) in others {
@@ -165,7 +166,7 @@ impl Evidence<'_> {
         reserved
     }
 
-    fn unstable_reason(&self, intents: &BTreeSet<usize>) -> EscalationReason {
+    fn unsteady_list(&self, intents: &BTreeSet<usize>) -> EscalationReason {
         let seen: BTreeSet<&String> = intents.iter().flat_map(|index| &self.cases[*index].seen_ids).collect();
         let is_free = |id: &&String| !self.context.claimed.contains(id);
         EscalationReason::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
@@ -180,7 +181,7 @@ fn escalate_if(is_due: bool, why: EscalationReason) -> Conclusion {
     if is_due { Conclusion::Escalate(why) } else { Conclusion::Wait }
 }
 
-/// Minimum assumed travel time of a request, because the time in the venue's answer may be too early.
+/// Minimum assumed travel time of a request, in case the time in the venue's answer is too early.
 const MIN_TRANSIT_TIME: Millis = Millis::from_seconds(5);
 
 /// Requires a time in the report, because otherwise every old trade with the same terms would match.
@@ -267,7 +268,7 @@ pub(crate) fn subset_sums(amounts: &[Money]) -> Option<Vec<Money>> {
     choice_sums(amounts.iter().map(std::slice::from_ref))
 }
 
-/// Like [`subset_sums`], but each sum uses at most one amount from each choice.
+/// Like [`subset_sums`], but each sum uses at most one amount from each list in `choices`.
 pub(crate) fn choice_sums<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
     for choice in choices {

@@ -5,9 +5,9 @@ use candlewick_broker::{TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScale};
 
-/// Maximum time from the end of a request until the venue accepts it, because the venue may queue requests.
+/// Maximum time from the end of a request until the venue accepts it. The venue may queue requests.
 pub(super) const MAX_ARRIVAL_DELAY: Millis = Millis::from_seconds(30);
-/// Maximum time by which a reported request time may be earlier than the sending, apart from clock uncertainty.
+/// Maximum time by which a reported request time may precede the actual send time, in addition to clock uncertainty.
 pub(super) const TIMESTAMP_TOLERANCE: Millis = Millis::SECOND;
 
 /// Returns the latest possible close of a trade that arrives 30 s after `ended` and opens with the next candle.
@@ -113,7 +113,7 @@ pub(crate) enum EscalationReason {
     UnclearTrades { venue_ids: Vec<String> },
     #[error(
         "trade {} may belong to order {}, which was declined or not sent: its time, amount and direction match",
-        venue_ids.join(", "), format_numbers(intents)
+        venue_ids.join(", "), format_intents(intents)
     )]
     MayBeRefused { venue_ids: Vec<String>, intents: Vec<IntentId> },
     #[error(
@@ -129,15 +129,15 @@ pub(crate) enum EscalationReason {
     WalletUnsettled,
     #[error("no matching trade is listed, but the wallet showed that the stake was taken")]
     StakeTaken,
-    #[error("the venue's trade list could not be read completely{}", describe_listed(venue_ids))]
+    #[error("the venue's trade list could not be read completely{}", describe_trades(venue_ids))]
     ListUnsteady { venue_ids: Vec<String> },
 }
 
-fn format_numbers(intents: &[IntentId]) -> String {
+fn format_intents(intents: &[IntentId]) -> String {
     intents.iter().map(|intent| format!("#{intent}")).collect::<Vec<_>>().join(", ")
 }
 
-fn describe_listed(venue_ids: &[String]) -> String {
+fn describe_trades(venue_ids: &[String]) -> String {
     if venue_ids.is_empty() {
         return String::new();
     }

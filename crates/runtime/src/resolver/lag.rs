@@ -16,7 +16,7 @@ pub(crate) struct AcceptedTrade<'a> {
     pub(crate) is_settled: bool,
 }
 
-/// Meter for the lag of the trade list: the longest time for which complete listings lacked an accepted trade.
+/// Meter for the lag of the trade list, which is the longest time for which complete listings lacked an accepted trade.
 #[derive(Clone, Debug)]
 pub(crate) struct LagMeter {
     setting: Millis,

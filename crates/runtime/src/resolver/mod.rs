@@ -33,7 +33,7 @@ use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence, may_match_refused};
 use std::collections::BTreeSet;
 
-/// Period before a request in doubt. A duplicate of a request from this period could be mistaken for its trade.
+/// Period before a request in doubt. A duplicated request from this period could open a trade that seems to match.
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
 /// Minimum assumed clock error. Current measurements do not show how large the error was at the time of sending.
@@ -94,7 +94,7 @@ impl Resolver {
         }
     }
 
-    /// Returns whether a trade may belong to the intent despite different terms. List and record must both suggest it.
+    /// Returns whether the trade list and the record `row` both allow that the intent's trade has other terms.
     pub(crate) fn may_have_other_terms(&self, id: IntentId, row: &TradeReport, uncertainty: Millis) -> bool {
         let is_match = |case: &Case| {
             case.departures.contains(&row.id) && candidate::is_departure(&case.doubt, row, uncertainty)

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 const JOURNAL_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Time for a snapshot piece to finish once the journal is needed. After that, the snapshot piece is abandoned.
+/// Maximum time that a snapshot piece may still take when the journal is needed. After that, the piece is abandoned.
 const SNAPSHOT_GRACE_PERIOD: Duration = Duration::from_millis(50);
 
 const WRITE_PAUSE: Duration = Duration::from_millis(20);

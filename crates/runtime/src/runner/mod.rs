@@ -47,7 +47,7 @@ pub struct Runner {
     known_refusal: Option<String>,
     watchers: Watchers,
     orders: OrderTracker,
-    sleep: SleepWatch,
+    sleep: SuspendWatch,
     commands: Vec<Command>,
     wake_at: Millis,
     result: Option<RunResult>,
@@ -85,7 +85,7 @@ impl Runner {
             known_refusal: None,
             watchers: Watchers::new(parts.watchers),
             orders: OrderTracker::default(),
-            sleep: SleepWatch::start(),
+            sleep: SuspendWatch::start(),
             commands: Vec::with_capacity(64),
             wake_at: Millis::MAX,
             result: None,
@@ -164,7 +164,7 @@ impl Runner {
             if self.result.is_some() {
                 continue;
             }
-            self.feed_next(next, &mut renewal).await;
+            self.feed_event(next, &mut renewal).await;
             if behind > Millis::ZERO {
                 self.feed(Input::ClockMoved(behind)).await;
             } else if let Some(absence) = absence.filter(|_| !self.clock.is_virtual()) {
@@ -173,7 +173,7 @@ impl Runner {
         }
     }
 
-    async fn feed_next(&mut self, next: NextEvent, renewal: &mut Interval) {
+    async fn feed_event(&mut self, next: NextEvent, renewal: &mut Interval) {
         match next {
             NextEvent::Answer(response) => {
                 self.feed_answer(*response).await;
@@ -190,7 +190,7 @@ impl Runner {
         }
     }
 
-    /// Confirms the lease after a suspension, because another process may have taken it. Without it, no trade opens.
+    /// Confirms the lease after a suspension, because another process may have taken it. Until then, no trade opens.
     async fn confirm_lease(&mut self, next: NextEvent) -> NextEvent {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm_lease().await;
@@ -398,15 +398,15 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Longest gap between checks without a suspension: above the lease renewal interval, well below the lease duration.
+/// Longest gap between checks that is not a suspension. Must be between the renewal interval and the lease duration.
 const MAX_CHECK_GAP: Duration = Duration::from_secs(12);
 
-pub(crate) struct SleepWatch {
+pub(crate) struct SuspendWatch {
     clock: BootClock,
     seen: Duration,
 }
 
-impl SleepWatch {
+impl SuspendWatch {
     pub(crate) fn start() -> Self {
         let clock = BootClock::start();
         Self { clock, seen: clock.elapsed() }
@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn long_gap_counts_as_one_suspension() {
-        let mut watch = SleepWatch::start();
+        let mut watch = SuspendWatch::start();
         assert_eq!(watch.detect_suspension(), None, "it has just begun");
         let mut now = watch.clock.elapsed();
         let mut seen_after = |seconds: u64| {

@@ -195,7 +195,7 @@ async fn read_settings(
     }
 }
 
-/// Sends the order to open a trade once, and never after its deadline. Without a timely answer, its status is unknown.
+/// Sends an open request at most once, and not after its deadline. Without an answer in time, the outcome is unknown.
 async fn send_open(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = with_intent(intent.number(), broker.open(open.order(), open.send_deadline()));

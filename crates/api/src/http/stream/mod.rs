@@ -229,7 +229,7 @@ impl Socket {
                     // If a feed is dropped, its reader polls prices instead.
                     pairs.retain(|pair| pair.heard.elapsed() < reader.silence);
                     if (had && pairs.is_empty()) || heard.elapsed() > self.dead_after {
-                        return tracing::debug!("closing the silent price stream");
+                        return tracing::debug!("closing the price stream: no data for too long");
                     }
                 }
             }
@@ -270,7 +270,7 @@ async fn send(
 fn connection_error(error: &Error) -> BrokerError {
     match error {
         Error::Http(answer) if matches!(answer.status().as_u16(), 401 | 403) => {
-            BrokerError::Credentials { text: format!("the price stream answered HTTP {}", answer.status()) }
+            BrokerError::Credentials { text: format!("the stream server replied with {}", answer.status()) }
         }
         Error::Http(answer) => stream_error(&format!("the server answered {}", answer.status())),
         error => stream_error(&crate::model::one_line(&error.to_string())),
