@@ -19,7 +19,7 @@ pub(crate) fn build_report(
     TradeReport {
         progress: read_progress(&record),
         account: read_account(&record),
-        funding: read_funding(&record),
+        funding: read_payment(&record),
         other_user: record.user_id.filter(|owner| user.is_some_and(|user| user != owner)),
         id: record.id,
         symbol: record.symbol,
@@ -73,12 +73,12 @@ pub(crate) fn read_account(record: &TradeRecord) -> Option<Account> {
     }
 }
 
-fn read_funding(record: &TradeRecord) -> Funding {
+fn read_payment(record: &TradeRecord) -> Funding {
     let is_whole = !record.wallets.is_empty() && record.unreadable_wallets == 0;
     let bonus = record.wallets.iter().filter(|wallet| wallet.wallet_type == WalletType::Bonus);
     Funding {
         paid: is_whole.then(|| saturating_sum(record.wallets.iter().map(|wallet| wallet.amount))),
-        stake_by_percent: record.amount.and_then(|amount| stake_implied_by_percent(amount, &record.wallets)),
+        stake_by_percent: record.amount.and_then(|amount| implied_stake(amount, &record.wallets)),
         bonus: saturating_sum(bonus.map(|wallet| wallet.amount)),
         fee: record.tenant_fee_amount.unwrap_or_default(),
         commission: record.copy_commission_amount.unwrap_or_default(),
@@ -89,8 +89,8 @@ fn saturating_sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
     amounts.fold(Decimal::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Decimal::MAX))
 }
 
-/// Returns the stake that the wallets' percentages imply (contract 2.2), if it is clearly above `amount`.
-fn stake_implied_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
+/// Returns the stake implied by the wallets' percentages of stake and balance (contract 2.2) if clearly above `amount`.
+fn implied_stake(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
     let shares = saturating_sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);
     let least = |wallet: &WalletEntry| {
@@ -203,24 +203,24 @@ mod tests {
         assert_eq!(unrecognised.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.payout unreadable"]);
     }
 
-    fn funding(trade: &Value) -> Funding {
-        read_funding(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
+    fn payment(trade: &Value) -> Funding {
+        read_payment(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
     }
 
-    /// Returns the funding of a stake of 10.00. The columns are type, amount, trade %, balance % and balance.
+    /// Returns the payment of a stake of 10.00. The columns are type, amount, trade %, balance % and balance.
     fn paid_by(wallets: &[(&str, f64, f64, f64, f64)]) -> Funding {
         let entry = |(kind, amount, of_trade, of_balance, balance): &(&str, f64, f64, f64, f64)| {
             json!({"id": "w", "type": kind, "amount": amount, "tradePercent": of_trade, "balancePercent": of_balance,
                 "balance": balance})
         };
         let wallets: Vec<Value> = wallets.iter().map(entry).collect();
-        funding(&json!({"id": "01JT", "amount": 10, "wallets": wallets}))
+        payment(&json!({"id": "01JT", "amount": 10, "wallets": wallets}))
     }
 
     #[test]
     fn sums_the_wallets_and_keeps_the_bonus_apart() {
-        let funding = paid_by(&[("REAL", 6.0, 60.0, 0.6, 1_000.0), ("Bonus", 4.0, 40.0, 8.0, 50.0)]);
-        assert_eq!(funding, Funding { paid: Some(10.into()), bonus: 4.into(), ..Funding::default() });
+        let payment = paid_by(&[("REAL", 6.0, 60.0, 0.6, 1_000.0), ("Bonus", 4.0, 40.0, 8.0, 50.0)]);
+        assert_eq!(payment, Funding { paid: Some(10.into()), bonus: 4.into(), ..Funding::default() });
         assert_eq!(paid_by(&[("DEMO", 60.0, 100.0, 0.6, 10_000.0)]).paid, Some(60.into()));
         assert_eq!(paid_by(&[]), Funding::default());
     }
@@ -248,7 +248,7 @@ mod tests {
         let trade = json!({"id": "01JT", "amount": 10, "tenantFeeAmount": "0.5", "copyCommissionAmount": 0.25,
             "wallets": [{"id": "w", "type": "DEMO", "amount": 10, "balance": 1}, {"id": "x"}]});
         let paid = Funding { fee: Decimal::new(5, 1), commission: Decimal::new(25, 2), ..Funding::default() };
-        assert_eq!(funding(&trade), paid);
+        assert_eq!(payment(&trade), paid);
     }
 
     #[test]
@@ -258,6 +258,6 @@ mod tests {
             "wallets": [{"id": "w", "type": "DEMO", "amount": 1e18, "tradePercent": "79228162514264337593543950335",
                 "balancePercent": "7922816251426433759354395033", "balance": 1e18},
                 {"id": "x", "type": "DEMO", "amount": "1e19", "balance": 1}]});
-        assert_eq!(funding(&trade).paid, None);
+        assert_eq!(payment(&trade).paid, None);
     }
 }

@@ -23,8 +23,8 @@ pub struct Settings {
     pub open_path: String,
     /// Shape of the request body that opens a trade.
     pub open_body: OpenBody,
-    /// Duration that the venue documents for trades opened with `open_body = "short"`. Required for "short".
-    /// Orders with any other duration, or for the real account, are then not sent.
+    /// Duration that the venue documents for trades opened with `open_body = "short"`. Required for "short",
+    /// which sends only demo orders of this duration.
     #[schemars(with = "Option<String>")]
     pub short_close_type: Option<CloseType>,
     /// Format of the `x-timestamp` header.

@@ -29,7 +29,7 @@ pub struct Balances {
     pub demo: Option<Decimal>,
     /// Balance of the real account, excluding bonuses; `None` if there is no real account.
     pub real: Option<Decimal>,
-    /// Bonus money that can be staked on the real account; `None` if there is no bonus wallet.
+    /// Bonus money available for real trades; `None` if there is no bonus wallet.
     pub bonus: Option<Decimal>,
     /// Wallets that the venue lists; empty if the venue does not list wallets.
     pub wallets: Vec<WalletIdentity>,

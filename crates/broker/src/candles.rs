@@ -44,10 +44,10 @@ pub struct Candles {
 }
 
 /// Minimum number of rows for detecting an interval of at least four times the requested interval.
-const MIN_ROWS_LONG_INTERVAL: usize = 5;
+const MIN_ROWS_FOR_QUADRUPLE: usize = 5;
 /// Minimum number of rows for detecting an interval of two or three times the requested interval.
-/// Among fewer rows, a quiet market may happen to omit every second candle.
-const MIN_ROWS_DOUBLE_INTERVAL: usize = 10;
+/// With fewer rows, a quiet market may lack every second candle by chance.
+const MIN_ROWS_FOR_DOUBLE: usize = 10;
 
 /// Returns the interval of the rows if it clearly differs from `wanted`, otherwise `None`. Ignores gaps between rows.
 pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
@@ -60,7 +60,7 @@ pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     if misaligned >= 2 && misaligned * 3 >= times.len() {
         return Some(shortest);
     }
-    let min_rows = if shortest < length * 4 { MIN_ROWS_DOUBLE_INTERVAL } else { MIN_ROWS_LONG_INTERVAL };
+    let min_rows = if shortest < length * 4 { MIN_ROWS_FOR_DOUBLE } else { MIN_ROWS_FOR_QUADRUPLE };
     let is_longer = times.len() >= min_rows
         && shortest >= length * 2
         && times.iter().all(|time| time.is_aligned_to(shortest));

@@ -54,7 +54,7 @@ pub struct Rejection {
 /// Reason why the venue rejected an order. All reasons except `NoPrice` and `Credentials` pause trading (`domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
-    /// The venue currently has no price. Simulators use this reason.
+    /// The venue currently has no price. Only simulators report this reason.
     NoPrice,
     /// The account does not cover the stake.
     InsufficientBalance,

@@ -58,7 +58,7 @@ impl PriceFeed {
 impl PriceSender {
     /// Sends a price, or counts it as dropped if the queue is full. Returns whether the feed still exists.
     ///
-    /// `hold` stops a virtual clock until the price has been used ([`Hold::none`] on the system clock).
+    /// `hold` stops a virtual clock until the price has been used. With the system clock, pass [`Hold::none`].
     pub fn send(&self, tick: PriceTick, hold: Hold) -> bool {
         match self.ticks.try_send((tick, hold)) {
             Ok(()) => true,

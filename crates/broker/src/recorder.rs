@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 const MAX_MISSED_RECORDS: usize = 5;
 
-/// Recorder that polls the one-second price records of a symbol.
+/// Poller for the one-second price records of a symbol.
 pub struct PriceRecorder {
     market: Arc<dyn MarketData>,
     symbol: Symbol,
@@ -20,12 +20,12 @@ pub struct PolledCandles {
     pub candles: Vec<Candle>,
     /// Number of records that are not valid candles.
     pub invalid_records: usize,
-    /// Lower bound for the venue time of the latest answer.
+    /// Earliest possible venue time of the latest answer.
     pub answered_at: Millis,
 }
 
 impl PriceRecorder {
-    /// Creates a recorder for a trading pair. Sends no request yet.
+    /// Creates a poller for a trading pair. Sends no request yet.
     pub fn new(market: Arc<dyn MarketData>, symbol: Symbol) -> Self {
         Self { market, symbol, last: None }
     }
@@ -99,7 +99,7 @@ mod tests {
         records: Arc<Mutex<Vec<(i64, f64)>>>,
         now: Arc<AtomicI64>,
         requests: Arc<AtomicUsize>,
-        recorder: PriceRecorder,
+        poller: PriceRecorder,
     }
 
     impl Stage {
@@ -122,14 +122,14 @@ mod tests {
                 let (now, date) = (Millis::new(now), Millis::new(now).floor_to(Millis::SECOND));
                 Ok(Reply { value, date: Some(date), sent: now, received: now })
             });
-            let recorder = PriceRecorder::new(Arc::new(mock), Symbol::new("BTCUSDT").unwrap());
-            Self { records, now, requests, recorder }
+            let poller = PriceRecorder::new(Arc::new(mock), Symbol::new("BTCUSDT").unwrap());
+            Self { records, now, requests, poller }
         }
 
         async fn check(&mut self, now: i64, expected: &[(i64, f64)], requests: usize) {
             self.now.store(now, Ordering::Relaxed);
             let before = self.requests.load(Ordering::Relaxed);
-            let recorded = self.recorder.poll().await.unwrap();
+            let recorded = self.poller.poll().await.unwrap();
             let found: Vec<_> =
                 recorded.candles.iter().map(|candle| (candle.time().get() / 1_000, candle.close())).collect();
             let asked = self.requests.load(Ordering::Relaxed) - before;
@@ -174,9 +174,9 @@ mod tests {
     async fn counts_invalid_records() {
         let mut stage = Stage::new(&[(1, -1.0)]);
         stage.now.store(5_000, Ordering::Relaxed);
-        let recorded = stage.recorder.poll().await.unwrap();
+        let recorded = stage.poller.poll().await.unwrap();
         assert_eq!((recorded.candles.len(), recorded.invalid_records), (0, 1));
         stage.records.lock().unwrap().clear();
-        assert!(matches!(stage.recorder.poll().await, Err(BrokerError::NotFound { .. })));
+        assert!(matches!(stage.poller.poll().await, Err(BrokerError::NotFound { .. })));
     }
 }

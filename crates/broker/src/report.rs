@@ -63,7 +63,7 @@ pub struct TradeReport {
 pub struct Funding {
     /// Sum paid by the wallets; `None` if the venue lists no payments or some are unreadable.
     pub paid: Option<Decimal>,
-    /// Stake implied by the wallets' percentages, if it is clearly above the ordered amount; otherwise `None`.
+    /// Stake implied by the wallets' percentages of stake and balance, if clearly above the ordered amount.
     pub stake_by_percent: Option<Decimal>,
     /// Part of the stake that bonus wallets paid.
     pub bonus: Decimal,

@@ -1,4 +1,4 @@
-//! Errors of journals.
+//! Journal errors.
 
 use crate::JournalUrl;
 use candlewick_sdk::Millis;
@@ -83,7 +83,7 @@ fn prepend_space(text: &str) -> String {
 }
 
 impl JournalError {
-    /// Returns whether a retry may succeed without data loss. The caller must open no trades until then.
+    /// Returns whether a retry may succeed without data loss. Until a retry succeeds, the caller must open no trades.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,

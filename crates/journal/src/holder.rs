@@ -12,7 +12,7 @@ pub struct Holder {
     pub started: Option<u64>,
     pub host: String,
     /// Boot id of the kernel, a space, and the PID namespace; empty if unknown. Process ids are comparable only
-    /// between holders on the same `machine`.
+    /// between holders for which this text is equal.
     pub machine: String,
 }
 
@@ -25,7 +25,7 @@ impl Holder {
             pid,
             started: read_start_time(pid),
             host: host.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned()),
-            machine: machine_id(),
+            machine: read_pid_scope(),
         }
     }
 
@@ -83,7 +83,7 @@ impl LeaseTerms {
 }
 
 /// Returns the boot id and the PID namespace; empty if unknown. A host name would not be unique among containers.
-fn machine_id() -> String {
+fn read_pid_scope() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     let namespace = std::fs::read_link("/proc/self/ns/pid");
     match (boot, namespace) {
@@ -179,7 +179,7 @@ mod tests {
         child.wait().unwrap();
         assert!(!is_alive(pid, None));
         assert!(!is_alive(u32::MAX, None));
-        assert!(!machine_id().is_empty());
+        assert!(!read_pid_scope().is_empty());
     }
 
     #[cfg(unix)]

@@ -20,7 +20,7 @@ use std::str::FromStr;
 /// A time or price of 0 means "not known yet" (contract 2.3) and is read as `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradeRecord {
-    /// Trade id (`id`, or `tradeId` in the acknowledgement).
+    /// Trade id: the field `id`, or `tradeId` in the acknowledgement of an order.
     pub(crate) id: String,
     pub(crate) user_id: Option<String>,
     pub(crate) status: Option<TradeStatus>,
@@ -53,7 +53,7 @@ pub(crate) struct TradeRecord {
 }
 
 impl TradeRecord {
-    /// Returns the outcome according to the result or, if the result gives none, the status `CANCELLED`.
+    /// Returns the outcome from the result. If the result gives none, the status `CANCELLED` counts as outcome.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
@@ -323,13 +323,13 @@ fn take_prices(fields: &mut Fields<'_>) -> Result<Ohlcv, RecordError> {
     })
 }
 
-/// Defines an enum of known values, compared after `$normalize`. The venue may add others (`observed: values`).
+/// Defines an enum of a field's known values, matched after normalization with `$normalize`.
 macro_rules! venue_enum {
     ($name:ident, $normalize:expr, { $($variant:ident = $text:literal,)+ }) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($variant,)+
-            /// Any other value, as received. Unknown values are counted and never treated as an outcome.
+            /// Any other value as received (`observed: values`). Such values are counted and never give an outcome.
             Unknown(String),
         }
 

@@ -183,7 +183,7 @@ pub async fn record_prices(target: Target, fetching: Fetcher) -> (FetchStats, Re
 
 async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
     fetching.check_source(series).await?;
-    let mut recorder = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
+    let mut poller = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
     let mut ticks = interval(POLL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let (mut batch, mut stored) = (Batch::default(), Instant::now());
@@ -191,7 +191,7 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
         let poll = async {
             ticks.tick().await;
             fetching.clock.catch_up();
-            recorder.poll().await
+            poller.poll().await
         };
         let polled = tokio::select! {
             biased;

@@ -21,7 +21,7 @@ impl Stopwatch {
     }
 }
 
-/// Clock for elapsed real time, even while the system sleeps or the process is stopped. Independent of venue time.
+/// Clock for elapsed real time, including the time while the system sleeps. Independent of venue time.
 #[derive(Clone, Copy, Debug)]
 pub struct BootClock {
     #[cfg(target_os = "linux")]

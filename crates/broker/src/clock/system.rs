@@ -17,7 +17,7 @@ pub struct SystemClock {
     wall: fn() -> Millis,
 }
 
-/// Minimum lag behind the wall clock that [`Clock::catch_up`] corrects.
+/// Minimum correction by [`Clock::catch_up`]. Smaller lags behind the wall clock are ignored.
 const MIN_CORRECTION: Millis = Millis::new(500);
 
 impl SystemClock {

@@ -99,7 +99,7 @@ impl SharedClock {
         woken
     }
 
-    /// Wakes sleepers. Call this without the lock, because dropping the hold of a cancelled sleeper takes the lock.
+    /// Wakes sleepers. The caller must not hold the state lock: dropping a cancelled sleeper's [`Hold`] acquires it.
     fn wake_sleepers(woken: Vec<(oneshot::Sender<Hold>, Hold)>) {
         for (sleeper, hold) in woken {
             drop(sleeper.send(hold));
@@ -137,7 +137,7 @@ impl Clock for VirtualClock {
     async fn sleep_until(&self, at: Millis) -> Hold {
         match self.shared.speed {
             Speed::Max => self.sleep_in_lock_step(at).await,
-            Speed::Times(factor) => self.sleep_at_speed(at, factor).await,
+            Speed::Times(factor) => self.sleep_scaled(at, factor).await,
         }
     }
 
@@ -173,7 +173,7 @@ impl VirtualClock {
         }
     }
 
-    async fn sleep_at_speed(&self, at: Millis, factor: f64) -> Hold {
+    async fn sleep_scaled(&self, at: Millis, factor: f64) -> Hold {
         loop {
             let mut released = std::pin::pin!(self.shared.released.notified());
             released.as_mut().enable();

@@ -51,7 +51,7 @@ pub struct DownloadedWindow {
     pub invalid_rows: usize,
     /// Number of requests, excluding retries after failures.
     pub requests: u64,
-    /// Lower bound for the venue time of the last answer. All candles had closed by this time.
+    /// Earliest possible venue time of the last answer. All candles had closed by this time.
     pub answered_at: Millis,
 }
 

@@ -15,7 +15,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const MAX_RETRIES: usize = 7;
 /// Maximum pause that the venue may demand. A longer pause aborts the download.
 const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);
-/// Distance between a suspicious window and the probe request, in window lengths.
+/// Distance of the probe request from a window whose answer has no requested candle, in window lengths.
 const PROBE_DISTANCE_WINDOWS: i64 = 1_000;
 
 pub(super) struct CandleRequester {
@@ -23,31 +23,31 @@ pub(super) struct CandleRequester {
     pub(super) settings: DownloadSettings,
     next_request_at: Option<Instant>,
     has_answered: bool,
-    trust: WindowTrust,
+    support: WindowSupport,
 }
 
 /// Whether the venue respects the requested window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WindowTrust {
+enum WindowSupport {
     Assumed,
     Confirmed,
 }
 
 pub(super) struct CandlePage {
-    /// Candles of the window that had closed by `now`, sorted by time.
+    /// Candles of the window that had closed before the answer, sorted by time.
     pub(super) candles: Vec<Candle>,
-    /// Distinct open times of all rows that had closed by `now`, including invalid and unrequested rows.
+    /// Distinct open times of all rows that had closed before the answer, including invalid and unrequested rows.
     pub(super) times: Vec<Millis>,
     pub(super) unusable_rows: usize,
     pub(super) row_count: usize,
     pub(super) has_forming_candle: bool,
-    /// Lower bound for the venue time of the answer.
+    /// Earliest possible venue time of the answer.
     pub(super) now: Millis,
 }
 
 impl CandleRequester {
     pub(super) fn new(market: Arc<dyn MarketData>, settings: DownloadSettings) -> Self {
-        Self { market, settings, next_request_at: None, has_answered: false, trust: WindowTrust::Assumed }
+        Self { market, settings, next_request_at: None, has_answered: false, support: WindowSupport::Assumed }
     }
 
     pub(super) async fn request_page(&mut self, window: &Range<Millis>) -> Result<CandlePage, BrokerError> {
@@ -93,7 +93,7 @@ impl CandleRequester {
         page: &CandlePage,
         window: &Range<Millis>,
     ) -> Result<(), BrokerError> {
-        if page.times.is_empty() || self.trust == WindowTrust::Confirmed {
+        if page.times.is_empty() || self.support == WindowSupport::Confirmed {
             return Ok(());
         }
         let distance = (window.end - window.start) * PROBE_DISTANCE_WINDOWS;
@@ -106,7 +106,7 @@ impl CandleRequester {
             let problem = format!("the venue sends the same {count} candles for any window");
             return Err(self.malformed_error(problem, window));
         }
-        self.trust = WindowTrust::Confirmed;
+        self.support = WindowSupport::Confirmed;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Maximum length of a window in a range without candles (`observed: prices and candles`).
 const MAX_EMPTY_WINDOW: Millis = Millis::from_seconds(7 * 86_400);
 
-/// Minimum window length in candles. Even shorter windows would not reduce the number of requests.
+/// Minimum window length in candles. Windows below this length would not save requests.
 const MIN_WINDOW_CANDLES: i64 = 100;
 
 #[derive(Debug)]
