@@ -100,8 +100,8 @@ impl BacktestOptions {
         candles.notices.extend(ruin.stakes);
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
         candles.notices.extend(lints::run_to_texts(&lint_input, Stage::Backtest));
-        let disjoint = disjoint_payout_choice_notice(&loaded, &candles.series)
-            .or_else(|| disjoint_bot_notice(&loaded.config.bots, &candles.series));
+        let disjoint = disjoint_payout_candles_notice(&loaded, &candles.series)
+            .or_else(|| disjoint_candles_notice(&loaded.config.bots, &candles.series));
         candles.notices.extend(disjoint);
         candles.notices.extend(ruin.refusal.map(|why| format!("a live run would be rejected: {why}")));
         Problems::check(signal_problems(&loaded))?;
@@ -133,7 +133,7 @@ pub(crate) fn threads_or_cores(threads: Option<NonZeroUsize>) -> NonZeroUsize {
     threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
-fn disjoint_payout_choice_notice(loaded: &LoadedConfig, series: &[CandleSeries]) -> Option<String> {
+fn disjoint_payout_candles_notice(loaded: &LoadedConfig, series: &[CandleSeries]) -> Option<String> {
     let names = &loaded.config.risk.best_payout_of;
     let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
     let spans: Vec<(Millis, Millis)> = chosen.map(|one| (one.start(), one.end())).collect();
@@ -144,7 +144,7 @@ fn disjoint_payout_choice_notice(loaded: &LoadedConfig, series: &[CandleSeries])
     })
 }
 
-fn disjoint_bot_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
+fn disjoint_candles_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
     let first = held().min_by_key(|one| one.end())?;
@@ -174,7 +174,7 @@ impl LatencyOptions {
 }
 
 impl PreparedBacktest {
-    /// Calls `act` with a [`SensitivityAnalysis`] of this backtest. Default of `threads`: one per core.
+    /// Calls `act` with a [`SensitivityAnalysis`] of this backtest. `threads` defaults to one per core.
     pub fn with_sensitivity<T>(
         &self,
         registry: &Registry,
@@ -235,10 +235,10 @@ mod tests {
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // The first series covers minutes 0 to 15, the second series minutes 15 to 30.
-        let after = disjoint_bot_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
+        let after = disjoint_candles_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
         assert!(after.contains("EURUSD@5m and GBPUSD@5m do not overlap"), "{after}");
-        assert_eq!(disjoint_bot_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
+        assert_eq!(disjoint_candles_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
         // These one-minute candles only price a bot's trades.
-        assert_eq!(disjoint_bot_notice(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
+        assert_eq!(disjoint_candles_notice(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
     }
 }

@@ -33,10 +33,10 @@ fn unknown_symbol_problems(loaded: &LoadedConfig) -> Vec<Problem> {
     let chosen = risk.best_payout_of.iter().map(|name| (name.as_str(), "risk.best_payout_of".to_owned()));
     let unknown = least.chain(chosen).filter(|(name, _)| traded.find(name).is_none());
     let problems = unknown.map(|(name, key)| loaded.problem(&key, traded.describe_unknown(name)));
-    problems.chain(unknown_blackout_problems(loaded, &traded)).collect()
+    problems.chain(blackout_symbol_problems(loaded, &traded)).collect()
 }
 
-fn unknown_blackout_problems(loaded: &LoadedConfig, traded: &TradedSymbols) -> Vec<Problem> {
+fn blackout_symbol_problems(loaded: &LoadedConfig, traded: &TradedSymbols) -> Vec<Problem> {
     let blackouts = &loaded.config.risk.blackouts;
     let mut seen = BTreeSet::new();
     let spans = blackouts.spans.iter();
@@ -171,7 +171,7 @@ fn find_unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Op
     let strategy = &bot.strategy;
     let rule_hint = match strategy.as_str() {
         "rules" => {
-            "; to set a number of a rule here, declare it in the rule's [parameters]: period = { default = 14 }"
+            "; to set a value of the rule here, declare it in the rule's [parameters]: period = { default = 14 }"
         }
         _ => "",
     };
@@ -194,7 +194,7 @@ pub fn build_strategies(
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the trade durations that each bot's strategy chooses; empty if it uses the bot's duration.
+/// Returns, for each bot, the trade durations that its strategy chooses; an empty list if it uses the bot's duration.
 pub fn declared_durations_per_bot(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| declared_durations(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
@@ -253,8 +253,8 @@ pub fn session_settings(loaded: &LoadedConfig) -> SessionSettings {
     }
 }
 
-/// Clears `longer_share_percent` unless a strategy reads longer candles that may be incomplete, because the market
-/// closes or the candles have gaps. `candles` is `None` for live runs.
+/// Clears `longer_share_percent` if no strategy reads longer candles that can be incomplete. Market hours and gaps make
+/// longer candles incomplete. `candles` is `None` for live runs, in which gaps are possible.
 pub(crate) fn without_unused_longer_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],

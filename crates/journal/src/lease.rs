@@ -14,8 +14,8 @@ use sqlx::{AnyConnection, Row};
 use std::sync::LazyLock;
 
 /// Query for the server's time in milliseconds. All hosts use this clock, so their leases are comparable.
-const SERVER_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
-const FILE_TIME: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+const SERVER_TIME_QUERY: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+const SQLITE_TIME_QUERY: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /// Random token of an open journal. Distinguishes between several holders within one process.
 #[derive(Clone, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns whether the lease may be taken. The file lock proves that the holder has ended only if the holder ran on
-    /// this kernel, because network file systems may keep locks per host.
+    /// Returns whether the lease may be taken. The file lock only shows that no holder on this kernel is still running,
+    /// because network file systems may keep separate locks for each host.
     fn may_take(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_exclusive);
         let is_other_namespace = !lease.holder.has_same_pid_namespace(self.holder);
@@ -38,7 +38,7 @@ impl Claim<'_> {
     }
 }
 
-/// Takes the lease. The caller's transaction blocks other openers. The UPDATE fails if the holder sends a heartbeat.
+/// Takes the lease within the caller's transaction. Fails if the previous holder renews the lease in the meantime.
 pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Claim<'_>) -> Result<LeaseToken> {
     let (before, lease) = read_lease(any, url, SCHEMA_VERSION).await?;
     if let Some(lease) = &lease
@@ -95,7 +95,7 @@ static BEGIN_AND_ADVANCE_HEAD: LazyLock<String> = LazyLock::new(|| format!("{BEG
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionStart {
     Begun,
-    /// Begins the transaction in the same round trip to the driver. Requires a file database.
+    /// Begins the transaction and advances the head in a single call to the driver. SQLite only.
     Begin,
 }
 
@@ -149,7 +149,7 @@ pub(crate) async fn clear_holder(any: &mut AnyConnection, url: &JournalUrl) -> R
 }
 
 pub(crate) async fn database_time(any: &mut AnyConnection, url: &JournalUrl) -> Result<Millis> {
-    let text = if url.file().is_some() { FILE_TIME } else { SERVER_TIME };
+    let text = if url.file().is_some() { SQLITE_TIME_QUERY } else { SERVER_TIME_QUERY };
     let now = sqlx::query_scalar(text).fetch_one(any).await.with_url(url)?;
     Ok(Millis::new(now))
 }

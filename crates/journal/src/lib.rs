@@ -47,7 +47,7 @@ use candlewick_sdk::Millis;
 
 #[async_trait]
 pub trait Journal: Recorder + Send {
-    /// Stores all entries recorded so far durably: they survive a crash of the machine.
+    /// Durably stores all entries recorded so far, so that they survive a crash of the machine.
     /// Call this method periodically even without new entries, so that the journal can renew its lease.
     /// After an error, the journal retains the entries. Retry if [`JournalError::is_temporary`].
     async fn make_durable(&mut self) -> Result<(), JournalError>;

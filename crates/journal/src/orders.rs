@@ -93,7 +93,7 @@ pub async fn close_operator_orders(
     .await
 }
 
-/// Opens a journal for adding orders. Does not migrate the schema: an older program may be using the journal.
+/// Opens a journal for adding orders. Does not migrate the schema, because an older program may be using the journal.
 async fn open(url: &JournalUrl) -> Result<Connection> {
     if url.file().is_some_and(|file| !file.exists()) {
         return Err(JournalError::NotFound { url: url.to_string() });

@@ -61,8 +61,8 @@ impl Reader {
         self.fetch_lines(text, &[from.get(), to.get(), i64::from(limit)]).await
     }
 
-    /// Reads the exchanges of an intent. Returns no exchanges if the journal is too old to contain any.
-    /// Checks them against the seals read by the last [`Reader::walk`]. Omits exchanges that were added after it.
+    /// Reads the exchanges of an intent; none if the journal's schema predates exchanges. Checks the exchanges against
+    /// the seals read by the last [`Reader::walk`], and omits exchanges added after that walk.
     pub async fn exchanges_of_intent(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
         if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(Vec::new());
@@ -293,7 +293,7 @@ impl Reader {
     pub async fn last_run_header(&mut self) -> Result<Option<StoredLine>> {
         let head = self.head().await?.seq;
         let text = "SELECT run FROM entries WHERE seq <= $1 AND run <> 0 ORDER BY seq DESC LIMIT 1";
-        let Some(last) = self.fetch_run(text, head).await? else { return Ok(None) };
+        let Some(last) = self.fetch_run_number(text, head).await? else { return Ok(None) };
         self.find_header(last, 1, head).await
     }
 
@@ -315,7 +315,7 @@ impl Reader {
         self.find_header(run, 1, head).await
     }
 
-    /// Reads the external signals from line `seq` on, with the session's answers. The lines are not verified.
+    /// Reads the external signals from line `seq` on and the session's answer to each signal, without verifying them.
     pub async fn external_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
         // The journal may record the start of a new day between a signal and its answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
@@ -326,16 +326,16 @@ impl Reader {
 
     async fn first_run_from(&mut self, seq: u64) -> Result<Option<u64>> {
         let text = "SELECT run FROM entries WHERE seq >= $1 AND run <> 0 ORDER BY seq LIMIT 1";
-        self.fetch_run(text, seq).await
+        self.fetch_run_number(text, seq).await
     }
 
-    async fn fetch_run(&mut self, text: &'static str, seq: u64) -> Result<Option<u64>> {
+    async fn fetch_run_number(&mut self, text: &'static str, seq: u64) -> Result<Option<u64>> {
         let rows = self.fetch(text, &[seq.cast_signed()]).await?;
         let run = rows.first().map(|row| row.try_get::<i64, _>(0)).transpose();
         Ok(run.with_url(self.url())?.map(i64::cast_unsigned))
     }
 
-    /// Finds the first line of a run by bisection. Includes lines directly before the run that belong to no run.
+    /// Finds the start of a run by bisection. Lines directly before it that belong to no run count as part of the run.
     async fn find_first_line(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
         let (mut low, mut high) = (from, head);
         while low < high {

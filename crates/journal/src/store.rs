@@ -126,8 +126,8 @@ impl Store {
         self.exchanges.push(exchange.sanitized());
     }
 
-    /// Records the last line as verified, now and again every minute. Call this only after all lines of earlier
-    /// processes have been verified. `now` is a monotonic time with any origin.
+    /// Records the last line as verified. The record is then renewed every minute. Call this only after all lines of
+    /// earlier processes have been verified. `now` is a monotonic time with any origin.
     pub fn store_verified_head(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.verified_head_stored = Some(now);
@@ -256,7 +256,7 @@ impl Store {
         self.record(Line { run, kind: LineKind::Note, intent: None, at, received, body });
     }
 
-    /// Drops the buffered lines that an earlier transaction of unknown outcome turns out to have stored.
+    /// Drops buffered entries that are already in the journal, because a write of unknown outcome was successful.
     fn drop_written_entries(&mut self, found: Head, exchanges: u64) -> Result<()> {
         let written = if found == self.head {
             0
@@ -305,7 +305,7 @@ impl Store {
     }
 }
 
-/// Takes the file lock. Retries while another process has the lock but no lease: it is taking or releasing one.
+/// Takes the file lock. Retries if the lock's owner has no lease, because it may be taking or releasing one.
 async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>> {
     let url = connection.url().clone();
     let Some(path) = url.file() else { return Ok(None) };
@@ -345,8 +345,8 @@ pub(crate) enum BestEffortLine {
 }
 
 impl Store {
-    /// Writes a best-effort line in its own transaction. Fails if other entries are buffered. A failed or cancelled
-    /// write is not retried; the next line is then chained to the last line that was stored.
+    /// Writes a line that may be lost, in its own transaction. Fails if other entries are buffered. If the write fails,
+    /// or if it is cancelled, it is not retried. The hash chain then continues from the last stored line.
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending_count() > 0 || self.best_effort_lines > 0 {

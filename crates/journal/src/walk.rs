@@ -211,7 +211,7 @@ impl Reader {
     }
 
     /// Returns the last complete snapshot among the million entries up to the last verified line, if any.
-    /// The last verified line comes from a file next to the journal, or on a server from the lease.
+    /// The last verified line is read from a file next to the journal file or, on a database server, from the lease.
     pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>> {
         let url = self.url().clone();
         let verified = match url.file() {

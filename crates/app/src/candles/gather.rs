@@ -130,7 +130,7 @@ impl CandleChoice {
         markets: &[Market],
         fineness: Fineness,
     ) -> Result<Option<String>> {
-        self.coarse_notice(check_expiries(loaded, markets, fineness, ALLOW_COARSE))
+        self.coarse_notice(check_expiries(loaded, markets, fineness, COARSE_FLAG_HINT))
     }
 
     pub fn check_trades(
@@ -163,7 +163,7 @@ impl CandleChoice {
 pub const COARSE_NOTICE: &str =
     "coarse: an expiry is shorter than the candles that price its trades, so this run proves nothing";
 
-const ALLOW_COARSE: &str =
+const COARSE_FLAG_HINT: &str =
     "--allow-coarse fills in assumed prices inside candles, but the results then prove nothing";
 pub const ALLOW_COARSE_HINT: &str =
     "sandbox.allow_coarse = true fills in assumed prices inside candles, but the results then prove nothing";
@@ -223,8 +223,8 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
         let close_type = first.approved.expiry().close_type;
         let (open, more) = (utc(open), format_remaining_count(coarse.len() - 1, "trade", "trades"));
         let why = format!(
-            "trades with expiry {close_type} were priced inside {interval} candles of {symbol}, because finer candles \
-             are missing for the trade opened at {open}{more}"
+            "the {interval} candles of {symbol} are too coarse for the trade with expiry {close_type} opened at \
+             {open}{more}"
         );
         let problem = if close_type == bot.close_type {
             loaded.problem(&format!("bots[{index}].close_type"), why).with_value(format!("\"{close_type}\""))
@@ -232,13 +232,13 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
             let problem = format!("the strategy sets its own expiry: {why}");
             loaded.problem(&format!("bots[{index}].strategy"), problem)
         };
-        let help = format!("limit the run to the period of finer candles (--from, --to); {ALLOW_COARSE}");
+        let help = format!("limit the run to the period of finer candles (--from, --to); {COARSE_FLAG_HINT}");
         return Err(AppError::invalid(Problems::from(problem).to_string()).help(help));
     }
     Ok(())
 }
 
-/// Returns whether a trade opens in `[start, end)` or closes in `(start, end]` of one of the time ranges.
+/// Returns whether the trade opened or closed within any range. A close at a range's end counts, but an open does not.
 fn is_priced_within(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);

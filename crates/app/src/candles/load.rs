@@ -30,8 +30,8 @@ pub struct LoadedCandles {
 
 /// Loads the candles within `range` from named files or series, the catalog, or the synthetic generator.
 ///
-/// The catalog is used if it has candles for any configured bot, or for all built-in bots. If not, the load fails if
-/// `data.catalog` is set, or if the catalog has only series that no bot uses: a symbol may be misspelled.
+/// The catalog is used if it has candles for any configured bot, or for all built-in bots. Otherwise, fails if
+/// `data.catalog` is set. Also fails if no bot uses any series of the catalog, because a symbol may be misspelled.
 pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
@@ -50,7 +50,7 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
     }
     let named = parse_data_names(&config.sandbox.data)?;
     if !named.is_empty() {
-        return load_named(loaded, (&named, false), &store, range, progress);
+        return load_by_name(loaded, (&named, false), &store, range, progress);
     }
     let folder = store.catalog.folder().display();
     let stored = stored_series_for(&store.catalog, &config.bots)?;
@@ -64,7 +64,7 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
             bot.series()
         ));
     } else if !stored.is_empty() {
-        return load_named(loaded, (&stored, true), &store, range, progress);
+        return load_by_name(loaded, (&stored, true), &store, range, progress);
     }
     let others = store.catalog.series()?;
     if let Some(bot) = unserved.filter(|_| !loaded.has_built_in_bots() && !others.is_empty()) {
@@ -86,7 +86,7 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
     Ok(LoadedCandles { series, is_synthetic: true, prices, place, notices, revised_candles: 0 })
 }
 
-fn load_named(
+fn load_by_name(
     loaded: &LoadedConfig,
     (names, is_catalog): (&[DataName], bool),
     store: &CandleStore,
@@ -234,7 +234,7 @@ fn mismatch_hint(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { symbol, fine_interval: fine, coarse_interval: coarse, kind, .. } = mismatch;
     let fix = match kind {
         MismatchKind::Shifted(_) => {
-            "Import the series with the wrong times again, with the correct --timezone or --stamped."
+            "Reimport the series that has wrong times, with the correct --timezone or --stamped."
         }
         MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles from one source only.",
     };

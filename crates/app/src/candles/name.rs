@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Name of a candle file (`SYMBOL_INTERVAL.csv`, `.parquet`, `SYMBOL@INTERVAL=PATH`) or series (`SYMBOL@INTERVAL`).
+/// Candle file (`SYMBOL_INTERVAL.csv` or `.parquet`, or `SYMBOL@INTERVAL=PATH`) or catalog series (`SYMBOL@INTERVAL`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataName {
     File(CandleFile),

@@ -13,7 +13,7 @@ use std::ops::Range;
 pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
     let hint = "use --start or a --speed above 1 to keep the candle times unchanged";
     let Some(days) = best_shift(now, all) else {
-        let problem = "the candles are too short to be shifted to the present by whole days";
+        let problem = "the period of the candles is too short to shift it to the present by whole days";
         return Err(AppError::data(problem).help(hint));
     };
     let moved = |one: &CandleSeries| {
@@ -25,7 +25,7 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns `asked`. The default is one day after the start of the common period, or a quarter into it if sooner.
+/// Returns `asked`. The default skips the first day of the common period, or its first quarter if that is shorter.
 pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {

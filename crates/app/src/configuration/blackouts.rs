@@ -30,7 +30,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let cannot = |error| format!("cannot read the file: {error}");
     let metadata = std::fs::metadata(path).map_err(cannot)?;
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
-        return Err(format!("the path is not a regular file of at most {} MB", MAX_FILE_BYTES / 1_000_000));
+        return Err(format!("the path must be a regular file of at most {} MB", MAX_FILE_BYTES / 1_000_000));
     }
     std::fs::read(path).map_err(cannot)
 }
@@ -45,8 +45,8 @@ fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     else {
         let found = header.iter().collect::<Vec<_>>().join(",");
         return Err(format!(
-            "the first line must be from,to,symbols,reason (the last two are optional), not {found:?}; the name \
-             of an iCalendar file must end in .ics"
+            "the first line must be `from,to`, `from,to,symbols` or `from,to,symbols,reason`, not {found:?}; \
+             the name of an iCalendar file must end in .ics"
         ));
     };
     let (symbols, reason) = (place("symbols"), place("reason"));

@@ -107,13 +107,13 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             let names = |one: &Schema<'a>| one.property(tag).and_then(Schema::choices).unwrap_or_default();
             let given = dict.get(tag);
             let text = given.and_then(Value::as_str).unwrap_or_default();
-            let names_of_all: Vec<&str> = all.iter().flat_map(names).collect();
+            let all_names: Vec<&str> = all.iter().flat_map(names).collect();
             match (all.iter().find(|one| names(one).contains(&text)), given) {
                 (Some(chosen), _) => self.check_value(*chosen, value, path),
-                (None, Some(given)) => self.check_choice(&names_of_all, given, &path.join_key(tag)),
+                (None, Some(given)) => self.check_choice(&all_names, given, &path.join_key(tag)),
                 (None, None) => {
-                    let choices = describe_choices(&names_of_all);
-                    self.report(&path.join_key(tag), value, format!("this key is missing; use {choices}"));
+                    let problem = format!("this key is missing; set it to {}", describe_choices(&all_names));
+                    self.report(&path.join_key(tag), value, problem);
                 }
             }
             return;

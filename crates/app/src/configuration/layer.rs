@@ -154,7 +154,7 @@ impl Layer {
         let problem = format!("{key} ({}): a secret does not belong in a configuration file", self.origin);
         let variable = format!("{ENVIRONMENT_PREFIX}{}", key.replace('.', "__").to_uppercase());
         AppError::invalid(problem).help(format!(
-            "remove it, and set {variable} in the environment, or {key}_file to a file that only you can read"
+            "remove it; set the environment variable {variable}, or set {key}_file to a file that only you can read"
         ))
     }
 
@@ -309,7 +309,7 @@ fn resolve_path(text: &str, key: &[String], (folder, file): (&Path, &Path)) -> R
     let (file, key) = (file.display(), key.join("."));
     let [sibling, here] = [sibling.as_path(), here].map(absolute_path);
     let problem = format!(
-        "{file}: {key} = {text:?} is ambiguous: {} (next to the configuration) and {} (working folder) differ",
+        "{file}: {key} = {text:?} matches two different files: {} (next to the configuration) and {} (working folder)",
         sibling.display(),
         here.display()
     );
@@ -338,7 +338,7 @@ fn syntax_hint(line: &str) -> Option<&'static str> {
         return Some("write numbers with a decimal point and without thousands separators, as in 1000.50");
     }
     if line.matches('"').count() % 2 == 1 {
-        return Some("a quotation mark is missing; write text as in symbol = \"EURUSD\"");
+        return Some("a quotation mark is missing; put text in quotes, as in symbol = \"EURUSD\"");
     }
     let (_, value) = line.split_once('=')?;
     let is_end = |letter: char| !(letter.is_alphanumeric() || "_-.:/".contains(letter));

@@ -38,7 +38,7 @@ pub struct LoadedConfig {
 
 impl LoadedConfig {
     /// Merges the defaults, `files` (or `base` if there are none), environment and `flags`; later values win.
-    /// If another layer configures bots, the risk limits in `base` are not used.
+    /// If the environment or a flag configures bots, the risk limits of `base` are not used.
     pub fn read(files: &[PathBuf], base: BaseLayer, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = files.iter().map(|file| Layer::read_file(file)).collect::<Result<Vec<_>>>()?;
         layers.push(Layer::environment()?);
@@ -120,7 +120,7 @@ impl LoadedConfig {
         self.find_origin(KeyPath::parse(key).innermost_value(&self.root))
     }
 
-    fn is_from(&self, origin: &Origin, key: &str) -> bool {
+    fn has_origin(&self, origin: &Origin, key: &str) -> bool {
         self.origin_at(key) == Some(origin.to_string())
     }
 
@@ -133,11 +133,11 @@ impl LoadedConfig {
     }
 
     pub fn is_set(&self, key: &str) -> bool {
-        self.origin_at(key).is_some() && !self.is_from(&Origin::Default, key)
+        self.origin_at(key).is_some() && !self.has_origin(&Origin::Default, key)
     }
 
     pub fn is_from_environment(&self, key: &str) -> bool {
-        self.is_from(&Origin::Environment, key)
+        self.has_origin(&Origin::Environment, key)
     }
 
     pub fn has_built_in_bots(&self) -> bool {
@@ -145,7 +145,7 @@ impl LoadedConfig {
     }
 
     pub(crate) fn is_built_in(&self, key: &str) -> bool {
-        self.is_from(&Origin::BuiltIn, key)
+        self.has_origin(&Origin::BuiltIn, key)
     }
 
     pub fn initial_balance(&self) -> Result<Money> {
@@ -216,7 +216,7 @@ pub fn check_reload(running: &Config, new: &LoadedConfig) -> Result<()> {
     };
     let changes = changes_between(&json(running)?, &json(&new.config)?);
     let fixed = changes.iter().filter(|change| !is_reloadable(&change.key));
-    Ok(Problems::check(fixed.map(|change| change_problem(change, new)).collect())?)
+    Ok(Problems::check(fixed.map(|change| restart_problem(change, new)).collect())?)
 }
 
 fn is_reloadable(key: &str) -> bool {
@@ -229,7 +229,7 @@ fn is_reloadable(key: &str) -> bool {
     }
 }
 
-fn change_problem(change: &SettingChange, new: &LoadedConfig) -> Problem {
+fn restart_problem(change: &SettingChange, new: &LoadedConfig) -> Problem {
     let SettingChange { key, from, to } = change;
     let change = SettingChange { key: String::new(), from: mask_value(key, from), to: mask_value(key, to) };
     let change = change.to_string();

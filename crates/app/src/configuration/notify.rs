@@ -138,7 +138,7 @@ pub enum AlertEvent {
     SecondTrade,
     /// Trading is halted until the operator resumes it. Severity: critical.
     Halted,
-    /// Trading is suspended until journal, token and account work again. Severity: critical.
+    /// Trading is suspended until the journal, the token and the account are usable again. Severity: critical.
     Suspended,
     /// New trades are allowed again. Severity: notice.
     Resumed,
@@ -152,16 +152,16 @@ pub enum AlertEvent {
     SeriesLate,
     /// Candles of a series that was late are arriving again. Severity: notice.
     SeriesRecovered,
-    /// Signals are rejected because of a day, drawdown, losing streak or balance limit, or in a pause after declined
-    /// orders. Sent once a day per bot. Severity: warning.
+    /// Signals are rejected because a limit is reached, the balance is too low, an edge is ruled out, or trading pauses
+    /// after declined orders. Sent once a day per bot and reason. Severity: warning.
     Limit,
     /// Free balance plus open stakes are below `balance_below`. Severity: warning.
     Balance,
     /// The balance changed without a trade. Severity: warning.
     Deposit,
-    /// A bot has a new verdict on its edge. Severity: notice, or warning if an edge is ruled out or no longer shown.
+    /// A bot's edge verdict changed. Severity: notice, or warning if an edge is ruled out or no longer supported.
     Verdict,
-    /// An audit found a difference, or another problem needs the operator. Severity: critical.
+    /// An audit found a discrepancy, or another problem needs the operator's attention. Severity: critical.
     Alarm,
     /// A problem that does not stop the run. Severity: warning.
     Warning,

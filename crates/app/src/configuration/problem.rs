@@ -76,7 +76,7 @@ impl Problems {
         self.0
     }
 
-    /// Returns `Data` if all problems are about data, else `Setting`: an invalid setting may have caused the others.
+    /// Returns `Setting` if any setting is invalid, because it may have caused the data problems; otherwise `Data`.
     pub fn kind(&self) -> ProblemKind {
         let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
         if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }

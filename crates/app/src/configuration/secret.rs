@@ -84,14 +84,14 @@ pub(crate) fn read_private_file(path: &Path) -> Result<String, String> {
 }
 
 #[cfg(unix)]
-const GROUP_AND_OTHERS_BITS: u32 = 6;
+const GROUP_AND_OTHERS_BIT_COUNT: u32 = 6;
 
 #[cfg(unix)]
 fn check_permissions(path: &Path) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;
     let metadata = std::fs::metadata(path).map_err(|error| format!("cannot read the file: {error}"))?;
     let mode = metadata.permissions().mode() & 0o777;
-    if mode.trailing_zeros() >= GROUP_AND_OTHERS_BITS {
+    if mode.trailing_zeros() >= GROUP_AND_OTHERS_BIT_COUNT {
         return Ok(());
     }
     Err(format!("other users can access this file (mode {mode:03o}); run: chmod 600 {}", path.display()))
@@ -104,7 +104,7 @@ fn check_permissions(_path: &Path) -> Result<(), String> {
 
 pub(super) const MASK: &str = "********";
 
-/// Fragments that mark an option of an address as secret. They are short, so that misspelled names match too.
+/// Parts of URL parameter names that mark the value as secret. They are short, so that misspelled names match too.
 const SECRET_NAME_FRAGMENTS: [&str; 4] = ["pas", "pw", "secret", "token"];
 
 /// Returns the address with masked passwords, or `None` if the address contains no password.

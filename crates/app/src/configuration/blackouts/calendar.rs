@@ -157,7 +157,7 @@ impl Event {
             }
         }?;
         if from >= to {
-            return Err("the event that ends on this line must end after its start".to_owned());
+            return Err("the event that ends on this line has an end time not after its start".to_owned());
         }
         Ok(Some(Blackout { from, to, symbols: Vec::new(), reason }))
     }
@@ -186,7 +186,7 @@ impl EventTime {
     }
 }
 
-/// Converts a local time to a timestamp. If DST repeats it, takes the first; if DST skips it, uses the earlier offset.
+/// Converts a local time. If DST repeats it, the first occurrence counts; if DST skips it, the old offset applies.
 fn local_to_timestamp(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     let at = match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.timestamp_millis()),
@@ -196,7 +196,7 @@ fn local_to_timestamp(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> 
             Some((before + span).timestamp_millis())
         }),
     };
-    at.map(Millis::new).ok_or_else(|| format!("{local} does not exist in {zone}"))
+    at.map(Millis::new).ok_or_else(|| format!("a clock change in {zone} skips {local}; use another time"))
 }
 
 fn parse_event_time(line: &ContentLine) -> Result<EventTime, String> {
@@ -224,7 +224,7 @@ fn parse_event_time(line: &ContentLine) -> Result<EventTime, String> {
         }
         (None, Some(name)) => {
             let zone = name.parse::<Tz>().map_err(|_| {
-                format!("TZID {name:?} is not an IANA time zone; use one such as Europe/Berlin, or UTC (20260105T132500Z)")
+                format!("TZID {name:?} is not an IANA time zone such as Europe/Berlin; for UTC, omit TZID and write 20260105T132500Z")
             })?;
             Ok(EventTime::Time(local(text)?, zone))
         }
