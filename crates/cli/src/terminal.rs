@@ -77,7 +77,7 @@ pub(crate) fn terminal_columns(terminal: &Term) -> Option<usize> {
 pub(crate) fn wrap(text: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns) if text.lines().any(|line| measure_text_width(line) > columns) => {
-            let lines = text.split('\n').map(|line| wrap_line(line, columns, hanging_indent(line)));
+            let lines = text.split('\n').map(|line| wrap_line(line, columns, hanging_indent(line, columns)));
             Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
         }
         _ => Cow::Borrowed(text),
@@ -116,15 +116,18 @@ fn wrap_line(line: &str, columns: usize, hang: usize) -> String {
     text
 }
 
-fn hanging_indent(line: &str) -> usize {
+/// Returns the column of the text after the list mark or after the last key, which is followed by several blanks.
+fn hanging_indent(line: &str, columns: usize) -> usize {
     let words = line.trim_start_matches(' ');
     let indent = line.len() - words.len();
     if words.starts_with("- ") {
         return indent + 2;
     }
-    let Some(gap) = words.find("  ") else { return indent };
-    let rest = words[gap..].trim_start_matches(' ');
-    indent + measure_text_width(&words[..words.len() - rest.len()])
+    let starts_text = |at: &usize| {
+        words.is_char_boundary(*at) && words[..*at].ends_with("  ") && !words[*at..].starts_with(' ')
+    };
+    let starts = (2..words.len()).filter(starts_text).map(|at| indent + measure_text_width(&words[..at]));
+    starts.take_while(|start| *start <= columns / 2).last().unwrap_or(indent)
 }
 
 #[cfg(test)]
@@ -167,6 +170,8 @@ mod tests {
             ("  one two three four", "  one two\n  three\n  four"),
             ("- one two three four", "- one two\n  three\n  four"),
             ("key  one two three", "key  one\n     two\n     three"),
+            ("a  b one two three", "a  b one\n   two\n   three"),
+            ("a  b c  d", "a  b c  d"),
             ("one\n\ntwo three four", "one\n\ntwo three\nfour"),
             ("a-word-without-any-blank at", "a-word-without-any-blank\nat"),
             ("\u{1b}[1mone\u{1b}[0m two three", "\u{1b}[1mone\u{1b}[0m two\nthree"),
