@@ -87,7 +87,7 @@ const TABLES_OF_ANOTHER_JOURNAL: &str = "UPDATE projection SET hash = (SELECT ha
 fn killed_and_restarted_runs_evict_trades_but_report_the_whole_journal() {
     let (_served, folder) = start_busy_venue();
     let left_in = |stderr: &str| {
-        let line = stderr.lines().find(|line| line.contains("in the journal, but no longer in memory"))?;
+        let line = stderr.lines().find(|line| line.contains("stored only in the journal"))?;
         line.split_whitespace().find_map(|word| word.parse::<usize>().ok())
     };
     let go_on = |settled: usize| {

@@ -192,7 +192,7 @@ fn help_for_journal(error: &JournalError) -> Option<String> {
             "stop the run that `candlewick status` shows, or name another journal with --journal".to_owned(),
         ),
         JournalError::FileGone { .. } => Some(
-            "restore the file or a backup before the next start. Otherwise, look up open trades at the venue"
+            "restore the file or a backup before the next start. If you cannot, check the venue for open trades"
                 .to_owned(),
         ),
         JournalError::NotFound { .. } => Some(match journals_in(Path::new(".")).as_slice() {

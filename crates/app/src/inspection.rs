@@ -66,8 +66,8 @@ pub fn short_body_problems(loaded: &LoadedConfig) -> Vec<Problem> {
         let is_fixed = matches!(expiry.expiration_type, ExpirationType::Unstated | ExpirationType::TimeFixed);
         if expiry.close_type != default || !is_fixed {
             let problem = format!(
-                "broker.open_body = \"short\" omits the duration {} {}, so the venue would use {default} \
-                 TIME_FIXED (broker.short_close_type) instead. Use that duration, or broker.open_body = \"full\"",
+                "broker.open_body = \"short\" omits the duration ({} {}), so the venue would use {default} \
+                 TIME_FIXED (broker.short_close_type). Trade {default} TIME_FIXED, or set broker.open_body = \"full\"",
                 expiry.close_type, expiry.expiration_type
             );
             problems.push(loaded.problem(&format!("bots[{index}].close_type"), problem));

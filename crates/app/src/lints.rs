@@ -50,7 +50,7 @@ impl<'a> LintInput<'a> {
         &self.loaded.config.bots
     }
 
-    fn session(&self) -> SessionSettings {
+    fn settings(&self) -> SessionSettings {
         session_settings(self.loaded)
     }
 
@@ -79,7 +79,7 @@ pub struct LintFinding {
     pub text: String,
 }
 
-/// A lint: name, stages in addition to [`Stage::Check`] (`config check`), and check function.
+/// A lint: name, stages and check function. [`Stage::Check`] (`config check`) runs every lint.
 struct Lint(&'static str, &'static [Stage], fn(&LintInput<'_>) -> Vec<String>);
 
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
@@ -90,17 +90,17 @@ const STRATEGY_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search
 
 const LINTS: [Lint; 28] = [
     Lint("losing_level", &[Stage::Doctor], |input| {
-        unprofitable_level_notices(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
+        unprofitable_level_notices(&input.settings(), &assumed_payouts(input.loaded)).unwrap_or_default()
     }),
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
-    Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| payout_probe_notices(&input.session())),
+    Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| payout_probe_notices(&input.settings())),
     // A stake that no possible balance can pay is rejected elsewhere.
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
-        check_first_stakes(&input.session()).unwrap_or_default()
+        check_first_stakes(&input.settings()).unwrap_or_default()
     }),
     Lint(OUTGROWN_STAKE, RUN_STAGES, |input| {
-        excessive_stake_notices(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
+        excessive_stake_notices(&input.settings(), &assumed_payouts(input.loaded)).unwrap_or_default()
     }),
     Lint("small_percentage", &[Stage::Doctor], limits::small_percentages),
     Lint("default_loss_limit", &[Stage::Doctor, Stage::Start, Stage::Backtest], |input| {
@@ -198,7 +198,7 @@ fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
             format!("{} ({})", choice[0].place, hours.join(", "))
         };
         let places: Vec<String> = all.iter().map(describe).collect();
-        Some(format!("the bot can never trade its own signals: {} do not overlap", places.join(" and ")))
+        Some(format!("the bot can never trade its own signals, as {} do not overlap", places.join(" and ")))
     })
 }
 
@@ -255,7 +255,7 @@ fn risk_hours(risk: &RiskSettings) -> AlternativeHours {
     risk.hours.iter().filter_map(|hours| OpenHours::new("risk.hours", hours.clone())).collect()
 }
 
-/// Returns the trading hours of the run and of each filter of a combined bot. All of them must be open.
+/// Returns the trading hours of the run and of each filter of a combined bot. Trades must be within all of them.
 fn bot_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<AlternativeHours> {
     let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
     let filters = filters.into_iter().flatten().filter_map(|filter| {

@@ -100,7 +100,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", ".local/state").filter(|folder| folder.is_absolute())
 }
 
-/// Creates the parent folder of `path` if it is the state folder. The user has to create other folders.
+/// Creates the parent folder of `path` if that is the state folder. Other folders must already exist.
 pub fn make_parent_folder(path: &Path) -> io::Result<()> {
     let is_in_it = state_folder().is_some_and(|folder| path.parent() == Some(&folder));
     if is_in_it { make_state_folder() } else { Ok(()) }
@@ -125,7 +125,7 @@ pub struct DataSettings {
     /// Default: `$XDG_CACHE_HOME/candlewick` or `~/.cache/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
-    /// State folder. It contains records of opened hold-outs and of the lengths of variant ledgers.
+    /// State folder. Its files record which hold-outs were opened and how many lines each variant ledger has.
     /// Default: `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
@@ -148,7 +148,7 @@ impl Default for DataSettings {
 impl DataSettings {
     /// Returns the state folder. If an earlier version created one in the working directory, returns that folder.
     pub fn state_folder(&self) -> PathBuf {
-        self.state.clone().unwrap_or_else(|| prefer_existing(".candlewick", ensure_state_folder()))
+        self.state.clone().unwrap_or_else(|| prefer_legacy(".candlewick", ensure_state_folder()))
     }
 
     pub fn file_cache(&self) -> Option<FileCache> {
@@ -184,7 +184,7 @@ pub enum LogFormat {
     /// Plain text.
     #[default]
     Text,
-    /// One JSON object per line. Runs also log each decision about a trade.
+    /// One JSON object per line. In this format, runs also log all events except candles.
     Json,
 }
 
@@ -208,7 +208,7 @@ pub struct MetricsSettings {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatSettings {
-    /// Address for GET requests while the run is healthy. Default: disabled.
+    /// URL that receives regular GET requests while the run is healthy. Default: disabled.
     /// The path is treated as a secret, and redirects are not followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -257,7 +257,7 @@ pub fn monitoring_problems(loaded: &LoadedConfig) -> Vec<Problem> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// File of all variants tried by `backtest`, `sweep` and `walk-forward`. Reports take their number into account.
+    /// Ledger file of all variants tried by `backtest`, `sweep` and `walk-forward`. Reports account for their number.
     /// Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger: Option<PathBuf>,
@@ -267,7 +267,7 @@ impl VariantSettings {
     /// Returns the ledger file, if enabled. If an earlier version created one in the working folder, returns that file.
     fn path(&self) -> Option<PathBuf> {
         let of_user = || ensure_state_folder().map(|folder| folder.join("variants.jsonl"));
-        let usual = || prefer_existing("candlewick.variants.jsonl", of_user());
+        let usual = || prefer_legacy("candlewick.variants.jsonl", of_user());
         let path = self.ledger.clone().unwrap_or_else(usual);
         (!path.as_os_str().is_empty()).then_some(path)
     }
@@ -282,9 +282,9 @@ fn ensure_state_folder() -> Option<PathBuf> {
     state_folder()
 }
 
-fn prefer_existing(earlier: &str, of_user: Option<PathBuf>) -> PathBuf {
-    let earlier = PathBuf::from(earlier);
-    of_user.filter(|_| !earlier.exists()).unwrap_or(earlier)
+fn prefer_legacy(legacy: &str, current: Option<PathBuf>) -> PathBuf {
+    let legacy = PathBuf::from(legacy);
+    current.filter(|_| !legacy.exists()).unwrap_or(legacy)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub fn to_toml(loaded: &LoadedConfig) -> String {
 fn write_table(loaded: &LoadedConfig, path: &KeyPath, table: &Dict, text: &mut String) {
     for (name, value) in table.iter().filter(|(_, value)| !matches!(value, Value::Empty(..))) {
         let shown = mask(&path.join_key(name), value);
-        let _ = writeln!(text, "{} = {} # {}", toml_key(name), inline_toml(&shown), origins(loaded, value));
+        let _ = writeln!(text, "{} = {} # {}", toml_key(name), toml_value(&shown), origins(loaded, value));
     }
 }
 
@@ -120,7 +120,7 @@ fn is_secret_header(header: &str) -> bool {
     ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|part| name.contains(part))
 }
 
-fn inline_toml(value: &Value) -> String {
+fn toml_value(value: &Value) -> String {
     toml::Value::try_from(value).map_or_else(|_| quote(""), |value| value.to_string())
 }
 

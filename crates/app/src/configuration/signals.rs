@@ -29,7 +29,7 @@ pub struct SignalSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dates: Option<DateOrder>,
     /// Whether to skip and count list lines that are not entries or whose symbol no bot trades.
-    /// If not, one such line rejects the whole list and raises an alarm.
+    /// If `false`, a list with such a line is rejected as a whole and raises an alarm.
     pub skip_unknown: bool,
     /// Whether to read signals from standard input, one JSON object per line.
     pub stdin: bool,
@@ -143,7 +143,7 @@ impl WebhookSecret {
         Ok(Self(blake3::hash(text.as_bytes())))
     }
 
-    /// Returns whether `given` is this secret. Comparing their hashes takes constant time.
+    /// Returns whether `given` equals this secret. Compares hashes in constant time.
     pub(crate) fn matches(&self, given: &str) -> bool {
         self.0 == blake3::hash(given.as_bytes())
     }

@@ -7,7 +7,7 @@ use candlewick_sdk::{
 };
 use figment::value::Value;
 
-/// Sections in which a key of another program gets a suggestion. Not `notify`: its tokens are not the venue's.
+/// Sections in which keys of other programs are recognised. Excludes `notify`, whose tokens are not the venue's.
 const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
 const MAX_SUGGESTED_SECTIONS: usize = 4;
 const MAX_LISTED_KEYS: usize = 24;
@@ -17,7 +17,7 @@ pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[
     let in_section = counterparts(AliasContext::Setting, key).find(is_known);
     in_section
         .map(|own| format!("did you mean {}?", own.text()))
-        .or_else(|| suggest_underscores(path, key, known))
+        .or_else(|| suggest_split_key(path, key, known))
         .or_else(|| suggest_counterpart(root, path, key))
         .or_else(|| suggest_section(root, path, key))
         .or_else(|| nearest_name(key, known.iter().copied()).map(|near| format!("did you mean \"{near}\"?")))
@@ -27,7 +27,7 @@ pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[
         })
 }
 
-fn suggest_underscores(path: &KeyPath, key: &str, known: &[&str]) -> Option<String> {
+fn suggest_split_key(path: &KeyPath, key: &str, known: &[&str]) -> Option<String> {
     let parts = |table: &&str| Some(((*table).to_owned(), key.strip_prefix(*table)?.strip_prefix('_')?));
     let (section, rest) = known.iter().filter(|_| is_at_top(path, key)).find_map(parts)?;
     let variable = format!("CANDLEWICK_{section}__{rest}").to_uppercase();
@@ -68,7 +68,7 @@ fn is_at_top(path: &KeyPath, key: &str) -> bool {
 fn suggest_section(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String> {
     let is_top = is_at_top(path, key);
     if !is_top && root.property(key).and_then(|schema| as_section(key, schema)).is_some() {
-        return Some(format!("[{key}] is a section at the top level"));
+        return Some(format!("write [{key}] as a section at the top level"));
     }
     let sections = sections_with_key(root, key);
     if sections.is_empty() || sections.len() > MAX_SUGGESTED_SECTIONS {
@@ -126,7 +126,7 @@ pub(super) fn suggest_stake(key: &str, value: &Value) -> Option<String> {
     let is_stake = |setting: &&Counterpart| setting.key() == Some("stake");
     let named =
         counterparts(AliasContext::Setting, &text).find(is_stake).or_else(|| find_setting("stake"))?;
-    Some(format!("use {}; the kinds are fixed, share, gale, soros and kelly", named.text()))
+    Some(format!("use {}; the kinds of stake are fixed, share, gale, soros and kelly", named.text()))
 }
 
 pub(super) fn example_value(key: &str) -> Option<&'static str> {
@@ -189,7 +189,7 @@ mod tests {
             ("account.session_loss_limit", &["mode"], "session_loss_limit belongs in [risk.bots.NAME]"),
             ("mode", &["account"], "mode belongs in [account]: move the key below that line"),
             ("risk_max_open_trades", &["risk"], "did you mean max_open_trades in [risk]? The environment"),
-            ("bots[0].account", BOT, "[account] is a section at the top level"),
+            ("bots[0].account", BOT, "write [account] as a section at the top level"),
             // Misspelled and unknown keys. The password of an alert channel gets no hint about venue credentials.
             ("risk.daily_los_limit", RISK, "did you mean \"daily_loss_limit\"?"),
             ("risk.xyz", RISK, "known are: daily_loss_limit, "),

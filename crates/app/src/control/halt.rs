@@ -81,7 +81,7 @@ fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<Stri
     let running = running.unwrap_or_else(|| BOT_HINT.to_owned());
     let problem =
         format!("nothing was halted: the journal {place} does not exist, and no bot listens at {socket}");
-    let help = format!("{running}; a file with the journal's name plus .HALT also halts the bot");
+    let help = format!("{running}; creating JOURNAL.HALT also halts the bot with the journal file JOURNAL");
     AppError::invalid(problem).help(help)
 }
 
@@ -126,8 +126,8 @@ pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> 
         Delivery::NoBot | Delivery::NoJournal => {
             let socket = paths.socket.display();
             let problem = format!("nothing to reload: no bot runs on {url} or listens at {socket}");
-            let help = "a bot reads its configuration when it starts; name another bot's journal with --journal, or its \
-                        configuration with --config";
+            let help = "the next run reads the configuration when it starts; to reload a running bot, name its journal \
+                        with --journal or its configuration with --config";
             Err(AppError::invalid(problem).help(help))
         }
     }

@@ -92,7 +92,7 @@ async fn send_both_ways(
             let Lease { holder, since, .. } = lease;
             let (since, problems) = (utc(*since), problems.join("; "));
             let problem =
-                format!("{holder} has held {url} since {since}, but did not confirm the command: {problems}");
+                format!("{holder}, running on {url} since {since}, did not confirm the command: {problems}");
             let next = match (entered, order) {
                 (Err(_), _) => "the command is not in the journal; repeat it as the user who runs the bot",
                 (Ok(()), ControlOrder::Halt { .. }) => {

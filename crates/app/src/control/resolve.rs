@@ -1,4 +1,4 @@
-//! Resolves orders of unknown status and missing trades as the operator decides, through a bot or the journal.
+//! Applies operator decisions on missing trades and on orders of unknown status, via a running bot or the journal.
 
 use super::as_invalid;
 use super::reach::{Delivery, deliver};
@@ -88,7 +88,7 @@ async fn build_journal_lines(
     let at = wall.now().max(contents.last.line.received);
     let most = loaded.config.runtime.max_payout_percent;
     let (report, impossible) = report.map(|report| check_plausibility(row, report, most, at)).unzip();
-    let taken = report.as_ref().and_then(|report| accepted_terms(&contents, row, report));
+    let taken = report.as_ref().and_then(|report| venue_terms(&contents, row, report));
     let departure = taken.map(|taken| {
         let scale = contents.session.money_scale();
         let symbol = taken.symbol.map(|symbol| format!(" on {symbol}")).unwrap_or_default();
@@ -164,7 +164,7 @@ fn check_plausibility(
     (report, time.into_iter().chain(payout).chain(expiry).collect())
 }
 
-fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<VenueTerms> {
+fn venue_terms(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<VenueTerms> {
     let intent = row.approved.intent();
     let origins = contents.origins.get(&intent)?;
     let known = contents.book.original_order(intent).and_then(|departure| departure.symbol);

@@ -1,4 +1,4 @@
-//! Registry of running bots with file journals, for commands from other folders.
+//! Registry of running bots with file journals. Commands use it to find bots that were started in other folders.
 
 use super::reach::live_holder;
 use crate::configuration::{LoadedConfig, journal_url, make_state_folder, state_folder};
@@ -37,7 +37,7 @@ impl RunningBotEntry {
         match entry {
             Ok(entry) => Some(entry),
             Err(error) => {
-                tracing::warn!(%error, "commands in other folders need the full path of this bot's journal");
+                tracing::warn!(%error, "bot not registered; in other folders, name its journal by full path");
                 None
             }
         }
@@ -80,8 +80,8 @@ fn build_entry(journal: &Path, loaded: &LoadedConfig, paths: &ControlPaths) -> i
     })
 }
 
-/// Points `loaded` to the journal, socket and halt file of the running bot with the same configuration files.
-/// Keeps `loaded` if a bot runs on the journal of this folder, or if the environment names a journal.
+/// Sets the journal, socket and halt file in `loaded` to those of the running bot with the same configuration files.
+/// Leaves `loaded` unchanged if a bot runs on the journal in this folder, or if the environment names a journal.
 pub async fn find_running_bot(loaded: &mut LoadedConfig) -> Result<()> {
     let named = journal_url(loaded)?;
     // An absolute path needs no search.
@@ -114,7 +114,7 @@ fn ambiguous_bot_error(bots: Vec<RunningBot>, here: &Path) -> AppError {
     let (count, here) = (bots.len(), here.display());
     let run = if count == 1 { "1 bot runs".to_owned() } else { format!("{count} bots run") };
     let named = list_journal_flags(bots.into_iter().map(|bot| bot.journal));
-    AppError::invalid(format!("{run} with this configuration, but not on the journal {here}; {named}"))
+    AppError::invalid(format!("{run} with this configuration, but on a journal other than {here}; {named}"))
 }
 
 pub(super) async fn running_bots_hint() -> Option<String> {

@@ -41,7 +41,7 @@ impl RepairOptions {
     pub fn check(&self, targets: &[CheckTarget]) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
         if !matches!(targets, [CheckTarget::File(..)]) {
-            let help = "repair one file at a time; a repaired series is stored in the catalog";
+            let help = "repair one file at a time; without --out, a series is repaired in the catalog";
             return Err(AppError::invalid("--out works for a single file only").help(help));
         }
         OutputFile::new(out, ExistingFile::Replaced).map(drop)
@@ -156,16 +156,16 @@ impl CheckResult {
         let certain = of(|remedy| remedy == Remedy::Always)
             .map(|(counts, _)| format!("{counts}: --fix writes a repaired copy"));
         let conflicts = of(|remedy| remedy == Remedy::Choose).map(|(counts, _)| {
-            format!("{counts}: --fix --also conflict=larger (or first, last) keeps one row per timestamp")
+            format!("{counts}: --fix --also conflict=ROW (first, last or larger) keeps one row per timestamp")
         });
         let doubtful = of(|remedy| matches!(remedy, Remedy::RemoveOnRequest | Remedy::TakeLatest));
         let doubtful = doubtful.map(|(counts, names)| {
-            format!("{counts}: --fix --also {names} repairs a copy, --ignore {names} accepts the candles")
+            format!("{counts}: --fix --also {names} writes a repaired copy, --ignore {names} accepts them")
         });
         let has_gap = left.contains_key(&FindingKind::Gap);
         let holiday = if has_gap { ", --holiday DATE marks a closed day" } else { "" };
         let nothing = of(|remedy| remedy == Remedy::Nothing).map(|(counts, names)| {
-            format!("{counts}: not repairable; --ignore {names} accepts the candles{holiday}")
+            format!("{counts}: not repairable; --ignore {names} accepts them{holiday}")
         });
         [certain, conflicts, doubtful, nothing].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }

@@ -237,9 +237,7 @@ impl LongerCandleCounts {
         let texts = incomplete.map(text).collect::<Vec<_>>().join("; ");
         let share = self.share_percent;
         (!texts.is_empty()).then(|| {
-            format!(
-                "resampled candles with at least {share} % coverage (set by data.longer_share_percent): {texts}"
-            )
+            format!("resampled candles (minimum coverage {share} %, see data.longer_share_percent): {texts}")
         })
     }
 }

@@ -90,7 +90,7 @@ fn output_path(target: GenerateTarget<'_>, series: Series, existing: ExistingFil
     };
     if is_there && existing == ExistingFile::Kept {
         let help =
-            "--force replaces it (in a catalog, as a new version); --out and --catalog choose another folder";
+            "--force replaces a file, or adds a catalog version; --out and --catalog choose another folder";
         return Err(AppError::invalid(format!("{}: {what} already exists", place.display())).help(help));
     }
     if let GenerateTarget::Folder(folder) = target {

@@ -76,7 +76,7 @@ pub fn read_for_catalog(
     for index in 0..all.len() {
         let (earlier, rest) = all.split_at_mut(index);
         if let Some(file) = rest.first_mut() {
-            file.notices = file.check_in_step(earlier, &stored)?;
+            file.notices = file.check_alignment(earlier, &stored)?;
         }
     }
     Ok(all)
@@ -125,13 +125,13 @@ impl ParsedFile {
             let others = others.join(", ");
             let problem =
                 format!("{series} in the catalog {folder} is from {others}, but this file is from {source}");
-            let help = "--source NAME declares the same source; --catalog chooses another folder; --mix adds these candles \
-                        anyway";
+            let help = "if the source is the same, name it with --source NAME; --catalog chooses another folder; --mix adds \
+                        these candles anyway";
             return Err(AppError::invalid(problem).help(help));
         }
         let stored = catalog.read(series)?;
         let revisions = catalog.revisions(series)?;
-        let (there, revised) = count_revised(stored.candles(), &revisions, &self.imported.candles);
+        let (there, revised) = count_changes(stored.candles(), &revisions, &self.imported.candles);
         if revised >= MIN_SUSPICIOUS_DIFFERENCES && revised * 2 > there {
             let problem = format!(
                 "{revised} of {there} candles of {series} in the catalog {folder} have different values in this file"
@@ -143,7 +143,7 @@ impl ParsedFile {
         Ok(())
     }
 
-    fn check_in_step(&self, earlier: &[Self], stored: &[CandleSeries]) -> Result<Vec<String>> {
+    fn check_alignment(&self, earlier: &[Self], stored: &[CandleSeries]) -> Result<Vec<String>> {
         let (own, place) = (&self.imported.candles, self.file.display().to_string());
         let earlier = earlier.iter().map(|file| &file.imported.candles);
         let mut notices = Vec::new();
@@ -188,7 +188,7 @@ impl ParsedFile {
 /// Minimum number of candles before trailing zeros in all prices are considered to be padding.
 const MIN_PADDING_SAMPLE_CANDLES: usize = 100;
 
-fn count_revised(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
+fn count_changes(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
     let (mut there, mut revised) = (0, 0);
     for candle in candles.candles() {
         let Ok(place) = stored.candles().binary_search_by_key(&candle.time(), Candle::time) else { continue };
@@ -296,8 +296,8 @@ impl ImportedFile {
             let symbol = toml_key(candles.symbol().as_str());
             write!(
                 f,
-                "\n  prices inside candles are rounded only if a tick size is set; suggested: [simulation.ticks] {symbol} = {step}, \
-                 from the last decimal of the prices in this file"
+                "\n  simulated prices inside candles are rounded only if a tick size is set; suggested: [simulation.ticks] {symbol} = {step}, \
+                 from the number of decimals in this file"
             )?;
             if has_float_noise(candles.candles()) {
                 f.write_str(", ignoring floating-point noise after the 15th digit")?;

@@ -136,7 +136,7 @@ fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
 
 fn judge_space(text: &str, free: u64) -> Finding {
     let text = format!("{text}; {} MiB free", free / MIB);
-    let remedy = "make room on the disk: when it is full, the journal cannot be written and no trade opens";
+    let remedy = "free some disk space, as a bot on a full disk cannot write its journal or open trades";
     if free < MIN_FREE_BYTES {
         Check::Disk.fail(text, remedy)
     } else if free < LOW_FREE_BYTES {
@@ -190,7 +190,7 @@ async fn verify_hash_chain(url: &JournalUrl) -> Finding {
             }
             let outside = match verified.unsealed_exchanges {
                 0 => String::new(),
-                count => format!("; {count} raw exchanges from an earlier version are not part of the chain"),
+                count => format!("; {count} HTTP exchanges of an earlier version are not part of the chain"),
             };
             Check::Journal.ok(format!("{url} has {} entries with an intact chain{outside}", verified.entries))
         }
@@ -245,12 +245,12 @@ fn judge_lease(lease: &Lease, is_over: bool) -> Finding {
     let Lease { holder, heartbeat_age: silence, duration, .. } = lease;
     let text = format!("{holder} holds the journal; its last heartbeat was {} ago", format_span(*silence));
     if is_over {
-        Check::Lease
-            .warn(text, "the process has ended or is not visible; the next run takes the journal over")
+        let remedy = "the process ended or is silent on another machine; the next run takes over the journal";
+        Check::Lease.warn(text, remedy)
     } else if silence > duration {
-        Check::Lease.warn(text, "the process is alive but idle; wait for the process, or stop it")
+        Check::Lease.warn(text, "the process is alive, but hangs; wait until it recovers, or stop it")
     } else {
-        Check::Lease.ok(format!("{text}: a second run cannot start"))
+        Check::Lease.ok(format!("{text}, so a second run cannot start"))
     }
 }
 
@@ -299,9 +299,9 @@ mod tests {
     fn warns_about_dead_or_silent_holders() {
         for (silence, is_over, mark, part) in [
             (3_000, false, Mark::Ok, "candlewick 1 (process 7 on h) holds the journal"),
-            (30_000, false, Mark::Ok, "30.0 s ago: a second run cannot start"),
-            (30_001, false, Mark::Warn, "alive but idle"),
-            (3_000, true, Mark::Warn, "takes the journal over"),
+            (30_000, false, Mark::Ok, "30.0 s ago, so a second run cannot start"),
+            (30_001, false, Mark::Warn, "alive, but hangs"),
+            (3_000, true, Mark::Warn, "takes over the journal"),
         ] {
             let program = "candlewick 1".into();
             let holder = Holder { program, pid: 7, started: None, host: "h".into(), machine: String::new() };

@@ -1,5 +1,5 @@
-//! Preflight checks for a live run. Each check has a timeout. The checks only write a temporary file next to the
-//! journal. A check that depends on a failed check is skipped with a note, so that each cause yields one FAIL.
+//! Preflight checks for a live run. Each check has a timeout. The checks write nothing except a temporary file next to
+//! the journal. A check that depends on a failed check is skipped with a note, so that each cause yields one FAIL.
 
 mod finding;
 mod machine;

@@ -1,4 +1,4 @@
-//! Checks each bot's prices and candles at the symbol price API.
+//! Checks that the symbol price API returns prices and candles for each bot.
 
 use super::finding::{Check, Finding};
 use super::venue::{ClockSamples, DoctorApi, VenueProbe, send_request, suggest_fix};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// Price age above which a warning is given. Prices in open markets change every second.
 const MAX_PRICE_AGE: Millis = Millis::MINUTE;
-/// Suffix of over-the-counter pairs, which the venue itself prices (`observed: values`).
+/// Suffix of over-the-counter pairs, whose prices the venue sets itself (`observed: values`).
 const OTC_SUFFIX: &str = ".OTC";
 
 pub(super) async fn check_prices(
@@ -69,9 +69,9 @@ async fn explain_unknown_pair(asked: &VenueProbe, symbol: Symbol, samples: &mut 
             known.push(format!("\"{other}\""));
         }
     }
-    let slot = "see the venue's list of pairs for broker.slot";
+    let slot = "see which pairs the venue lists for the slot in broker.slot";
     let remedy = if known.is_empty() {
-        format!("check the symbol of the bots; {slot}")
+        format!("check the symbol; {slot}")
     } else {
         format!("did you mean {}? Otherwise {slot}", known.join(" or "))
     };
@@ -104,7 +104,7 @@ const MIN_CANDLES: i64 = 3;
 const MAX_CANDLES: i64 = 500;
 /// Period in which to look for the last candles of a closed market. It covers a long weekend.
 const LONG_WEEKEND: Millis = Millis::from_seconds(4 * 86_400);
-const CANDLE_GRACE: Millis = Millis::from_seconds(5);
+const MAX_CANDLE_DELAY: Millis = Millis::from_seconds(5);
 
 pub(super) async fn check_candles(
     asked: &VenueProbe,
@@ -130,14 +130,14 @@ async fn check_series(asked: &VenueProbe, bot: &BotSettings, samples: &mut Clock
     match send_request(asked.venue.candles(&candle_query(bot, window.start, end)), samples).await {
         Ok(candles) => match window.judge(&name, &candles) {
             Some(finding) => finding,
-            None => explain_empty(asked, bot, &name, samples).await,
+            None => explain_no_candles(asked, bot, &name, samples).await,
         },
         Err(error) => Check::Candles.fail(format!("{name}: {error}"), candle_hint(&error, bot)),
     }
 }
 
-/// Explains an empty answer. If earlier candles exist, the market is closed, otherwise the series is unknown.
-async fn explain_empty(
+/// Explains an empty answer: the market is closed if earlier candles exist; otherwise, the series is unknown.
+async fn explain_no_candles(
     asked: &VenueProbe,
     bot: &BotSettings,
     name: &str,
@@ -152,7 +152,7 @@ async fn explain_empty(
         Ok(_) => {
             let asset_type = bot_asset_type(bot);
             let remedy = format!(
-                "check the bot's interval and asset_type (\"{asset_type}\"; known types are crypto, forex and otc)"
+                "check the bot's interval and its asset_type \"{asset_type}\" (known types: crypto, forex and otc)"
             );
             Check::Candles
                 .fail(format!("{name}: no candles within the last {}", format_span(LONG_WEEKEND)), remedy)
@@ -168,9 +168,9 @@ fn candle_query(bot: &BotSettings, start: Millis, end: Millis) -> CandleQuery {
 fn candle_hint(error: &BrokerError, bot: &BotSettings) -> String {
     match error {
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } => format!(
-            "check bot \"{}\": its symbol, interval and asset_type (\"{}\"; known types are crypto, forex and otc)",
-            bot.name,
-            bot_asset_type(bot)
+            "check the symbol, interval and asset_type \"{}\" of bot \"{}\" (known types: crypto, forex and otc)",
+            bot_asset_type(bot),
+            bot.name
         ),
         other => suggest_fix(other, DoctorApi::Price),
     }
@@ -200,11 +200,11 @@ impl CandleWindow {
         let last_close = self.now.floor_to(length);
         let is_only_late = closed + 1 == expected
             && !times.contains(&(last_close - length))
-            && self.now - last_close < CANDLE_GRACE;
+            && self.now - last_close < MAX_CANDLE_DELAY;
         let is_forming_sent = candles.forming_rows + candles.candles.len() > times.len();
         let forming = if is_forming_sent { "sent, but ignored" } else { "not sent" };
         let text = format!(
-            "{name}: {closed} of {expected} closed candles of the last {}; the forming candle is {forming}",
+            "{name}: received {closed} of {expected} closed candles of the last {}; the forming candle is {forming}",
             format_span(length * expected)
         );
         let remedy = match candles.unusable_rows {

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 const CONFIG_HINT: &str =
     "fix the configuration; `candlewick config check` lists all problems, and `config show` lists all values";
 
-const EXAMPLE_BOTS: &str = "no --config given: `backtest`, `sandbox` and `live --sandbox` use example bots; \
+const EXAMPLE_HINT: &str = "no --config given: `backtest`, `sandbox` and `live --sandbox` use example bots; \
                         `live` and `paper` need --config";
 
 /// Loads and checks the configuration. For real money, it requires `CANDLEWICK_ALLOW_REAL`, but not `--real`.
@@ -45,7 +45,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
 
 fn describe_configuration(files: &[PathBuf], loaded: &LoadedConfig, registry: &Registry) -> Finding {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    let from = if names.is_empty() { EXAMPLE_BOTS.to_owned() } else { names.join(", ") };
+    let from = if names.is_empty() { EXAMPLE_HINT.to_owned() } else { names.join(", ") };
     let bots = loaded.config.bots.len();
     let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
     let mut notices = describe_ladders(loaded);
@@ -140,7 +140,7 @@ pub(super) async fn check_signals(loaded: &LoadedConfig, report: &mut dyn FnMut(
         report(if is_over {
             Check::Signals.warn(
                 format!("list {summary}: all entries are in the past"),
-                "add future entries; only backtests and sandboxes that start earlier use past entries",
+                "add future entries; past ones only count in backtests and in sandboxes that start before them",
             )
         } else {
             Check::Signals.ok(format!("list {summary}; times without a zone are in {zone}"))

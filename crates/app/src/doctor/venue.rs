@@ -85,7 +85,7 @@ pub fn suggest_fix(error: &BrokerError, api: DoctorApi) -> String {
     }
 }
 
-const CLOCK_HINT: &str = "set this machine's clock: `timedatectl set-ntp true`, or another NTP service";
+const CLOCK_HINT: &str = "synchronise this machine's clock, for example with `timedatectl set-ntp true`";
 
 pub(super) struct ClockSamples {
     clock: SystemClock,
@@ -136,7 +136,7 @@ pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -
     let seconds = |span: Millis| format!("{:+.2} s", span.get() as f64 / 1_000.0);
     let Skew { low, high } = *common;
     if low > high {
-        let text = format!("the timestamps of {answers} answers contradict each other: a clock was changed");
+        let text = format!("timestamps of {answers} answers contradict each other; a clock may have changed");
         return Check::ClockSkew.warn(text, "try again; the clocks of the venue's servers may differ");
     }
     let skew = format!("the venue's clock is {} to {} ahead of this machine", seconds(low), seconds(high));
@@ -212,7 +212,7 @@ fn describe_bonus(balances: &Balances) -> String {
     })
 }
 
-const MAX_NAMED: usize = 3;
+const MAX_LISTED: usize = 3;
 
 pub(super) async fn check_open_trades(asked: &VenueProbe, loaded: &LoadedConfig) -> Finding {
     let Ok(listing) = tokio::time::timeout(REQUEST_TIMEOUT, asked.venue.trades()).await else {
@@ -252,8 +252,8 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
         count => format!("{count} trades are open at the venue{note}"),
     };
     let Some(known) = known else {
-        return Check::OpenTrades
-            .warn(format!("{summary}; the journal cannot be read to check them"), "fix the journal first");
+        let text = format!("{summary}; the journal is unreadable, so foreign trades cannot be detected");
+        return Check::OpenTrades.warn(text, "fix the journal first");
     };
     let is_strange = |trade: &&&TradeReport| !known.contains(VenueId::truncated(&trade.id).as_str());
     let strange: Vec<&&TradeReport> = open.iter().filter(is_strange).collect();
@@ -264,8 +264,8 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
         Some(symbol) => format!("{} ({symbol})", trade.id),
         None => trade.id.clone(),
     };
-    let mut names: Vec<String> = strange.iter().take(MAX_NAMED).map(name).collect();
-    names.extend((strange.len() > MAX_NAMED).then(|| format!("and {} more", strange.len() - MAX_NAMED)));
+    let mut names: Vec<String> = strange.iter().take(MAX_LISTED).map(name).collect();
+    names.extend((strange.len() > MAX_LISTED).then(|| format!("and {} more", strange.len() - MAX_LISTED)));
     Check::OpenTrades.warn(
         format!("{summary}, {} of them not in the journal: {}", strange.len(), names.join(", ")),
         "check for other programs or manual trades on this account: bot limits do not count such trades",

@@ -37,7 +37,7 @@ pub async fn fetch_candles(job: CandleJob, fetching: Fetcher) -> (FetchStats, Re
 async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
     let series = job.target.series;
     fetching.check_source(series).await?;
-    let stored = fetching.with_catalog(move |catalog| read_stored(catalog, series)).await?;
+    let stored = fetching.with_catalog(move |catalog| read_series(catalog, series)).await?;
     let stretches = plan_fetch(job, stored.as_ref(), fetching)?;
     let settings = DownloadSettings {
         symbol: series.symbol,
@@ -90,7 +90,7 @@ struct StoredSeries {
     repaired: HashSet<Millis>,
 }
 
-fn read_stored(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>> {
+fn read_series(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>> {
     let has_candles =
         |manifest: &Manifest| manifest.current_version().is_some_and(|version| version.candles() > 0);
     let Some(manifest) = catalog.manifest(series)?.filter(has_candles) else { return Ok(None) };
@@ -138,7 +138,7 @@ async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetchin
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::from_asset_type);
     let note = move |catalog: &Catalog| {
-        let Some(StoredSeries { candles, .. }) = read_stored(catalog, series)? else { return Ok(()) };
+        let Some(StoredSeries { candles, .. }) = read_series(catalog, series)? else { return Ok(()) };
         let was_asked = |gap: &Range<Millis>| asked.iter().any(|r| r.start <= gap.start && gap.end <= r.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
         let rests: Vec<_> = empty.filter(|gap| session.expected_candles(gap, series.interval) == 0).collect();
@@ -174,7 +174,7 @@ impl Batch {
 
 /// Number of newest stored candles to request again, since a venue may revise recent candles.
 const RECHECKED_CANDLES: i64 = 100;
-/// Maximum number of candles between two missing ranges that are requested as one range.
+/// Gap, in candles, below which two missing ranges are requested as one.
 const MAX_MERGED_GAP: i64 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -105,7 +105,7 @@ impl Fetcher {
         done.map_err(|error| AppError::system("the catalog operation was interrupted", error))?
     }
 
-    /// Rejects a series if its stored candles are from another source. Differences would count as revisions.
+    /// Rejects a series whose stored candles are from another source, because differences would count as revisions.
     async fn check_source(&self, series: Series) -> Result<()> {
         if self.mixing == SourceMixing::Allowed {
             return Ok(());
@@ -143,7 +143,7 @@ pub fn select_targets(
     let all = named.into_iter().chain(of_bots);
     let series = deduplicate(all.map(|one| Series { interval: every.unwrap_or(one.interval), ..one }));
     if series.is_empty() {
-        let help = "name series such as BTCUSDT@1m, or pass a --config with [[bots]]";
+        let help = "pass series names such as BTCUSDT@1m, or a --config with [[bots]]";
         return Err(AppError::invalid("no series to fetch").help(help));
     }
     let target = |series: Series| {

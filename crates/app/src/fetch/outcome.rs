@@ -114,7 +114,7 @@ impl FetchStats {
         }
         let since = self.since.map(utc).unwrap_or_default();
         Some(format!(
-            "{}: the venue has no closed candles in this range; its clock was at {since}",
+            "{}: the venue has no closed candles in this range (venue time {since})",
             self.target.series
         ))
     }
@@ -225,7 +225,7 @@ async fn describe_not_found(target: &Target, fetching: &Fetcher) -> String {
     let symbol = series.symbol;
     if has_prices(symbol, fetching).await && series.interval != Interval::SECOND {
         return format!(
-            "the venue has prices of {symbol}: check --asset-type (now {asset_type}; crypto, forex or otc)"
+            "the venue has prices of {symbol}, but not as {asset_type}; try --asset-type crypto, forex or otc"
         );
     }
     let mut known = Vec::new();
@@ -234,7 +234,7 @@ async fn describe_not_found(target: &Target, fetching: &Fetcher) -> String {
             known.push(format!("\"{other}\""));
         }
     }
-    let hint = "see the venue's list of pairs for broker.slot";
+    let hint = "see which pairs the venue lists for the slot in broker.slot";
     if known.is_empty() {
         format!("the venue has no pair {symbol} of type {asset_type}: check the symbol; {hint}")
     } else {

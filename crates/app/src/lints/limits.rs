@@ -13,7 +13,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive as _;
 use std::collections::BTreeSet;
 
-/// Minimum plausible percentage. The author of a smaller value probably meant a fraction.
+/// Minimum plausible percentage. A smaller value was probably meant as a fraction.
 const MIN_PERCENT: f64 = 1.0;
 /// Minimum plausible percentage of a per-bot limit, since 0.5 % is common there.
 const MIN_BOT_PERCENT: f64 = 0.1;
@@ -49,7 +49,7 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
             }
             (LadderEntry::NextCandle, IfRefused::Reset) => "is dropped and the ladder restarts",
         };
-        Some(format!("the ladder of {levels} levels may be interrupted by {causes}; the next level then {pending}"))
+        Some(format!("the ladder of {levels} levels may be interrupted by {causes}; if so, the next level {pending}"))
     })
 }
 
@@ -80,7 +80,7 @@ fn interrupting_limits(
     let trades = trades.into_iter().filter(|(_, most)| !unset.contains(most));
     let day = day.map(|DailyLadderLimit { limit, cost, max_earlier_loss: room, is_own }| {
         let subject = if *is_own { "the bot has" } else { "the bots have" };
-        format!("{limit} (once {subject} lost more than {room} in a day, since a full ladder costs {cost})")
+        format!("{limit} (once {subject} lost more than {room} in a day, a full ladder of {cost} exceeds it)")
     });
     let hours = (!risk.hours.is_empty()).then(|| "risk.hours".to_owned());
     losses.chain(trades.map(|(key, most)| format!("{key} = {most}"))).chain(day).chain(hours).collect()
@@ -196,11 +196,11 @@ pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Option<String> {
     let choice = risk.best_payout_of.iter().map(|symbol| (symbol, minimum_payout(risk, symbol).0));
     let (lowest, least) = choice.clone().min_by(|one, other| one.1.total_cmp(&other.1))?;
     let higher = choice.filter(|(_, own)| *own > least);
-    let higher: Vec<String> = higher.map(|(symbol, own)| format!("{symbol} ({own} %)")).collect();
+    let higher: Vec<String> = higher.map(|(symbol, own)| format!("{symbol} (minimum {own} %)")).collect();
     (!higher.is_empty()).then(|| {
         format!(
-            "risk.best_payout_of: if {} pays best but below its minimum payout, {lowest} ({least} %) is rejected \
-             too; use the same minimum payout for all these symbols",
+            "risk.best_payout_of: if {} pays best but less than its minimum payout, {lowest} (minimum \
+             {least} %) is rejected too; use the same minimum payout for all these symbols",
             higher.join(" or ")
         )
     })

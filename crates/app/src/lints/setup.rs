@@ -138,7 +138,7 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
     let is_long = length >= Millis::HOUR.get() && length > MAX_EXPIRY_CANDLES * candle;
     is_long.then(|| {
         format!(
-            "an expiry of {expiry} ({} min) spans {} candles of {}",
+            "an expiry of {expiry} ({} min) spans {} candles of {}, which is unusually long",
             length / Millis::MINUTE.get(),
             length / candle,
             bot.interval
@@ -171,7 +171,7 @@ pub(super) fn untraded_symbols(input: &LintInput<'_>) -> Vec<String> {
     let traded = TradedSymbols::new(input.bots());
     let describe = |(name, key): (String, String)| {
         format!(
-            "{key}: only other clients of `candlewick sandbox` use this setting; {}",
+            "{key} affects only other clients of `candlewick sandbox`, not these bots; {}",
             traded.describe_unknown(&name)
         )
     };

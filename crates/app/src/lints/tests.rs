@@ -100,9 +100,9 @@ fn reports_doubtful_payouts_with_their_break_even() {
     let choice = |least: &str| pays(80, &format!("best_payout_of = [\"EURUSD\", \"GBPUSD\"]\n{least}"));
     let unequal = |part| [probing, ("unequal_minimum_payouts", part)];
     let least = "min_payout_percent_by_symbol = { EURUSD = 75, GBPUSD = 91 }";
-    check_sections(&choice(least), &unequal("(91 %) pays best but below its minimum payout, EURUSD"));
+    check_sections(&choice(least), &unequal("91 %) pays best but less than its minimum payout, EURUSD"));
     let least = "min_payout_percent_by_symbol = { GBPUSD = 91 }";
-    check_sections(&choice(least), &unequal("EURUSD (0 %) is rejected too"));
+    check_sections(&choice(least), &unequal("EURUSD (minimum 0 %) is rejected too"));
     let equal = "min_payout_percent_by_symbol = { EURUSD = 80, BTCUSDT = 90 }\nmin_payout_percent = 80";
     check_sections(&choice(equal), &[probing]);
     check_sections(&choice(""), &[probing]);
@@ -145,7 +145,7 @@ fn reports_causes_of_interrupted_ladders() {
     for (sections, part) in [
         (
             "[risk]\npauses = [{ after = 2, of = \"losses\", for_s = 600 }]\n",
-            "ladder of 3 levels may be interrupted by risk.pauses (after 2 losses); the next level then",
+            "ladder of 3 levels may be interrupted by risk.pauses (after 2 losses); if so, the next level",
         ),
         ("[risk]\npauses = [{ after = 3, of = \"losses\", for_s = 600 }]\n", ""),
         ("[risk]\ncooldown_after_loss_s = 60\n", "risk.cooldown_after_loss_s (after 1 loss)"),
@@ -164,7 +164,7 @@ fn reports_causes_of_interrupted_ladders() {
             "[account]\ninitial_balance = 5000\n[risk.bots.a]\ndaily_loss_limit_percent = 0.3\n",
             "risk.bots.a.daily_loss_limit_percent = 0.3 of account.initial_balance (15.00) (once the bot has lost more than 8.00 in a day",
         ),
-        (hours, "risk.hours; the next level then waits for the next signal instead of the next"),
+        (hours, "risk.hours; if so, the next level waits for the next signal instead of the next"),
     ] {
         cut(gale, sections, part);
     }
@@ -176,8 +176,8 @@ fn reports_causes_of_interrupted_ladders() {
         &[("interrupted_ladder", part), ("small_percentage", "did you mean 30?")],
     );
     let reset = gale.replace(" }", ", if_refused = \"reset\" }");
-    cut(&reset, hours, "the next level then is dropped and the ladder restarts");
-    cut(&gale.replace("next_candle", "next_signal"), hours, "the next level then waits for the next signal");
+    cut(&reset, hours, "the next level is dropped and the ladder restarts");
+    cut(&gale.replace("next_candle", "next_signal"), hours, "the next level waits for the next signal");
 }
 
 #[test]

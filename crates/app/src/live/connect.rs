@@ -76,7 +76,7 @@ pub struct VenuePorts {
     pub market: Arc<dyn MarketData>,
     pub broker: Arc<dyn Broker>,
     pub clock: Arc<dyn Clock>,
-    /// Time at which the venue and the run end, or `None` if there is no limit.
+    /// Time at which the venue closes and the run ends, or `None` if there is no limit.
     pub until: Option<Millis>,
 }
 

@@ -23,7 +23,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Minimum age, in real seconds, at which data becomes stale. Answers take real time at any clock speed.
+/// Minimum age, in real seconds, at which data becomes stale, since answers take real time at any clock speed.
 const MIN_STALE_AGE_S: u32 = 10;
 
 pub struct EmbeddedVenue {
@@ -126,7 +126,7 @@ fn stale_after_s(factor: f64) -> u32 {
     to_venue_seconds(MIN_STALE_AGE_S, factor).max(usual)
 }
 
-/// Adapts the runtime settings to an embedded venue. Candles are never late in lock-step mode.
+/// Adapts the runtime settings to an embedded venue. In lock-step mode, disables waiting for late candles.
 fn adapt_runtime(loaded: &LoadedConfig, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
@@ -167,13 +167,13 @@ fn choose_start(
             Ok(first.unwrap_or_default())
         }
         (None, ReplaySpan::Open) => {
-            candles::choose_venue_start(series, Some(find_warm_start(series, warmups)))
+            candles::choose_venue_start(series, Some(find_warm_up_end(series, warmups)))
         }
         (Some(start), _) => candles::choose_venue_start(series, Some(start)),
     }
 }
 
-fn find_warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
+fn find_warm_up_end(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
     let warm_at = |(bot, warmup): &(BotSettings, usize)| {
         let own = series.iter().find(|one| one.series() == bot.series())?;
         let last = own.candles().get(warmup.saturating_sub(1)).or(own.candles().last())?;
@@ -215,7 +215,7 @@ impl ServedSandbox {
     }
 }
 
-/// Builds the clock, start time and candles. At speed 1 without a start time, candles are shifted to real time.
+/// Builds the clock, start time and candles. At speed 1 without a start time, shifts the candles to the present.
 fn build_timeline(
     settings: &SandboxSettings,
     series: Vec<CandleSeries>,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-const TRANSLATION_TIMEOUT: Duration = Duration::from_secs(3);
+const EVENT_DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) struct EventPublication {
     feed: EventFeed,
@@ -39,7 +39,7 @@ impl EventPublication {
 
     pub(super) async fn end(self, finished: Option<&FinishedRun>, now: Millis) -> u64 {
         let Self { feed, scale, translation } = self;
-        drop(tokio::time::timeout(TRANSLATION_TIMEOUT, translation).await);
+        drop(tokio::time::timeout(EVENT_DRAIN_TIMEOUT, translation).await);
         if let Some(finished) = finished {
             feed.publish(now, &RunEvent::Ended(totals(finished, scale, feed.dropped_count())));
         }

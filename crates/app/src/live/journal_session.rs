@@ -31,7 +31,7 @@ use candlewick_runtime::control::HangUpHandler;
 
 /// Capacity of the queue of HTTP exchanges. Exchanges that do not fit are missing from the journal.
 const MAX_QUEUED_EXCHANGES: usize = 4_096;
-const MAX_QUEUED_ORDERS: usize = 16;
+const MAX_QUEUED_REQUESTS: usize = 16;
 
 pub enum JournalSession {
     None,
@@ -212,7 +212,7 @@ pub struct ControlChannel {
 impl ControlChannel {
     pub fn closed() -> Self {
         let closed = (CancellationToken::new().drop_guard(), None);
-        let (sender, orders) = mpsc::channel(MAX_QUEUED_ORDERS);
+        let (sender, orders) = mpsc::channel(MAX_QUEUED_REQUESTS);
         Self { orders, sender, feed: EventFeed::default(), guards: closed }
     }
 
@@ -229,7 +229,7 @@ impl ControlChannel {
         let problem = || format!("cannot create the folder of {}", paths.socket.display());
         make_parent_folder(&paths.socket).map_err(|error| AppError::system(problem(), error))?;
         let closed = CancellationToken::new();
-        let (sender, orders) = mpsc::channel(MAX_QUEUED_ORDERS);
+        let (sender, orders) = mpsc::channel(MAX_QUEUED_REQUESTS);
         let feed = EventFeed::default();
         let server = ControlServer::bind(&paths).await?.with_events(feed.clone());
         let entry = RunningBotEntry::register(loaded, &paths);
@@ -261,7 +261,7 @@ impl ControlChannel {
     }
 }
 
-const MIN_NOTICE_ENTRIES: u64 = 100_000;
+const LONG_JOURNAL_ENTRIES: u64 = 100_000;
 
 fn show_progress(
     reading: FullReadProgress<'_>,
@@ -280,7 +280,7 @@ fn reading_notice(reading: FullReadProgress<'_>) -> Option<String> {
     let FullReadProgress { why, total, .. } = reading;
     match why {
         Some(why) => Some(format!("{why}; the journal has {total} entries")),
-        None if total >= MIN_NOTICE_ENTRIES => {
+        None if total >= LONG_JOURNAL_ENTRIES => {
             Some(format!("the journal has no usable snapshot: reading all {total} entries"))
         }
         None => None,
@@ -306,7 +306,7 @@ pub(super) async fn restore_evicted_intents(
             finished.forgotten = 0;
         }
         Err(error) => tracing::warn!(
-            "the figures of this run lack {} early trades and rejections, as the journal is unreadable: {}",
+            "the figures of this run omit {} early trades and rejections, because the journal is unreadable: {}",
             finished.forgotten,
             error.text()
         ),
@@ -339,8 +339,8 @@ mod tests {
     #[test]
     fn announces_long_or_unusual_reading() {
         let of = |why, total| reading_notice(FullReadProgress { why, done: 0, total });
-        assert_eq!(of(None, MIN_NOTICE_ENTRIES - 1), None);
-        assert!(of(None, MIN_NOTICE_ENTRIES).is_some_and(|notice| notice.contains("all 100000 entries")));
+        assert_eq!(of(None, LONG_JOURNAL_ENTRIES - 1), None);
+        assert!(of(None, LONG_JOURNAL_ENTRIES).is_some_and(|notice| notice.contains("all 100000 entries")));
         assert_eq!(
             of(Some("it is read: other settings"), 3).as_deref(),
             Some("it is read: other settings; the journal has 3 entries")

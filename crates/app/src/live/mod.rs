@@ -140,7 +140,7 @@ pub async fn run(
             return Err(error);
         }
     };
-    let outcome = Box::pin(run_watched(loaded, bots, connection, front)).await;
+    let outcome = Box::pin(assemble_and_run(loaded, bots, connection, front)).await;
     tokio::select! {
         // This branch completes at once if alerts are off, even during an immediate quit.
         biased;
@@ -150,7 +150,7 @@ pub async fn run(
     outcome
 }
 
-async fn run_watched(
+async fn assemble_and_run(
     loaded: &LoadedConfig,
     bots: BotSet,
     connection: Connection,
@@ -294,7 +294,7 @@ async fn check_start(
 ) -> Result<()> {
     let evicted = past.evicted_count();
     if evicted > 0 {
-        tracing::info!("{evicted} old trades are in the journal, but no longer in memory");
+        tracing::info!("{evicted} old trades are stored only in the journal, to save memory");
     }
     let known = ReloadInput { forgotten_trades: evicted, ..ReloadInput::new(session, past.book()) };
     let standing = journal_session::complete_reload_input(&known, journal, settings).await?;
@@ -337,7 +337,7 @@ fn report_request_budget(
     if runtime.watch_prices && !need.has_room_for_display_prices(requests_per_second) {
         runtime.watch_prices = false;
         tracing::warn!(
-            "prices that no strategy uses are not requested: broker.requests_per_second = {requests_per_second} is too low"
+            "broker.requests_per_second = {requests_per_second} is too low, so prices that no strategy uses are not requested"
         );
     }
 }
