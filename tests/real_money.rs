@@ -62,14 +62,14 @@ fn trades_real_money_after_a_summary_but_not_with_doubts_or_a_rejected_edge() {
     let traded = [&LIVE_REAL[..], &["--journal", "run.db"]].concat();
     let run = run_until(&fixture.folder, &traded, || judged(&fixture.folder, "run.db") > 0);
     assert!(run.json()["trades"].as_u64() > Some(0), "{}", run.stdout);
-    assert!(run.stderr.contains("REAL MONEY is traded: the real wallets hold 10000."), "{}", run.stderr);
+    assert!(run.stderr.contains("trades REAL MONEY: the real wallets hold 10000."), "{}", run.stderr);
     let header = &lines(&fixture.folder.path("run.db"))[0].line.body;
     assert!(header.contains("\"trading\":\"real\""), "{header}");
     // A crash right after the first intent became durable: the venue has its trade.
     fixture.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", Vec::new());
     let run = fixture.live("crashed.db");
     run.fails(6, &["trade #1", "candlewick resolve 1 --adopt VENUE_ID"]);
-    assert!(!run.stderr.contains("REAL MONEY is traded"), "{}", run.stderr);
+    assert!(!run.stderr.contains("trades REAL MONEY"), "{}", run.stderr);
     let traded = read_trades(&fixture.folder, "run.db");
     let venue_id = traded[0]["venue_id"].as_str().unwrap();
     let resolve = ["resolve", "1", "--adopt", venue_id, "--journal", "crashed.db", "--config", "bot.toml"];

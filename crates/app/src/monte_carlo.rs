@@ -211,7 +211,7 @@ impl MonteCarloPlan {
         let PlannedPaths { resampling, block, seed } = *self.own_arguments();
         let terms = MonteCarloTerms { resampling, paths: self.sets, block, seed, threads, candles };
         let prepared = terms.prepare_loaded(loaded, registry, progress)?;
-        self.check((&prepared.basis, &prepared.identity), "resampled")?;
+        self.check((&prepared.basis, &prepared.identity))?;
         Ok((prepared, found))
     }
 }

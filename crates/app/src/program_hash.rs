@@ -36,7 +36,7 @@ impl Program {
             target: format!("{ARCH}-{OS}"),
             features: features.map(|(name, _)| name.to_owned()).collect(),
             hash: program_hash()?,
-            libraries: hash_libraries().map_err(read_error)?,
+            libraries: hash_libraries().map_err(to_read_error)?,
         })
     }
 
@@ -68,10 +68,10 @@ pub fn set_code_file(file: PathBuf) {
 /// sources would not cover strategies in other crates.
 pub fn program_hash() -> Result<String> {
     let file = CODE_FILE.get().map_or_else(open_executable, File::open);
-    file.and_then(hash_file).map_err(read_error)
+    file.and_then(hash_file).map_err(to_read_error)
 }
 
-fn read_error(error: io::Error) -> AppError {
+fn to_read_error(error: io::Error) -> AppError {
     AppError::system("cannot read the program file", error)
 }
 

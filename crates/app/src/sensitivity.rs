@@ -67,14 +67,14 @@ impl PreparedSensitivity<'_> {
 
     pub fn plan(&self, shards: u64) -> Result<SensitivityPlan> {
         let cut = (self.runs, shards);
-        RowPlan::new(PlannedCommand::Sensitivity, cut, PlannedRepeats {}, (&self.basis, &self.identity))
+        RowPlan::new(PlannedCommand::Sensitivity, cut, PlannedRuns {}, (&self.basis, &self.identity))
     }
 }
 
-pub type SensitivityPlan = RowPlan<PlannedRepeats>;
+pub type SensitivityPlan = RowPlan<PlannedRuns>;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct PlannedRepeats {}
+pub struct PlannedRuns {}
 
 impl PlannedRow for SensitivityRow {
     fn index(&self) -> u64 {
@@ -94,7 +94,7 @@ impl SensitivityPlan {
         let threads = place.threads;
         let (candles, loaded) = self.load_configuration(path, place)?;
         let prepared = SensitivityTerms { threads, candles }.prepare_loaded(loaded, registry, progress)?;
-        self.check((&prepared.basis, &prepared.identity), "repeated")?;
+        self.check((&prepared.basis, &prepared.identity))?;
         Ok((prepared, found))
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
         return Ok(());
     }
     let problem = format!(
-        "bots whose edge is ruled out or no longer held must not trade real money: {}",
+        "these bots must not trade real money, because an edge is ruled out or no longer holds: {}",
         rejected.join(", ")
     );
     Err(stopped(problem).help("use the demo wallet for these bots, or remove them"))
@@ -40,7 +40,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
 
 pub(super) fn real_money_summary(settings: &SessionSettings, account: &ConnectedAccount) -> String {
     let balance = account.balance.normalize();
-    let mut text = format!("REAL MONEY is traded: the real wallets hold {balance}.\n");
+    let mut text = format!("This run trades REAL MONEY: the real wallets hold {balance}.\n");
     for bot in &settings.bots {
         let stake = serde_json::to_value(&bot.stake).unwrap_or_default();
         let (series, expiry) = (bot.series(), bot.expiry());
@@ -84,7 +84,7 @@ pub(super) fn check_ladders(
 ) -> Result<()> {
     let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
     let records: Vec<TrackRecord> =
-        assumed.enumerate().map(|(bot, assumed)| trade_record(bot, standing, assumed)).collect();
+        assumed.enumerate().map(|(bot, assumed)| track_record(bot, standing, assumed)).collect();
     let report = check_ruin(settings, standing.free_balance, &records)?;
     for notice in report.ladders {
         // The header is printed before the trades of the journal are known.
@@ -103,7 +103,7 @@ pub(super) fn check_ladders(
     }
 }
 
-fn trade_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TrackRecord {
+fn track_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TrackRecord {
     let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
     let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
     TrackRecord::from_rows(payout, own)
@@ -124,10 +124,9 @@ pub fn record_seen_candles(
     let look =
         Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
     ledger.record_variants(&notes, &look).map_err(|error| {
-        let place = ledger.path().display();
-        let problem =
-            format!("cannot record the use of candles in {place}; set another [variants] ledger, or \"\"");
-        AppError::invalid(problem).with_source(error)
+        let problem = format!("cannot record the use of candles in {}", ledger.path().display());
+        let help = "set variants.ledger to another path, or to \"\" to record nothing";
+        AppError::invalid(problem).with_source(error).help(help)
     })?;
     Ok(())
 }
@@ -154,7 +153,7 @@ mod tests {
             &ConnectedAccount { user, kind: Kind::Real, balance, balances: None },
         );
         for line in [
-            "REAL MONEY is traded: the real wallets hold 123.45.\n",
+            "This run trades REAL MONEY: the real wallets hold 123.45.\n",
             "  bot btc: x on BTCUSDT 1m for 01:00, stake amount = 10, kind = fixed\n",
             "  max_open_trades = 3\n",
             "  daily_loss_limit = 100\n",

@@ -124,7 +124,8 @@ fn build_endpoint(loaded: &LoadedConfig, name: &str, channel: &ChannelSettings) 
     let key = |key: &str| format!("notify.channels.{name}.{key}");
     let (url, secret) = resolve_address(loaded, name, channel)?;
     let Some(url) = url else {
-        let problem = "the channel has no address: set url, url_file or the environment variable";
+        let variable = format!("CANDLEWICK_NOTIFY__CHANNELS__{}__URL", name.to_uppercase());
+        let problem = format!("the channel has no address: set url, url_file or {variable}");
         return Err(loaded.problem(&key("url"), problem));
     };
     let sound = |setting: &str, text: &str| {

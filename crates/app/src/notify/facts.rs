@@ -9,8 +9,8 @@ use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
 use candlewick_sdk::{Millis, MoneyScale, escape_hidden, format_price};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rules whose rejections cause an alert: the user set the limit or has to act.
-const REPORTED_LIMITS: [Rule; 10] = [
+/// Rules whose rejections cause an alert, because the user set the limit or has to act.
+const ALERTED_RULES: [Rule; 10] = [
     Rule::DailyLossLimit,
     Rule::DailyProfitTarget,
     Rule::SessionLossLimit,
@@ -27,12 +27,12 @@ pub(super) struct AlertBuilder {
     scale: MoneyScale,
     doubt_after: Millis,
     balance_below: f64,
-    doubts: BTreeMap<IntentId, DoubtfulOrder>,
+    doubts: BTreeMap<IntentId, OrderInDoubt>,
     limits: BTreeSet<(String, &'static str)>,
     is_low: bool,
 }
 
-struct DoubtfulOrder {
+struct OrderInDoubt {
     since: Millis,
     order: OrderFacts,
     is_reported: bool,
@@ -77,7 +77,7 @@ impl AlertBuilder {
                 Some(with_order(alert(at, Kind::Resolved, &text), &doubt.order))
             }
             RunEvent::Refused { bot, rule, .. } => {
-                let is_limit = REPORTED_LIMITS.iter().any(|limit| limit.as_str() == rule);
+                let is_limit = ALERTED_RULES.iter().any(|limit| limit.as_str() == rule);
                 let is_new = is_limit && self.limits.insert((bot.clone(), rule));
                 let text = format!("signals are rejected by {rule} (reported once a day)");
                 is_new.then(|| Alert { bot: Some(bot), ..alert(at, Kind::Limit, &text) })
@@ -91,14 +91,15 @@ impl AlertBuilder {
     }
 
     pub(super) fn note_doubt(&mut self, since: Millis, order: OrderFacts) {
-        self.doubts.insert(order.intent, DoubtfulOrder { since, order, is_reported: false });
+        self.doubts.insert(order.intent, OrderInDoubt { since, order, is_reported: false });
     }
 
     /// Returns an alert when the funds fall below the limit. Alerts again only after the funds have recovered.
     pub(super) fn check_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
-        let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
-        let text = || format!("free balance and open stakes total {sum:.2}, below {:.2}", self.balance_below);
+        let limit = self.balance_below;
+        let was_low = std::mem::replace(&mut self.is_low, sum < limit);
+        let text = || format!("free balance and open stakes total {sum:.2}, below the limit of {limit:.2}");
         (self.is_low && !was_low).then(|| alert(at, Kind::Balance, &text()))
     }
 
@@ -126,7 +127,8 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
             plain(Kind::SecondTrade, text)
         }
         RunEvent::Halted { reason } => {
-            plain(Kind::Halted, format!("trading stops until `candlewick resume`{}", format_reason(reason)))
+            let why = format_reason(reason);
+            plain(Kind::Halted, format!("trading is halted until you run `candlewick resume`{why}"))
         }
         RunEvent::Suspended { reason } => {
             plain(Kind::Suspended, format!("trading is suspended{}", format_reason(reason)))
@@ -143,7 +145,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
             let seconds = (at - since).get() / 1_000;
             let why = if is_unanswered { "requests fail" } else { "the price API sends no new candles" };
             let text =
-                format!("{symbol} {interval} has had no candle for {seconds} s: {why}; no trades open on it");
+                format!("{symbol} {interval} has had no candle for {seconds} s: {why}; no new trades on it");
             Some(series_alert(at, Kind::SeriesLate, symbol, &text))
         }
         RunEvent::SeriesRecovered { symbol, interval, .. } => {
@@ -203,7 +205,7 @@ fn verdict_alert(at: Millis, bot: String, edge: EdgeVerdict, trades: u64) -> Ale
         EdgeVerdict::Open => ("not enough trades yet", Severity::Notice),
         EdgeVerdict::Shown => ("an edge is shown", Severity::Notice),
         EdgeVerdict::Rejected => ("an edge is ruled out", Severity::Warning),
-        EdgeVerdict::NoLongerHeld => ("the edge is no longer held", Severity::Warning),
+        EdgeVerdict::NoLongerHeld => ("the edge no longer holds", Severity::Warning),
     };
     let text = format!("verdict after {trades} trades: {words}");
     Alert { bot: Some(bot), severity, ..alert(at, Kind::Verdict, &text) }
@@ -314,7 +316,7 @@ mod tests {
             (
                 verdict(EdgeVerdict::NoLongerHeld),
                 "verdict warning btc",
-                "after 900 trades: the edge is no longer",
+                "after 900 trades: the edge no longer holds",
             ),
             (verdict(EdgeVerdict::Shown), "verdict notice btc", "after 900 trades: an edge is shown"),
             (second, "second_trade critical -", "trade #7 was ordered once"),
@@ -367,7 +369,7 @@ mod tests {
     fn reports_limits_once_a_day_per_bot() {
         let mut facts = facts();
         let mut is_reported = |event| facts.alert_for(at(0), event).is_some();
-        for rule in REPORTED_LIMITS.map(Rule::as_str) {
+        for rule in ALERTED_RULES.map(Rule::as_str) {
             assert!(is_reported(refused(rule)) && !is_reported(refused(rule)), "{rule}");
         }
         assert!(!is_reported(refused("Cooldown")));

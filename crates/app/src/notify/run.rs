@@ -85,7 +85,7 @@ impl Alerts {
             following.abort();
             drop(following.await);
         }
-        notifier.send(end_alert(clock.as_ref(), how));
+        notifier.send(final_alert(clock.as_ref(), how));
         let slow = slow_channels(&notifier, end_timeout).await;
         let seconds = end_timeout.as_secs();
         if !slow.is_empty() {
@@ -183,7 +183,7 @@ async fn slow_channels(notifier: &Notifier, end_timeout: Duration) -> Vec<String
     counts.filter(|counts| counts.waiting > 0).map(|counts| counts.channel).collect()
 }
 
-fn end_alert(clock: &dyn Clock, how: Result<StopReason, &AppError>) -> Alert {
+fn final_alert(clock: &dyn Clock, how: Result<StopReason, &AppError>) -> Alert {
     let (severity, text) = match how {
         Ok(StopReason::Limit(rule)) => {
             (Severity::Critical, format!("the run ended because it reached the limit {}", rule.as_str()))

@@ -26,7 +26,7 @@ impl ResultFolder {
             let remote = RemoteFolder::open(path)?;
             return Ok(Self { here: remote.local_folder().to_owned(), remote: Some(remote) });
         }
-        fs::create_dir_all(path).map_err(|error| write_error(path, error))?;
+        fs::create_dir_all(path).map_err(|error| to_write_error(path, error))?;
         Ok(Self { here: path.to_owned(), remote: None })
     }
 
@@ -96,7 +96,7 @@ impl ResultFolder {
         let path = self.here.join(name);
         let mut bytes = Vec::new();
         let written = fill(&mut bytes).and_then(|()| write_whole_file(&path, |file| file.write_all(&bytes)));
-        written.map_err(|error| write_error(&path, error))?;
+        written.map_err(|error| to_write_error(&path, error))?;
         Ok((path, bytes))
     }
 }
@@ -124,11 +124,11 @@ pub fn render_best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Resu
         steps => format!("\n[simulation.ticks]\n{}\n", steps.join("\n")),
     };
     Ok(format!(
-        "# The best set of a sweep: candlewick backtest --config ... --config best.toml\n{own}{text}{steps}"
+        "# Best set of a sweep. Test it with: candlewick backtest --config ... --config best.toml\n{own}{text}{steps}"
     ))
 }
 
-fn write_error(path: &Path, error: io::Error) -> AppError {
+fn to_write_error(path: &Path, error: io::Error) -> AppError {
     let problem = format!("--out: cannot write {}", path.display());
     AppError::invalid(problem).with_source(error)
 }

@@ -53,7 +53,7 @@ pub struct OpeningRequest<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownLooks {
-    /// Descriptions of known tests on the hold-out, and reasons why some tests or variants may be unknown.
+    /// Descriptions of the known tests on the hold-out, and of gaps in the records.
     pub descriptions: Vec<String>,
     /// Reason why some tests on the hold-out may not have been recorded.
     pub unknown_reason: Option<String>,
@@ -99,7 +99,7 @@ impl Opening {
         candles.is_seen_in(opened)
     }
 
-    fn is_for(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
+    fn matches(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
         self.hypothesis.key() == hypothesis.key() && self.overlaps(hypothesis, candles, range)
     }
 }
@@ -116,7 +116,7 @@ impl HoldOutLock {
         range: &Range<Millis>,
     ) -> Result<usize> {
         let (openings, _) = self.read(&self.read_text()?)?;
-        Ok(openings.iter().filter(|opening| opening.is_for(hypothesis, candles, range)).count())
+        Ok(openings.iter().filter(|opening| opening.matches(hypothesis, candles, range)).count())
     }
 
     pub fn check(&self, asked: &OpeningRequest<'_>) -> Result<()> {
@@ -154,13 +154,12 @@ impl HoldOutLock {
         let (opening, before) = (&openings[place], &openings[..place]);
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
         let touching = || before.iter().filter(|other| other.overlaps(hypothesis, candles, range));
-        let same = touching().filter(|other| other.is_for(hypothesis, candles, range)).count();
+        let same = touching().filter(|other| other.matches(hypothesis, candles, range)).count();
         let is_of_strategy = |other: &&Opening| other.hypothesis.strategy.0 == hypothesis.strategy.0;
         let by_strategy = touching().filter(is_of_strategy).count() - same;
         let times = count_text(by_strategy, "opening", "openings");
-        let others = (by_strategy > 0).then(|| {
-            format!("this strategy has already opened candles of the hold-out for other hypotheses: {times}")
-        });
+        let others = (by_strategy > 0)
+            .then(|| format!("the hold-out was already used for other hypotheses of this strategy: {times}"));
         Ok(OpeningRecord {
             at: opening.opened_at.clone(),
             number: same + 1,
@@ -175,7 +174,7 @@ impl HoldOutLock {
     /// Returns the index of this run's opening, or the length of the list if the opening is new.
     fn find_index(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize> {
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
-        let is_own = |one: &&Opening| one.is_for(hypothesis, candles, range);
+        let is_own = |one: &&Opening| one.matches(hypothesis, candles, range);
         if let Some(place) = openings.iter().position(|one| is_own(&one) && one.run == asked.run) {
             return Ok(place);
         }
@@ -221,7 +220,7 @@ impl HoldOutLock {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let problem = format!(
             "the hold-out was already opened {times} for this hypothesis, last on {} by another run; \
-             it cannot test choices made since then",
+             it is not a fair test of choices made after that",
             last.opened_at
         );
         AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
@@ -263,8 +262,7 @@ impl HoldOutRange {
 
     pub(super) fn earlier_looks(&self, run: &str) -> Result<KnownLooks> {
         let Some(ledger) = &self.ledger else {
-            let unknown = "earlier looks at the hold-out are unknown: variants are not counted, \
-                           because [variants] ledger is empty";
+            let unknown = "earlier uses of the hold-out are unknown, because variants.ledger is \"\"";
             return Ok(KnownLooks { descriptions: vec![unknown.to_owned()], unknown_reason: None });
         };
         let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
@@ -280,31 +278,29 @@ impl HoldOutRange {
             LookKind::HoldOut => count_text(*count, "opening of a hold-out", "openings of a hold-out"),
         });
         let kinds: Vec<String> = kinds.collect();
-        let looked = (!kinds.is_empty()).then(|| {
-            format!("this strategy has looked at candles of the hold-out before: {}", kinds.join(", "))
-        });
+        let looked = (!kinds.is_empty())
+            .then(|| format!("this strategy has already used candles of the hold-out: {}", kinds.join(", ")));
         let lost = looks.gaps.into_iter().map(|lost| format!("variants unknown: {lost}"));
         let found: Vec<String> = looked.into_iter().chain(lost).collect();
         let begins = (looks.is_first && found.is_empty()).then(|| {
-            "number of looks unknown: the ledger of variants starts with this walk-forward run, so earlier looks \
-             at the hold-out were not recorded"
+            "earlier uses of the hold-out are unknown, because the ledger of variants starts with this run"
                 .to_owned()
         });
         Ok(KnownLooks {
             descriptions: found,
-            unknown_reason: begins.or_else(|| describe_looks(&looks.other_strategies)),
+            unknown_reason: begins.or_else(|| describe_other_uses(&looks.other_strategies)),
         })
     }
 }
 
-fn describe_looks(looks: &BTreeMap<String, u64>) -> Option<String> {
+fn describe_other_uses(looks: &BTreeMap<String, u64>) -> Option<String> {
     let describe =
-        |(strategy, count): (&String, &u64)| format!("{strategy} ({})", count_text(*count, "look", "looks"));
+        |(strategy, count): (&String, &u64)| format!("{strategy} ({})", count_text(*count, "use", "uses"));
     let by_others = looks.iter().map(describe).collect::<Vec<_>>().join(", ");
     (!by_others.is_empty()).then(|| {
         format!(
-            "other strategies have looked at candles of the hold-out before: {by_others}; if one of them is the same \
-             idea, the candles are no longer unseen"
+            "other strategies have already used candles of the hold-out: {by_others}; if one of them tests the same \
+             idea, these candles are not a fresh test"
         )
     })
 }
@@ -429,7 +425,7 @@ mod tests {
         other.strategy.1 = "1.0.1".to_owned();
         (fixture.name, fixture.hours) = ("MINE", 11..20);
         let looks = fixture.looks(&other, "r2");
-        assert!(looks.len() == 1 && looks[0].ends_with("for other hypotheses: 1 opening"), "{looks:?}");
+        assert!(looks.len() == 1 && looks[0].ends_with("of this strategy: 1 opening"), "{looks:?}");
         assert_eq!(fixture.looks(&other, "r2"), looks, "shown again");
         assert_eq!(fixture.looks(&hypothesis(&["period=2..5"]), "r1"), [""; 0], "what came later");
         other.strategy.0 = "sma-cross".to_owned();

@@ -161,7 +161,7 @@ impl SearchPlan {
     ) -> Result<PlanDifferences> {
         let found = check_program(&self.program, others)?;
         check_candles(&self.candles, &prepared.candles.contents)?;
-        check_identity(&self.sweep, identity, "searched")?;
+        check_identity(&self.sweep, identity)?;
         Ok(found)
     }
 }
@@ -250,29 +250,28 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
     }
     let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
     let Some(more) = more else { return Ok(()) };
-    let problem = format!("the candles of {} are not in the plan, but would set trade prices", more.series);
-    Err(AppError::data(problem).help("name only files of the plan's series with --data"))
+    let problem = format!("the plan has no candles of {}, which would be used to price trades", more.series);
+    Err(AppError::data(problem).help("pass --data only for series in the plan"))
 }
 
-pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Result<()> {
+pub(super) fn check_identity(planned: &Value, here: &Value) -> Result<()> {
     let differs = |key: &&String| *key != "program" && planned.get(*key) != here.get(*key);
     let keys = here.as_object().into_iter().flat_map(|here| here.keys()).filter(differs);
     let keys: Vec<&str> = keys.map(String::as_str).collect();
     if keys.contains(&"files") {
-        let problem = format!("{} has changed since the plan was made", changed_files(planned, here));
+        let problem = format!("{} has changed since the plan was made", list_changed_files(planned, here));
         let help = "copy the files named in the parameters from the machine that made the plan";
         return Err(AppError::data(problem).help(help));
     }
     if !keys.is_empty() {
-        let keys = keys.join(", ");
-        let problem = format!("the plan and this machine disagree on what is {done}: {keys}");
+        let problem = format!("these inputs differ between the plan and this machine: {}", keys.join(", "));
         return Err(AppError::invalid(problem)
             .help("unset the environment variables that change settings of the plan"));
     }
     Ok(())
 }
 
-fn changed_files(planned: &Value, here: &Value) -> String {
+fn list_changed_files(planned: &Value, here: &Value) -> String {
     let of = |whose: &Value| whose["files"].as_object().cloned().unwrap_or_default();
     let (planned, here) = (of(planned), of(here));
     let differs = |name: &&String| planned.get(*name) != here.get(*name);

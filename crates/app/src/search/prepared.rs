@@ -1,4 +1,4 @@
-//! The terms of a search, and the search that is prepared from them.
+//! Options of a search, and the prepared search.
 
 use super::hold_out::Hypothesis;
 use crate::backtest::threads_or_cores;
@@ -71,7 +71,7 @@ pub struct PreparedSearch<'a> {
 
 impl PreparedSearch<'_> {
     pub(crate) fn apply_terms(&mut self, terms: &SearchTerms) -> Result<()> {
-        let sweep = sweep_settings(terms, &self.space);
+        let sweep = configure_sweep(terms, &self.space);
         self.sweep = sweep.map_err(|error| locate_search_error(error, &self.loaded))?;
         Ok(())
     }
@@ -129,7 +129,7 @@ impl SearchTerms {
         }
         let space = Space::new(&entry, &bot, &self.parameters, &self.conditions);
         let space = space.map_err(|error| locate_search_error(error, &loaded))?;
-        let sweep = sweep_settings(self, &space).map_err(|error| locate_search_error(error, &loaded))?;
+        let sweep = configure_sweep(self, &space).map_err(|error| locate_search_error(error, &loaded))?;
         loaded.config.bots = vec![bot];
         let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries((&entry, &space), &candles, &loaded, self)?);
@@ -189,7 +189,7 @@ impl SearchTerms {
         }
     }
 
-    pub(super) fn allow_coarse_candles(&self, problem: String) -> Result<Option<String>> {
+    pub(super) fn coarse_candles_notice(&self, problem: String) -> Result<Option<String>> {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE_NOTICE.to_owned()));
         }
@@ -240,7 +240,7 @@ fn describe_parameters(entry: &StrategyEntry) -> String {
     format!("parameters are: {}", all.join(", "))
 }
 
-fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSettings, SearchError> {
+fn configure_sweep(arguments: &SearchTerms, space: &Space) -> Result<SweepSettings, SearchError> {
     let is_grid = arguments.trials.is_none() && space.count().is_some();
     let search = arguments.search.unwrap_or(if is_grid { Search::Grid } else { Search::Sobol });
     let problem = match (search, arguments.trials, arguments.halving) {
@@ -294,7 +294,7 @@ fn check_expiries(
             Some(format!("{flag}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
-            return terms.allow_coarse_candles(why);
+            return terms.coarse_candles_notice(why);
         }
     }
     Ok(None)
@@ -332,7 +332,7 @@ fn check_searched_close_types(
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
             let expiry = Expiry { close_type, ..bot.expiry() };
             let Some(why) = describe_coarse_expiry(expiry, market, Fineness::Throughout) else { continue };
-            return terms.allow_coarse_candles(format!("--param close_type: {why}"));
+            return terms.coarse_candles_notice(format!("--param close_type: {why}"));
         }
     }
     Ok(None)
@@ -346,7 +346,7 @@ fn bots_with_markets<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns bots to check, each with its `--param` flag: both ends of numeric axes, every value of other axes.
+/// Returns bots that cover the search space, each with its `--param` flag. Of numeric axes, only the ends are used.
 fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == AxisTarget::Parameter);
@@ -375,7 +375,7 @@ fn set_parameter(bot: &mut BotSettings, name: &str, value: &Setting) {
     bot.params[name] = value.to_json();
 }
 
-/// Returns the strategy's expiries, or `None` if the strategy cannot be built. The trial then reports the reason.
+/// Returns the strategy's expiries, or `None` if the strategy cannot be built (its trial reports the reason).
 fn strategy_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }
@@ -392,7 +392,7 @@ fn hash_search_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<Str
 
 fn hash_files<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
     hash_named_files(values).map_err(|(name, error)| {
-        let problem = format!("cannot read the file {name}, which a parameter names");
+        let problem = format!("cannot read the file {name} named in a parameter");
         AppError::invalid(problem).with_source(error)
     })
 }

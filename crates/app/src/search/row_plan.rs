@@ -60,7 +60,7 @@ impl<'a> RowPlanBasis<'a> {
         Ok((Self { registry, prepared, choice, sections }, strategies))
     }
 
-    /// Returns everything that determines the rows: the command's own arguments `own`, and all other inputs.
+    /// Returns all inputs that determine the rows, including the command's arguments `own`.
     pub(crate) fn identity(&self, mut own: Value) -> Result<Value> {
         own["program"] = json!(program_hash()?);
         own["strategies"] = json!(self.prepared.header.strategies);
@@ -118,9 +118,9 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         check_program(&self.program, others)
     }
 
-    pub(crate) fn check(&self, (basis, identity): (&RowPlanBasis<'_>, &Value), done: &str) -> Result<()> {
+    pub(crate) fn check(&self, (basis, identity): (&RowPlanBasis<'_>, &Value)) -> Result<()> {
         check_candles(&self.candles, &basis.prepared.candles.contents)?;
-        check_identity(&self.sweep, identity, done)
+        check_identity(&self.sweep, identity)
     }
 
     pub fn shard_rows(&self, number: u64) -> Result<Range<u64>> {

@@ -1,4 +1,4 @@
-//! Shards of a planned search: one journal per shard, rounds and merging.
+//! Shards of a planned search: writes one journal per shard, and merges the journals, in rounds if necessary.
 
 use super::folder::ResultFolder;
 use super::plan::{OtherProgram, SearchPlan, allow_shard};
@@ -110,7 +110,7 @@ pub struct RoundShard {
 
 impl RoundShard {
     pub fn identity(&self, sweep: &Value) -> Value {
-        identity_after(sweep, &self.round)
+        round_identity(sweep, &self.round)
     }
 }
 
@@ -120,7 +120,7 @@ impl SearchPlan {
         let (most, shards) = (search.batch.min(search.trials), self.shards);
         if shards > most {
             let problem = format!("{shards} shards are too many: the search runs only {most} sets per round");
-            let help = format!("use 1 to {most} shards, or a larger --batch (learns less often)");
+            let help = format!("use 1 to {most} shards, or a larger --batch (the search learns less often)");
             return Err(AppError::invalid(problem).help(help));
         }
         self.rounds = NonZeroU64::new(search.round_count());
@@ -184,7 +184,7 @@ impl SearchPlan {
             return Ok(());
         }
         let parts = self.shards_per_round().unwrap_or(self.shards);
-        let planned = identity_after(&self.sweep, round);
+        let planned = round_identity(&self.sweep, round);
         let mut records = Vec::new();
         for part in 1..=parts {
             let trials = round.trials(Shard::new(part, parts).map_err(to_error)?);
@@ -202,7 +202,7 @@ impl SearchPlan {
     }
 }
 
-fn identity_after(sweep: &Value, round: &Round) -> Value {
+fn round_identity(sweep: &Value, round: &Round) -> Value {
     let mut identity = sweep.clone();
     identity["after"] = json!(round.history_hash());
     identity

@@ -25,7 +25,7 @@ pub(super) struct WalkLook<'a> {
 pub struct TriedCount {
     pub variants: u64,
     pub walks: u64,
-    /// Number of variants that stopped or running searches have planned but not yet tried.
+    /// Number of variants that were planned by running or stopped searches, but not yet tried.
     pub planned: u64,
     /// Whether this search created the ledger. If so, variants that were tried earlier are unknown.
     pub is_first: bool,
@@ -62,7 +62,7 @@ fn run_id(identity: &Value) -> String {
 }
 
 /// Records the trials of a sweep. Returns the new total, or `None` without a ledger.
-/// A complete sweep also records sets that now trade differently on the candles of an earlier sweep.
+/// A complete sweep also records sets whose trades on the candles of an earlier sweep have changed.
 pub fn count_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
@@ -95,7 +95,7 @@ pub fn count_sweep(
     Some(counted)
 }
 
-/// Records the sets tried in training, the walk and the hold-out. Returns the new total, or `None` without a ledger.
+/// Records the sets tried in training, in tests and on the hold-out. Returns the new total, or `None` without a ledger.
 pub(super) fn count_walk(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     walk: &WalkLook<'_>,

@@ -258,7 +258,7 @@ const DEFAULT_TESTS_PER_TRAINING: i64 = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayoutTerms {
     pub anchored: bool,
-    /// Length of a training period, or of the first one if `anchored`. Default: three tests.
+    /// Length of a training period, or of the first one if `anchored`. Default: three times `test`.
     pub train: Option<Millis>,
     /// Length of a test. Default: a third of `train`, or an eighth of the candles if both are `None`.
     pub test: Option<Millis>,
@@ -317,7 +317,7 @@ pub enum WalkShard {
 }
 
 impl WalkRun<'_> {
-    /// Gives each window equally many shards: one if the search is adaptive, else enough for a total of `shards`.
+    /// Gives every window the same number of shards: one if the search is adaptive, else enough for `shards` in total.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
@@ -378,7 +378,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Returns the trials that a shard must contain. An adaptive search may run out of new sets after the first.
+    /// Returns the trials that a shard must contain: only the first in an adaptive search, as new sets may run out.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.is_adaptive() { 0..1 } else { shard.trials(plan.sets) }
     }
@@ -387,7 +387,7 @@ impl WalkRun<'_> {
     fn locate_shard(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
-            let problem = format!("the plan's {} shards do not divide into {windows} windows", plan.shards);
+            let problem = format!("{} shards cannot be split evenly into {windows} windows", plan.shards);
             return Err(AppError::invalid(problem).help("recreate the plan: `candlewick walk-forward plan`"));
         }
         // The shard number must be valid for the plan as a whole, not only for a window.

@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// UTC hour at which currency markets open on Sunday in summer. In winter, they open one hour later.
 const SUNDAY_OPEN_HOUR_UTC: u32 = 21;
-const GALES_IGNORED: &str = "martingale steps (gales) are ignored: the bot sets the stake";
+const MARTINGALE_NOTE: &str = "martingale steps (gales) are ignored: the bot sets the stake";
 
 pub struct CheckedLine {
     pub line: u64,
@@ -77,7 +77,7 @@ pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<Che
         let mut checked = check_line(line, bots, &mut zones);
         if let LineUsage::Entry(entry) = &mut checked.usage {
             if is_first_gale {
-                entry.add_note(GALES_IGNORED);
+                entry.add_note(MARTINGALE_NOTE);
             }
             if let Some(refused) = refusals.refused_entries.get(&checked.line) {
                 entry.add_note(&refused.reason);
@@ -132,11 +132,11 @@ fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Chec
         LineOutcome::Zones(zones) => {
             let zones: Vec<String> = zones.into_iter().map(zone_label).collect();
             LineUsage::Remark(format!(
-                "a time zone heading ({}): entries must give the same UTC time in this zone as in signals.timezone",
+                "a time zone heading ({}): each entry must have the same UTC time in this zone and in signals.timezone",
                 zones.join(", ")
             ))
         }
-        LineOutcome::Gale => LineUsage::Remark(GALES_IGNORED.to_owned()),
+        LineOutcome::Gale => LineUsage::Remark(MARTINGALE_NOTE.to_owned()),
         LineOutcome::Comment => LineUsage::Remark("a comment: remove the # to trade this entry".to_owned()),
         LineOutcome::Repeats(earlier) => LineUsage::Repeats(earlier),
         LineOutcome::Contradicts(problem) => LineUsage::Contradicts(problem),
@@ -203,7 +203,7 @@ fn describe_bypassed_settings(bot: &BotSettings) -> Option<String> {
     let parts = [
         turns.then(|| "are not inverted (invert)".to_owned()),
         has_filters.then(|| "bypass the filters".to_owned()),
-        expiry.map(|expiry| format!("use the duration {own} (close_type) instead of {expiry} (expiry)")),
+        expiry.map(|expiry| format!("use close_type ({own}) as the duration, not expiry ({expiry})")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let (last, before) = parts.split_last()?;

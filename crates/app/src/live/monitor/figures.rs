@@ -1,5 +1,5 @@
-//! Metrics of a run. The run loop updates atomic values, so that reading the metrics never blocks the loop.
-//! All series exist from the start. Label values come from the configuration and are never ids.
+//! Metrics of a run. The run loop only updates atomics, so reading the metrics never blocks the loop.
+//! All time series exist from the start: labels take only values known by then, such as bot names, and never ids.
 
 use super::MonitorSources;
 use super::health::Health;
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 const OUTCOMES: [Outcome; 4] = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
-const OPEN_RESULTS: [&str; 4] = ["opened", "rejected", "not_sent", "in_doubt"];
+const INTENT_RESULTS: [&str; 4] = ["opened", "rejected", "not_sent", "in_doubt"];
 const DOUBT_RESOLUTIONS: [&str; 5] = ["adopted", "not_opened", "rejected", "not_sent", "settled_by_person"];
 const PHASES: [(Phase, &str); 4] = [
     (Phase::Trading, "trading"),
@@ -28,7 +28,7 @@ const PHASES: [(Phase, &str); 4] = [
     (Phase::Suspended, "suspended"),
     (Phase::Stopping, "stopping"),
 ];
-const EDGE_STATES: [(EdgeVerdict, &str); 4] = [
+const EDGE_VERDICTS: [(EdgeVerdict, &str); 4] = [
     (EdgeVerdict::Open, "open"),
     (EdgeVerdict::Shown, "shown"),
     (EdgeVerdict::Rejected, "rejected"),
@@ -38,13 +38,13 @@ const LATENCY_BUCKETS_S: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 
 struct BotMetrics {
     signals: Counter,
-    opens: [Counter; OPEN_RESULTS.len()],
+    opens: [Counter; INTENT_RESULTS.len()],
     resolved: [Counter; DOUBT_RESOLUTIONS.len()],
     refused: [Counter; Rule::ALL.len()],
     blocked: [Gauge; Rule::ALL.len()],
     settled: [Counter; OUTCOMES.len()],
     profit: FloatGauge,
-    edges: [Gauge; EDGE_STATES.len()],
+    edges: [Gauge; EDGE_VERDICTS.len()],
     judged: Gauge,
     evidence: [FloatGauge; 2],
     thresholds: [FloatGauge; 2],
@@ -84,15 +84,15 @@ impl RunMetrics {
         let bots = bot_metrics(&mut described, &names);
         let series = series_metrics(&mut described, &names);
         let phases = described.family("phase", "Phase of the run: 1 for the current phase");
-        let phases: [Gauge; PHASES.len()] = PHASES.map(|(_, name)| phases.with(&[("phase", name)]));
+        let phases: [Gauge; PHASES.len()] = PHASES.map(|(_, name)| phases.labelled(&[("phase", name)]));
         phases[0].set(1);
         let buckets = || Histogram::new(LATENCY_BUCKETS_S);
         let answers = Family::<Labels, Histogram>::new_with_constructor(buckets as fn() -> Histogram);
         let help = "Real time from a request to the venue's answer or the timeout";
         described.0.register("request_duration_seconds", help, answers.clone());
         let answers = LabelledFamily(answers);
-        let answers = RequestKind::ALL.map(|question| answers.with(&[("question", question.as_str())]));
-        let (journal, help) = (buckets(), "Real time of a durable journal write");
+        let answers = RequestKind::ALL.map(|question| answers.labelled(&[("question", question.as_str())]));
+        let (journal, help) = (buckets(), "Duration of a durable journal write, in real time");
         described.0.register("journal_write_duration_seconds", help, journal.clone());
         let scraped = SampledMetrics::new(&mut described, budget);
         Self {
@@ -194,7 +194,7 @@ impl RunMetrics {
         series.delay.set((received.get() - closed) as f64 / 1_000.0);
     }
 
-    fn on_blocked(&self, blocked: &[Blockage]) {
+    fn set_blocked(&self, blocked: &[Blockage]) {
         for (name, bot) in self.names.bots().iter().zip(&self.bots) {
             for (rule, gauge) in Rule::ALL.iter().zip(&bot.blocked) {
                 let is_it = |one: &Blockage| one.rule == rule.as_str() && one.bots.contains(name);
@@ -230,7 +230,7 @@ impl BotMetrics {
     }
 
     fn on_evidence(&self, evidence: &Evidence) {
-        for (gauge, (edge, _)) in self.edges.iter().zip(EDGE_STATES) {
+        for (gauge, (edge, _)) in self.edges.iter().zip(EDGE_VERDICTS) {
             gauge.set(i64::from(edge == evidence.edge));
         }
         self.judged.set(i64::try_from(evidence.trades).unwrap_or(i64::MAX));
@@ -244,33 +244,33 @@ impl BotMetrics {
 fn bot_metrics(described: &mut MetricRegistry, names: &EventNames) -> Vec<BotMetrics> {
     let signals = described.family("signals", "Signals that were approved");
     let opens = described.family("opens", "Intents to trade, by first known result");
-    let resolved = described.family("doubts_resolved", "Resolved orders of unknown status, by resolution");
+    let resolved = described.family("doubts_resolved", "Orders whose unknown status was resolved, by result");
     let refused = described.family("refusals", "Rejected signals, by the first rejecting rule");
     let help = "1 if the rule has rejected every signal of the bot for longer than a trade lasts";
     let blocked = described.family("blocked", help);
-    let settled = described.family("settlements", "Settled trades, by first booked outcome");
+    let settled = described.family("settlements", "Settled trades, by the outcome first recorded");
     let profit = described.family("profit", "Net profit of trades settled in this run");
     let edges = described.family("verdict", "Verdict about the bot's edge: 1 for the current verdict");
     let judged = described.family("verdict_trades", "Number of trades used for the verdict");
-    let evidence = described.family("verdict_evidence", "Evidence for and against an edge, starting at 1");
+    let evidence = described.family("verdict_evidence", "Evidence for or against an edge; 1 means none");
     let thresholds = described.family("verdict_threshold", "Evidence required for a verdict");
     let of_bot = |name: &String| {
         let bot = ("bot", name.as_str());
         BotMetrics {
-            signals: signals.with(&[bot]),
-            opens: OPEN_RESULTS.map(|result| opens.with(&[bot, ("result", result)])),
-            resolved: DOUBT_RESOLUTIONS.map(|end| resolved.with(&[bot, ("how", end)])),
-            refused: Rule::ALL.map(|rule| refused.with(&[bot, ("rule", rule.as_str())])),
-            blocked: Rule::ALL.map(|rule| blocked.with(&[bot, ("rule", rule.as_str())])),
+            signals: signals.labelled(&[bot]),
+            opens: INTENT_RESULTS.map(|result| opens.labelled(&[bot, ("result", result)])),
+            resolved: DOUBT_RESOLUTIONS.map(|end| resolved.labelled(&[bot, ("how", end)])),
+            refused: Rule::ALL.map(|rule| refused.labelled(&[bot, ("rule", rule.as_str())])),
+            blocked: Rule::ALL.map(|rule| blocked.labelled(&[bot, ("rule", rule.as_str())])),
             settled: OUTCOMES.map(|outcome| {
                 let outcome = outcome.as_str().to_lowercase();
-                settled.with(&[bot, ("outcome", outcome.as_str())])
+                settled.labelled(&[bot, ("outcome", outcome.as_str())])
             }),
-            profit: profit.with(&[bot]),
-            edges: EDGE_STATES.map(|(_, edge)| edges.with(&[bot, ("edge", edge)])),
-            judged: judged.with(&[bot]),
-            evidence: ["for", "against"].map(|side| evidence.with(&[bot, ("side", side)])),
-            thresholds: ["for", "against"].map(|side| thresholds.with(&[bot, ("side", side)])),
+            profit: profit.labelled(&[bot]),
+            edges: EDGE_VERDICTS.map(|(_, edge)| edges.labelled(&[bot, ("edge", edge)])),
+            judged: judged.labelled(&[bot]),
+            evidence: ["for", "against"].map(|side| evidence.labelled(&[bot, ("side", side)])),
+            thresholds: ["for", "against"].map(|side| thresholds.labelled(&[bot, ("side", side)])),
         }
     };
     names.bots().iter().map(of_bot).collect()
@@ -288,11 +288,11 @@ fn series_metrics(described: &mut MetricRegistry, names: &EventNames) -> Vec<Ser
         let interval = series.interval.to_string();
         let labels = [("symbol", series.symbol.as_str()), ("interval", interval.as_str())];
         SeriesMetrics {
-            candles: candles.with(&labels),
+            candles: candles.labelled(&labels),
             closed: AtomicI64::new(0),
-            closed_at: closed.with(&labels),
-            delay: delay.with(&labels),
-            staleness: staleness.with(&labels),
+            closed_at: closed.labelled(&labels),
+            delay: delay.labelled(&labels),
+            staleness: staleness.labelled(&labels),
         }
     };
     names.series().iter().map(of_series).collect()
@@ -319,7 +319,7 @@ impl Observer for RunMetrics {
                     gauge.set(i64::from(known == *phase));
                 }
             }
-            Notice::Blocked(blocked) => self.on_blocked(blocked),
+            Notice::Blocked(blocked) => self.set_blocked(blocked),
             Notice::Alarm(_) | Notice::Logged { is_alarm: true, .. } => _ = self.alarms.inc(),
             Notice::Warning(_) | Notice::Logged { is_alarm: false, .. } => _ = self.warnings.inc(),
             _ => {}
@@ -366,7 +366,7 @@ impl SampledMetrics {
         let help = "Maximum requests per second to the venue; 0 for unlimited";
         let budget: FloatGauge = described.add("requests_per_second_limit", help);
         budget.set(requests_per_second);
-        let help = "Number of symbols with streamed prices, and of symbols polled without a stream";
+        let help = "Number of symbols with streamed prices, or polled because the stream is missing";
         let streams = described.family("price_streams", help);
         let of_api = described.family("venue_api_heard", "1 if this API of the venue answers, else 0");
         let of_api = VenueApi::ALL.map(|api| {
@@ -374,13 +374,13 @@ impl SampledMetrics {
                 VenueApi::Trading => "trading",
                 VenueApi::Prices => "prices",
             };
-            of_api.with(&[("api", name)])
+            of_api.labelled(&[("api", name)])
         });
         Self {
             open: described.add("open_trades", "Open trades"),
             in_flight: described.add("opens_in_flight", "Pending open requests"),
             in_doubt: described.add("doubts_open", "Orders of unknown status"),
-            skew: ["low", "high"].map(|bound| skew.with(&[("bound", bound)])),
+            skew: ["low", "high"].map(|bound| skew.labelled(&[("bound", bound)])),
             heard_at: described
                 .add("venue_heard_timestamp_seconds", "Time of the venue's last answer, in venue time"),
             loop_age: described.add("loop_age_seconds", "Real time since the last turn of the run loop"),
@@ -393,9 +393,9 @@ impl SampledMetrics {
             waiting: described.family("requests_waiting", "Waiting requests by priority"),
             slowest: described.add(
                 "slowest_candle_delay_seconds",
-                "Longest delay of a received or awaited candle after its close, in venue time",
+                "Longest time from a candle's close to its arrival (or to now if missing), in venue time",
             ),
-            streams: ["streaming", "missed"].map(|state| streams.with(&[("state", state)])),
+            streams: ["streaming", "missed"].map(|state| streams.labelled(&[("state", state)])),
         }
     }
 
@@ -432,7 +432,7 @@ impl SampledMetrics {
         self.followers.set(count(sources.feed.follower_count()));
         self.missed.set(i64::try_from(sources.feed.missed_count()).unwrap_or(i64::MAX));
         for (priority, waiting) in (sources.waiting_requests)() {
-            self.waiting.with(&[("priority", priority)]).set(count(waiting));
+            self.waiting.labelled(&[("priority", priority)]).set(count(waiting));
         }
     }
 }
@@ -460,7 +460,7 @@ impl MetricRegistry {
 struct LabelledFamily<M>(Family<Labels, M>);
 
 impl<M: Clone> LabelledFamily<M> {
-    fn with(&self, labels: &[(&'static str, &str)]) -> M {
+    fn labelled(&self, labels: &[(&'static str, &str)]) -> M {
         let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         self.0.get_or_create_owned(&labels)
     }

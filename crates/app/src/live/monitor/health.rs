@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Time without a turn after which the loop counts as stalled. It turns every 5 s, but may wait 10 s for the journal.
+/// Time without a turn after which the loop counts as stalled. Turns are due every 5 s; a journal write may add 10 s.
 const LOOP_STALL_AGE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {
@@ -71,10 +71,10 @@ impl Health {
     }
 
     pub(crate) fn problems(&self) -> Vec<String> {
-        self.problems_at(self.loop_age())
+        self.problems_after(self.loop_age())
     }
 
-    fn problems_at(&self, age: Duration) -> Vec<String> {
+    fn problems_after(&self, age: Duration) -> Vec<String> {
         let still = (age > LOOP_STALL_AGE).then(|| format!("the run has stalled for {} s", age.as_secs()));
         let journal = (!self.is_journal_writable()).then(|| "the journal cannot be written".to_owned());
         still.into_iter().chain(journal).collect()
@@ -204,8 +204,8 @@ mod tests {
         let health = Health::default();
         health.on_turn();
         assert_eq!(health.problems(), [""; 0]);
-        assert_eq!(health.problems_at(LOOP_STALL_AGE), [""; 0]);
-        assert_eq!(health.problems_at(LOOP_STALL_AGE * 2), ["the run has stalled for 60 s"]);
+        assert_eq!(health.problems_after(LOOP_STALL_AGE), [""; 0]);
+        assert_eq!(health.problems_after(LOOP_STALL_AGE * 2), ["the run has stalled for 60 s"]);
         health.on_written(Duration::ZERO, false);
         assert_eq!(health.problems(), ["the journal cannot be written"]);
         health.on_written(Duration::ZERO, true);

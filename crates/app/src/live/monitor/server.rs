@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
-const METRICS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+const METRICS_MIME: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     let Some(address) = address else { return Ok(None) };
@@ -49,7 +49,7 @@ async fn answer_request(request: &Request<Incoming>, monitor: &Monitor) -> Answe
         return respond(StatusCode::METHOD_NOT_ALLOWED, PLAIN_TEXT, "use GET\n");
     }
     match request.uri().path() {
-        "/metrics" => respond(StatusCode::OK, METRICS_TEXT, monitor.render_metrics().await),
+        "/metrics" => respond(StatusCode::OK, METRICS_MIME, monitor.render_metrics().await),
         "/healthz" => answer_health(&monitor.health.problems()),
         "/readyz" => answer_health(&monitor.health.readiness_problems()),
         _ => respond(StatusCode::NOT_FOUND, PLAIN_TEXT, "use /metrics, /healthz or /readyz\n"),

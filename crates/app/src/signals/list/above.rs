@@ -5,7 +5,7 @@ use super::split::{fold_text, is_number, is_one_of};
 use super::time::{WrittenDate, parse_time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
-/// Hour before which a time may belong to the next day if the line above it has an afternoon time.
+/// End of the night. An earlier time may belong to the next day if the line above has an afternoon time.
 const NIGHT_END_HOUR: u32 = 6;
 const MAX_TIME_DECREASE: TimeDelta = TimeDelta::hours(12);
 
@@ -124,7 +124,7 @@ impl HeadingContext {
         }
     }
 
-    /// Sets a missing expiry from the heading. If the heading has ended, returns where it ended instead.
+    /// Sets a missing expiry from the heading. If the heading no longer applies, returns the line that ended it.
     pub(super) fn apply_expiry(
         &mut self,
         cells: &mut Cells,
@@ -172,7 +172,7 @@ const DATE_WORDS: &str = " today tomorrow monday tuesday wednesday thursday frid
 /// Day names other than *today*, since a list with the heading *today* may be reused every day.
 const DAY_NAMES: &str = " tomorrow monday tuesday wednesday thursday friday saturday sunday amanhã amanha segunda terça terca quarta quinta \
     sexta sábado sabado domingo mañana manana lunes martes miércoles miercoles jueves viernes ";
-const MORE_DATE_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
+const HEADING_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
     yesterday ontem ayer próxima proxima next ";
 
 pub(super) fn may_name_a_day(text: &str) -> bool {
@@ -185,7 +185,7 @@ pub(super) fn may_be_day_heading(text: &str) -> bool {
         let ends = ["st", "nd", "rd", "th"];
         let number = ends.iter().fold(token, |token, end| token.trim_end_matches(end));
         let is_day = number.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day));
-        is_one_of(token, MORE_DATE_WORDS) || (is_number(number) && (is_day || [6, 8].contains(&number.len())))
+        is_one_of(token, HEADING_WORDS) || (is_number(number) && (is_day || [6, 8].contains(&number.len())))
     };
     may_name_a_day(text)
         || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)

@@ -13,7 +13,7 @@ use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::nearest_name;
 
-/// Column names of a header line, in the order of [`Cells::texts`]. The first six are the columns after `Date`.
+/// Column names of a header line, in the order of [`Cells::texts`]. The first six follow [`Column`] without `Date`.
 const CELL_NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "zone", "days", "reason"];
 
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl<'a> ListBots<'a> {
         self.bots.iter().any(|bot| bot.name == cell)
     }
 
-    fn is_named_after_symbol(&self, cell: &str) -> bool {
+    fn name_matches_symbol(&self, cell: &str) -> bool {
         let symbol = self.signals.find_symbol(cell);
         self.bots.iter().all(|bot| bot.name != cell || Some(bot.symbol.as_str()) == symbol)
     }
@@ -91,7 +91,7 @@ impl Column {
             COLUMNS.iter().filter(|(.., is_cell)| is_cell(cell, bots)).map(|(column, ..)| *column).collect();
         match found.as_slice() {
             [column] => Ok(*column),
-            [Self::Bot, Self::Symbol] if bots.is_named_after_symbol(cell) => Ok(Self::Bot),
+            [Self::Bot, Self::Symbol] if bots.name_matches_symbol(cell) => Ok(Self::Bot),
             [] => Err(describe_unknown_cell(cell, bots)),
             several => {
                 let all: Vec<String> = several.iter().map(|column| column.label_with_article()).collect();
@@ -138,7 +138,7 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
         "may mean several time zones: write a city such as America/New_York, or an offset (UTC-5)".to_owned()
     } else if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
         format!(
-            "is ambiguous before a time (one hour, or one minute): write the expiry as H1 or M1, and {label}: before the time"
+            "is ambiguous before a time: write H1 for one hour or M1 for one minute, and put \"{label}:\" before the time"
         )
     } else if let Some((time, _)) = cell.split_once('-').filter(|(from, to)| is_time(from) && is_time(to)) {
         format!("may be a time range or a time with a zone: write only {time}, or {time} UTC-3")
@@ -234,7 +234,7 @@ impl NamedColumns {
 
     pub(super) fn parse_cells(&self, line: &csv::StringRecord) -> Result<Cells, String> {
         if line.len() > self.count {
-            return Err("more columns than in the header: put a reason with a comma in quotes".to_owned());
+            return Err("more columns than in the header: put quotes around a reason with commas".to_owned());
         }
         let mut texts =
             self.places.map(|place| place.and_then(|place| line.get(place)).unwrap_or_default().to_owned());

@@ -11,7 +11,7 @@ use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Start of 2026 and end of 2028. Recurring times are compared in this period, which includes a 29 February.
-/// Contradictions in other years are only detected at the entry time. Neither line is then traded.
+/// Contradictions in other years are only detected when the entries are due. In that case, neither entry is traded.
 const COMPARED_YEARS: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
 /// Years 2000 to 2036, in seconds since 1970. In this period, UTC offsets are sampled every `SAMPLE_STEP_S` seconds.
 const SAMPLED_PERIOD_S: (i64, i64) = (946_684_800, 2_082_758_400);
@@ -52,7 +52,7 @@ pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
         }
         if let Some((earlier, at)) = clocks.as_mut().and_then(|clocks| clocks.insert(entry)) {
             line.outcome = LineOutcome::Contradicts(format!(
-                "line {earlier} asks {} for a different trade at {}, in another notation: keep only one of these lines",
+                "line {earlier} asks {} for a different trade at {} (in another notation): keep only one of these lines",
                 name(),
                 super::signal_id_at(at)
             ));

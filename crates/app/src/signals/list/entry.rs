@@ -18,7 +18,7 @@ use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
 const MAX_QUOTED_CHARS: usize = 60;
-const FORMATS: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
+const TIME_FORMS: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListEntry {
@@ -146,7 +146,7 @@ pub(super) fn read_lines(
         return Err("the list has no entries: an entry looks like M5;EURUSD;10:00;CALL".to_owned());
     }
     if let Some(line) = lines.get(MAX_ENTRIES) {
-        return Err(format!("line {}: a list has at most {MAX_ENTRIES} entries", line.line));
+        return Err(format!("line {}: the list has more than {MAX_ENTRIES} entries", line.line));
     }
     let dates: Vec<(u64, WrittenDate)> =
         lines.iter().filter_map(|line| Some((line.line, line.date()?))).collect();
@@ -257,7 +257,7 @@ fn parse_entry_time(text: &str, days: &str, zone: Tz) -> Result<EntryTime, Strin
             || format!("{text} is not a time: numbers are milliseconds since 1970, such as 1767616200000");
         return from_unix_millis(ms).map(EntryTime::Once).ok_or_else(wrong);
     }
-    let local = FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let local = TIME_FORMS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {
         let skipped = || format!("{text} does not exist in {zone}: daylight saving time skips this time");
         let moment = zone.from_local_datetime(&local).earliest().ok_or_else(skipped)?;

@@ -57,7 +57,7 @@ impl CellLine {
     }
 }
 
-/// First line that contains each kind of detail. Entries without such a detail are rejected as ambiguous.
+/// First line with each kind of detail, such as a date or a zone. Entries that lack it are rejected as ambiguous.
 pub(super) struct ListContext {
     date: Option<u64>,
     day: Option<u64>,
@@ -129,7 +129,7 @@ impl ListContext {
         let has_year = cells.date.is_none_or(WrittenDate::has_year);
         let why = if let (None, DateSource::Ended { heading, by }) = (cells.date, source) {
             format!(
-                "no date given: line {by} ended the date of line {heading}; write the date in each line, or again above this line"
+                "no date given: the date of line {heading} applies only before line {by}; write the date in each line, or again above this line"
             )
         } else if let (None, DateSource::Comment(line)) = (cells.date, source) {
             format!(
@@ -154,7 +154,7 @@ impl ListContext {
         } else if let Some(ended) = ended_expiry.filter(|_| expiry.is_empty()) {
             let EndedExpiry { heading_line, ending_line, ending_text } = ended;
             format!(
-                "no expiry given: line {ending_line} ({ending_text:?}) ended the expiry of line {heading_line}; write the expiry in each line, or again above this line"
+                "no expiry given: the expiry of line {heading_line} applies only before line {ending_line} ({ending_text:?}); write the expiry in each line, or again above this line"
             )
         } else if let Some(line) = self.expiry.filter(|_| expiry.is_empty()) {
             lacks("expiry", line)

@@ -24,7 +24,7 @@ pub(crate) use time::{from_unix_millis, parse_timeframe};
 pub(crate) use zones::{offset_zone, zone_label};
 
 const MAX_LISTED_LINES: usize = 5;
-const MAX_SKIPPED_MOMENTS: usize = 100;
+const MAX_SKIPPED_TIMES: usize = 100;
 const MAX_FILE_BYTES: u64 = 4_000_000;
 
 pub(crate) const SOURCE_NAME: &str = "list";
@@ -170,7 +170,7 @@ impl SignalList {
             format!("next {} of {bot} at {}", due.entry.direction, signal_id_at(due.at))
         });
         let over = || match self.due_entries(Millis::ZERO, now).last() {
-            Some(last) => format!("no entry is pending, the last entry was due at {}", signal_id_at(last.at)),
+            Some(last) => format!("no entry is pending; the last one was due at {}", signal_id_at(last.at)),
             None => "no entry is pending".to_owned(),
         };
         format!("{}; {}", self.describe(), next.unwrap_or_else(over))
@@ -182,7 +182,7 @@ impl SignalList {
 
     pub(super) fn next_sendable(&self, from: Millis) -> Option<DueEntry> {
         let mut at = from;
-        (0..MAX_SKIPPED_MOMENTS).find_map(|_| {
+        (0..MAX_SKIPPED_TIMES).find_map(|_| {
             at = self.next_after(at)?;
             self.due_entries(at - Millis::new(1), at).first().copied()
         })

@@ -29,8 +29,8 @@ pub(super) enum InferredLine {
 }
 
 pub(super) fn infer_cells(text: &str, bots: &ListBots<'_>) -> Result<InferredLine, String> {
-    let has_picture = find_arrow(text)?.is_some() || find_circle(text)?.is_some();
-    if !has_picture && is_gale_only(&split_cells(text, bots)) {
+    let has_icon = find_arrow(text)?.is_some() || find_circle(text)?.is_some();
+    if !has_icon && is_gale_only(&split_cells(text, bots)) {
         return Ok(InferredLine::Gale);
     }
     infer_block(&[text], bots)
@@ -91,14 +91,14 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
         return Err(missing_value_problem(label));
     }
     for text in texts {
-        add_direction_from_picture(text.as_ref(), bots, &mut cells, &mut columns)?;
+        add_direction_from_icon(text.as_ref(), bots, &mut cells, &mut columns)?;
     }
     match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
         [true, true] => Ok(InferredLine::Entry(Box::new(cells), columns)),
         [false, true] => Err("the entry has no time such as 10:00".to_owned()),
         [true, false] => Err(
             match texts.iter().flat_map(|text| text.as_ref().chars()).find(|sign| CHARTS.contains(sign)) {
-                Some(chart) => format!("the entry has no direction such as CALL: {chart} may be decoration"),
+                Some(chart) => format!("no direction: add CALL or PUT, because {chart} may be decoration"),
                 None => "the entry has no direction such as CALL".to_owned(),
             },
         ),
@@ -110,13 +110,13 @@ fn missing_value_problem(label: &str) -> String {
     format!("nothing follows {label:?}")
 }
 
-/// Parses the number in `EXP 5`. Without the label, the number would not be an expiry in minutes.
+/// Parses the number in `EXP 5` as minutes. Without the label, a number is not an expiry.
 fn parse_labelled_minutes(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
     (columns == [Column::Expiry] && is_number(cell) && parse_timeframe(&minutes).is_some()).then_some(minutes)
 }
 
-fn add_direction_from_picture(
+fn add_direction_from_icon(
     text: &str,
     bots: &ListBots<'_>,
     cells: &mut Cells,
@@ -131,17 +131,17 @@ fn add_direction_from_picture(
         matches!(Column::classify(cell, bots), Ok(Column::Bot | Column::Symbol | Column::Direction))
     };
     let circle = find_circle(text)?.filter(|_| split_cells(text, bots).iter().any(gives_circle_sense));
-    for (picture, up, down) in [
+    for (icon, up, down) in [
         (arrow, "the arrow points up", "the arrow points down"),
         (circle, "the circle is green (up)", "the circle is red (down)"),
     ] {
-        let Some(picture) = picture else { continue };
+        let Some(icon) = icon else { continue };
         if !columns.contains(&Column::Direction) {
-            cells.texts[3] = picture.to_string();
+            cells.texts[3] = icon.to_string();
             columns.push(Column::Direction);
         }
-        if parse_direction(&cells.texts[3]) != Ok(picture) {
-            let words = if picture == Direction::Buy { up } else { down };
+        if parse_direction(&cells.texts[3]) != Ok(icon) {
+            let words = if icon == Direction::Buy { up } else { down };
             return Err(format!("{words}, but the text says {}: keep only one", cells.texts[3]));
         }
     }

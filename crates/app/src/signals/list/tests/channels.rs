@@ -78,7 +78,7 @@ fn rejects_ambiguous_lines_of_channels() {
         ("29/02/2026 EURUSD 10:35 PUT", "\"29/02/2026\" is not a date: February 2026 has 28 days"),
         ("2026-13-01 EURUSD 10:35 PUT", "\"2026-13-01\" is not a date: that month does not exist"),
         ("EURUSD 1650 PUT", "\"1650\" is not a time: did you mean 16:50?"),
-        ("EURUSD 16:50 \u{1f4c8}", "the entry has no direction such as CALL: \u{1f4c8} may be decoration"),
+        ("EURUSD 16:50 \u{1f4c8}", "no direction: add CALL or PUT, because \u{1f4c8} may be decoration"),
         ("EUR;USD;16:50;PUT", "\"EUR\" is not part of an entry"),
         ("EURUSD 16:50 PUT EXPIRAÇÃO 16:55", "\"16:55\" follows \"EXPIRAÇÃO\" but is not an expiry"),
         ("EURUSD 13:30 PM CALL", "did you mean 13:30?"),
@@ -104,7 +104,8 @@ fn rejects_ambiguous_lines_of_channels() {
 fn names_the_line_that_ended_a_date() {
     let text = "26/11/2026\nEURUSD 10:00 CALL\nEURUSD-OTC\nEURUSD 10:05 CALL\nGALE 1\n27/11/2026\nUp to 2 gale\nEURUSD 10:05 CALL\n";
     let uses = uses(text, skipping("UTC"));
-    assert!(uses[3].starts_with("unknown: no date given: line 3 ended the date of line 1;"), "{uses:?}");
+    let ended = "unknown: no date given: the date of line 1 applies only before line 3;";
+    assert!(uses[3].starts_with(ended), "{uses:?}");
     assert_eq!((uses[4].as_str(), uses[6].as_str()), ("gale", "gale"));
     assert_eq!(uses[7], "2026-11-27T10:05:00Z", "a remark on gales ends no date");
     assert_eq!(entries(&text.replace("EURUSD-OTC", "EURUSD-OTC\n26/11/2026"), skipping("UTC")).len(), 3);
@@ -167,7 +168,7 @@ fn names_the_line_that_ended_an_expiry() {
         let list = SignalList::parse(&text, &traders_bots(), skipping("UTC")).unwrap();
         let (line, why) = list.skipped.last().unwrap();
         assert_eq!(*line, text.lines().count() as u64, "{text}");
-        let ended = format!("no expiry given: line {by} ended the expiry of line {heading};");
+        let ended = format!("no expiry given: the expiry of line {heading} applies only before line {by};");
         assert!(why.starts_with(&ended), "{text}: {why}");
     }
 }

@@ -24,7 +24,7 @@ fn rejects_contradictions_across_notations() {
         ("06:00,btc,BUY,,,America/New_York\n10:00,btc,SELL,,,Europe/London", "2026-03-08T10:00:00Z"),
     ] {
         let problem = parse_named(rows).unwrap_err();
-        let expected = format!("line 3: line 2 asks btc for a different trade at {moment}, in");
+        let expected = format!("line 3: line 2 asks btc for a different trade at {moment} (in");
         assert!(problem.starts_with(&expected), "{rows}: {problem}");
     }
     for rows in [
