@@ -57,9 +57,9 @@ pub struct Status {
     pub reloaded: Option<SettingsReload>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules that reject every signal of at least one bot. Without a running bot, omits stale data and clock skew.
+    /// Risk rules that reject all signals of at least one bot. If no bot runs, omits `StaleData` and `ClockSkew`.
     pub blocked: Vec<Blockage>,
-    /// Whether all bots are blocked by risk rules that usually outlast a trade.
+    /// Whether every bot is blocked by a risk rule, usually for longer than one trade.
     pub all_blocked: bool,
     pub pauses: Vec<PauseLine>,
     pub ladders: Vec<LadderLine>,
@@ -244,7 +244,7 @@ impl fmt::Display for Status {
             ("pauses", self.pauses.iter().map(PauseLine::describe).collect()),
             ("ladders", self.ladders.iter().map(|ladder| ladder.describe(self.decimals)).collect()),
             ("gates", gates.map(|(name, words)| format!("{}: {words}", escape_hidden(name))).collect()),
-            ("active limits", or(limits, "none on money, losses or trade counts")),
+            ("active limits", or(limits, "no limits on money, losses or trade counts")),
             ("verdicts", self.verdicts.iter().map(VerdictLine::describe).collect()),
             ("audit findings", one(describe_findings(&self.audit_findings))),
             ("last event", one(utc(self.last_event))),

@@ -25,7 +25,7 @@ impl TradedSymbols {
         found(written).or_else(|| found(&usual_spelling(written)))
     }
 
-    /// Returns one symbol, or all traded pairs of a currency such as `USD` (maybe none). `None` if the name is unknown.
+    /// Returns the symbol, or all pairs of a currency such as `USD` (may be empty). `None` if the name is unknown.
     pub(crate) fn find_all(&self, written: &str) -> Option<Vec<Symbol>> {
         if let Some(symbol) = self.find(written) {
             return Some(vec![symbol]);

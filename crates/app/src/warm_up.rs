@@ -63,7 +63,7 @@ impl WarmUp {
     }
 
     fn describe_parts(&self) -> String {
-        let gate = (self.history > 0).then(|| format!("the gate needs {} of these candles", self.history));
+        let gate = (self.history > 0).then(|| format!("the gate needs {} warm-up candles", self.history));
         let parts: Vec<String> = gate.into_iter().chain(self.longest_part.clone()).collect();
         if parts.is_empty() { String::new() } else { format!("; {}", parts.join("; ")) }
     }
@@ -116,7 +116,7 @@ mod tests {
         }
         let text = warm_up(794, 500).describe_warm_up_share(2_880, "").unwrap();
         assert!(text.contains("the first 793 of 2880 candles (28 %)"), "{text}");
-        assert!(text.ends_with("; the gate needs 500 of these candles"), "{text}");
+        assert!(text.ends_with("; the gate needs 500 warm-up candles"), "{text}");
     }
 
     #[test]

@@ -121,8 +121,8 @@ impl App {
         self
     }
 
-    /// Sets the folder of this program's package: `env!("CARGO_MANIFEST_DIR")`. [`App::run`] fails if cargo started
-    /// the program for another package.
+    /// Sets the folder of this program's package. Pass `env!("CARGO_MANIFEST_DIR")`. [`App::run`] fails if cargo
+    /// started the program for another package.
     #[must_use]
     pub fn with_package_folder(self, folder: &'static str) -> Self {
         Self { package_folder: Some(folder), ..self }

@@ -89,9 +89,9 @@ pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CandleArguments {
-    /// Candle source; repeatable. A file SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH for another file name or
-    /// object storage (s3://BUCKET/...), or a catalog series SYMBOL@INTERVAL. Trades are priced on the symbol's finest
-    /// candles
+    /// Candle source; repeatable. One of: a file SYMBOL_INTERVAL.csv or .parquet; SYMBOL@INTERVAL=PATH for a file with
+    /// another name or in object storage (s3://BUCKET/...); a catalog series SYMBOL@INTERVAL. Trades are priced on the
+    /// symbol's finest candles
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Catalog folder to read candles from if --data is not given
@@ -133,7 +133,7 @@ pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> Replay
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestedTime {
     Moment(Millis),
-    /// Time of day: the last such time before the end of the journal.
+    /// Time of day, which means its last occurrence up to the end of the journal.
     TimeOfDay(NaiveTime, String),
     WithoutYear(String),
 }

@@ -29,7 +29,7 @@ pub(crate) fn describe_gates(bots: &[BotSettings], registry: &Registry) -> Vec<S
         let GateSnapshot { rule, history, .. } = gate?;
         let continues = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
         let ladder = if continues { "; the stake ladder continues while the gate is closed" } else { "" };
-        let warmup = format!("; the {history} candles before the first signal set the initial gate state");
+        let warmup = format!("; {history} candles before the first signal determine the initial gate state");
         let warmup = if history > 0 { warmup } else { String::new() };
         Some(format!("{}: {rule}{ladder}{warmup}", bot.name))
     };

@@ -71,7 +71,7 @@ impl RawMessage {
             Err(error) => {
                 let problem = error.to_string();
                 let twice = problem.split(" at line ").next().filter(|problem| problem.starts_with("key "));
-                return Err(twice.map_or_else(not_an_object, |text| format!("the {text}: send the key once")));
+                return Err(twice.map_or_else(not_an_object, |twice| format!("{twice}: send it only once")));
             }
         };
         let secret = object.remove("secret");
@@ -82,7 +82,7 @@ impl RawMessage {
         self.secret.as_ref()?.as_str()
     }
 
-    /// `None` if a TradingView strategy only closed a position. Without id and time, `now` and `number` form the id.
+    /// Decodes the signal; `None` if it only closes a position. The id defaults to the time, or to `now` and `number`.
     pub(super) fn decode(
         self,
         source: SignalSource,
@@ -134,8 +134,8 @@ fn check_field_names(body: &Value) -> Result<(), String> {
     let meant = find_key(&[AliasContext::Setting], &unknown, &fields);
     let hint = meant.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean {meant}?"));
     Err(format!(
-        "unknown field `{unknown}`{hint} The fields are bot, symbol (or ticker), direction (or action), id, time, expires_ms, close_type, reason (or comment) \
-         and market_position. The stake is a setting of the bot. Ignored fields: {IGNORED_FIELDS}"
+        "unknown field `{unknown}`{hint} Valid fields: bot, symbol (or ticker), direction (or action), id, time, expires_ms, close_type, reason (or comment) \
+         and market_position. A signal cannot set the stake. Ignored fields: {IGNORED_FIELDS}"
     ))
 }
 
@@ -172,7 +172,6 @@ fn parse_market_position(written: &str) -> Result<String, String> {
     ))
 }
 
-/// Parses the id of a signal. Rejects a placeholder that was not filled in, because all signals would share this id.
 fn parse_id(id: Value) -> Result<String, String> {
     match id {
         Value::String(text) if text.trim().is_empty() => {
@@ -180,11 +179,11 @@ fn parse_id(id: Value) -> Result<String, String> {
         }
         Value::String(text) if text.contains("{{") || text.contains("}}") => {
             let text: String = text.chars().take(32).collect();
-            Err(format!("the id {text:?} contains an unfilled placeholder: all signals would share the id"))
+            Err(format!("the id {text:?} contains an unfilled placeholder: fill it in or omit the id"))
         }
         Value::String(text) => Ok(text),
         Value::Number(number) if number.is_i64() || number.is_u64() => Ok(number.to_string()),
-        Value::Number(_) => Err("the id is not a 64-bit whole number: send it as text in quotes".to_owned()),
+        Value::Number(_) => Err("an unquoted id must be a 64-bit integer: put it in quotes".to_owned()),
         _ => Err("the id is neither text nor a number".to_owned()),
     }
 }
@@ -290,7 +289,7 @@ mod tests {
             ("buy!", "not a JSON object: send {\"bot\": \"...\", \"direction\": \"BUY\"}"),
             ("[]", "not a JSON object: send"),
             ("", "not a JSON object: send"),
-            (r#"{"bot":"btc","side":"BUY","secret":"hush"}"#, "unknown field `side`. The fields are bot,"),
+            (r#"{"bot":"btc","side":"BUY","secret":"hush"}"#, "unknown field `side`. Valid fields: bot,"),
             (r#"{"bot":"btc","dirction":"BUY"}"#, "did you mean direction?"),
             (r#"{"bot":"btc"}"#, "the key direction is missing"),
             (r#"{"bot":"btc","direction":"HOLD"}"#, "\"HOLD\" is not a direction: use BUY, CALL or UP"),
@@ -302,7 +301,7 @@ mod tests {
             refuse(text, expected);
         }
         for (fields, expected) in [
-            (r#""expiry":"5m""#, "did you mean close_type? The fields are bot, symbol"),
+            (r#""expiry":"5m""#, "did you mean close_type? Valid fields: bot, symbol"),
             (r#""stake":5"#, "stake"),
             (r#""time":1767609000"#, "invalid time 1767609000: use"),
             (r#""time":"{{timenow}}""#, "invalid time \"{{timenow}}\""),
@@ -310,9 +309,9 @@ mod tests {
             (r#""id":"""#, "the id is empty"),
             (r#""id":"{{time""#, "the id \"{{time\" contains an unfilled"),
             (r#""id":"{{time}}""#, "contains an unfilled placeholder"),
-            (r#""id":123456789012345678901234567890"#, "the id is not a 64-bit whole number"),
-            (r#""id":1.5"#, "the id is not a 64-bit whole number"),
-            (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send the key once"),
+            (r#""id":123456789012345678901234567890"#, "an unquoted id must be a 64-bit integer"),
+            (r#""id":1.5"#, "an unquoted id must be a 64-bit integer"),
+            (r#""direction":"SELL""#, "key \"direction\" occurs twice: send it only once"),
             (r#""secret":"hushhushhushhush","secret":"hush""#, "the key \"secret\" occurs twice"),
             (r#""close_type":300"#, "close_type: use a text in quotes, not 300"),
             (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker mean the same: send only one"),

@@ -114,7 +114,7 @@ impl PreparedSources {
         Ok(Self { list, listener })
     }
 
-    /// Registers the list with the clock first, so that a virtual clock cannot run past an entry.
+    /// Opens the sources. The list registers with the clock first, so that a virtual clock cannot run past an entry.
     pub(crate) async fn open(
         self,
         loaded: &LoadedConfig,

@@ -204,7 +204,7 @@ fn refusal_reason(rule: Rule) -> String {
         Rule::MaxOpenTradesPerSymbol => "while a trade of an earlier line is open on the symbol",
         Rule::MaxOpenTrades => "while max_open_trades is reached",
         Rule::OppositeOpen => "while a trade in the opposite direction is open on the symbol",
-        Rule::DuplicateOpen => "while the same trade is open",
+        Rule::DuplicateOpen => "while a trade with the same direction and close time is open on the symbol",
         rule => return format!("by {}", rule.describe()),
     };
     reason.to_owned()

@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
-const MAX_IN_FLIGHT: usize = 256;
+const MAX_PENDING_SIGNALS: usize = 256;
 /// Minimum time between two reports of malformed input. It protects the run from a flood of messages.
 const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(500);
 const MAX_PROBLEM_CHARS: usize = 200;
@@ -62,7 +62,7 @@ impl SignalSink {
         orders: mpsc::WeakSender<ControlRequest>,
     ) -> Self {
         let source = SignalSource::truncated(source);
-        let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
+        let slots = Arc::new(Semaphore::new(MAX_PENDING_SIGNALS));
         Self { source, clock, bots, orders, slots, problems: Arc::default() }
     }
 

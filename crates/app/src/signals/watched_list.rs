@@ -41,7 +41,7 @@ pub(super) struct WatchedList {
 }
 
 impl WatchedList {
-    /// Creates the watcher. Entries due shortly before `now` are sent too, since the run drops duplicates.
+    /// Creates the watcher. Entries due shortly before `now` are sent too, because a restart may have missed them.
     pub(super) fn new(list: SignalList, loaded: &LoadedConfig, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
         let max_lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
@@ -151,8 +151,8 @@ impl WatchedList {
         let (new, removed) = (list.count_missing_in(&self.list), self.list.count_missing_in(&list));
         let skipped = list.describe_new_skips(&self.list).map(|words| format!("; {words}"));
         self.list = list;
-        let (now, skipped) = (self.describe(), skipped.unwrap_or_default());
-        Some(Ok(format!("{file} was reloaded, {new} new, {removed} removed, now {now}{skipped}")))
+        let (list, skipped) = (self.describe(), skipped.unwrap_or_default());
+        Some(Ok(format!("{file} was reloaded: {new} new and {removed} removed entries, now {list}{skipped}")))
     }
 
     fn describe(&self) -> String {

@@ -72,7 +72,7 @@ struct Webhook {
     messages: AtomicU64,
     /// Maximum age of a signal that has no `expires_ms`.
     max_lateness: Millis,
-    /// Bot index and id of recently accepted signals, to report duplicates to senders. The run drops duplicates.
+    /// Bot index and id of recently accepted signals. Used to report duplicates to senders; the run drops them.
     accepted: Mutex<VecDeque<(usize, SignalId)>>,
     queue: mpsc::Sender<SignalOrder>,
     sink: SignalSink,
@@ -111,7 +111,7 @@ impl Webhook {
     {
         match self.read_order(request, peer).await {
             Ok(None) => {
-                let text = "closing a position opens no trade";
+                let text = "the alert only closes a position";
                 respond(StatusCode::OK, &json!({ "status": "nothing to do", "reason": text }))
             }
             Ok(Some(order)) => self.accept(order),
@@ -199,7 +199,7 @@ impl Webhook {
         if !given.is_some_and(|given| self.secret.matches(given)) {
             let problem = match (given, &raw) {
                 (None, Err(_)) => format!(
-                    "a request from {peer} has no secret in {SECRET_HEADER}, and none can be read from the body: it is not a JSON object or has a duplicate key"
+                    "a request from {peer} has no secret: the header {SECRET_HEADER} is missing, and the body is not a JSON object or has a duplicate key"
                 ),
                 _ => format!("the secret in a request from {peer} is wrong or missing"),
             };
@@ -251,7 +251,7 @@ impl RateLimiter {
         Self { spacing: RATE_WINDOW / per_minute.max(1), reserved_until: Mutex::new(Instant::now()) }
     }
 
-    /// Allows one signal, or returns the time until the next one is allowed as an error.
+    /// Allows one signal. If the limit is reached, returns the time until the next signal is allowed.
     fn allow_signal(&self) -> Result<(), Duration> {
         let now = Instant::now();
         let mut reserved_until = self.reserved_until.lock().unwrap_or_else(PoisonError::into_inner);

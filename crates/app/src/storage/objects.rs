@@ -75,7 +75,7 @@ impl RemoteFolder {
         Ok(self.storage.put(&self.url.join(name), bytes)?)
     }
 
-    /// Returns whether the file is now the stored version. Never overwrites the file of a faster writer.
+    /// Uploads the file unless another writer was faster. Returns whether the stored version now equals the file.
     pub(crate) fn upload_if_unchanged(&self, name: &str) -> Result<bool, AppError> {
         // The stored version must not overwrite the local file.
         self.record_version(name, |url, object| Ok(self.storage.read(url, object)?))?;

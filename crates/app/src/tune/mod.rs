@@ -82,7 +82,7 @@ impl<'a> TunePlan<'a> {
             (terms.search, terms.trials) = (Some(Search::Sobol), Some(MAX_SETS));
             prepared.apply_terms(&terms)?;
         }
-        let layout = layout_for(&prepared, hold_out, is_fixed)?;
+        let layout = new_layout(&prepared, hold_out, is_fixed)?;
         Ok(Self {
             terms,
             prepared,
@@ -143,7 +143,7 @@ fn load_bot_to_tune(
 }
 
 /// Divides the candles into periods. If no parameter is searched, a short training period is sufficient.
-fn layout_for(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
+fn new_layout(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
     let usual = LayoutTerms { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
     if !is_fixed {
         return Ok(usual);

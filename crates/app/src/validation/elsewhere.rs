@@ -12,11 +12,11 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Number of other processes. A dependency on a property with two values goes unnoticed in 1 of 64 cases.
+/// Number of other processes. Together they miss a dependency on a random bit with a probability of 1/64.
 const CHECK_PROCESSES: usize = 6;
-/// Maximum number of bytes that may be read without a finding, because the measurement itself reads a few bytes.
+/// Number of bytes that may be read while processing candles. The measurement itself reads a few bytes.
 const MAX_IGNORED_READ_BYTES: u64 = 32;
-const KEPT_VARIABLES: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
+const KEPT_ENV_VARS: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
 /// Time zones of the processes, including the zones furthest ahead of and behind UTC.
 const TIME_ZONES: [&str; CHECK_PROCESSES] =
     ["Pacific/Kiritimati", "Etc/GMT+12", "Asia/Kathmandu", "America/St_Johns", "Asia/Tokyo", "America/Lima"];
@@ -116,7 +116,7 @@ impl ProcessChecks<'_> {
         for change in changes {
             match change {
                 Variation::Environment => {
-                    let kept = KEPT_VARIABLES
+                    let kept = KEPT_ENV_VARS
                         .iter()
                         .filter_map(|key| Some(((*key).to_owned(), std::env::var(key).ok()?)));
                     let other = ["HOME", "USER", "LANG", "HOSTNAME", "PATH", "PWD", "TMPDIR", "SHELL"];

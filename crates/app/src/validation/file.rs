@@ -70,7 +70,7 @@ impl Table {
     fn read(path: &str) -> Result<Self, String> {
         let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
         if size > MAX_FILE_BYTES {
-            return Err("the file is too large to truncate".to_owned());
+            return Err(format!("the file is larger than {} MiB", MAX_FILE_BYTES >> 20));
         }
         let text = fs::read_to_string(path).map_err(|_| "the file is not text".to_owned())?;
         Self::parse(&text).ok_or_else(|| "no row starts with a time".to_owned())

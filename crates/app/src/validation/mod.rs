@@ -35,8 +35,8 @@ const FIRST_RUN_LIMIT: Duration = Duration::from_secs(1);
 const TOTAL_RUNS: u32 = 90;
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(1);
 /// Minimum number of market candles in addition to the candles that the warm-up needs.
-const SPARE_CANDLES: usize = 300;
-const SPARE_UNSEEN_CANDLES: usize = 1_500;
+const MIN_EXTRA_CANDLES: usize = 300;
+const MIN_EXTRA_UNSEEN: usize = 1_500;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ValidationReport {
@@ -165,14 +165,14 @@ fn examine_in_process(
 fn affordable_candles(speed: &Speed, warmup: usize, limit: Duration) -> usize {
     let all_runs = speed.candle.unwrap_or_default().saturating_mul(TOTAL_RUNS).as_nanos().max(1);
     let affordable = usize::try_from(limit.as_nanos() / 2 / all_runs).unwrap_or(MAX_CANDLES);
-    affordable.max(candles_needed(warmup.min(MAX_CANDLES)) + SPARE_CANDLES)
+    affordable.max(candles_needed(warmup.min(MAX_CANDLES)) + MIN_EXTRA_CANDLES)
 }
 
 fn unseen_candles(speed: &Speed, warmup: usize) -> usize {
     let candle = speed.candle.unwrap_or_default().as_nanos().max(1);
     let affordable = usize::try_from(ROUND_LIMIT.as_nanos() / candle).unwrap_or(MAX_UNSEEN_CANDLES);
     let needed = candles_needed(warmup);
-    affordable.clamp(needed + SPARE_UNSEEN_CANDLES, MAX_UNSEEN_CANDLES.max(needed * 2))
+    affordable.clamp(needed + MIN_EXTRA_UNSEEN, MAX_UNSEEN_CANDLES.max(needed * 2))
 }
 
 fn keep_newest(mut market: Market, count: usize) -> Market {
@@ -223,11 +223,11 @@ impl ValidationReport {
             "candle_ns": self.speed.candle.map(nanoseconds),
             "floor_ns": nanoseconds(self.speed.floor),
             "checks": self.checked.iter().map(check).collect::<Vec<_>>(),
-            "passed": self.is_passed(),
+            "passed": self.has_passed(),
         })
     }
 
-    fn is_passed(&self) -> bool {
+    fn has_passed(&self) -> bool {
         self.checked.iter().all(|checked| checked.finding != Finding::Failed)
     }
 
@@ -242,7 +242,7 @@ impl ValidationReport {
             return signals;
         }
         let not_checked = count_text(older, "candle before these was", "candles before these were");
-        format!("{signals} {not_checked} not checked: use a file that ends earlier.")
+        format!("{signals} {not_checked} not checked. To check older candles, use a file that ends earlier.")
     }
 }
 
@@ -289,11 +289,11 @@ impl Speed {
         let candles = &at_interval(&random_walk(31, SPEED_CANDLES), subject.bot.interval);
         let (mut best, mut floor) = (None, Duration::MAX);
         for _ in 0..SPEED_ROUNDS {
-            floor = floor.min(time_round(Box::new(IdleStrategy), LongerCandles::default(), candles));
+            floor = floor.min(measure_round(Box::new(IdleStrategy), LongerCandles::default(), candles));
             let Ok(strategy) = subject.build() else { continue };
             let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
             // Panics are ignored here, because other checks report a strategy that panics.
-            let measure = || time_round(strategy, longer.unwrap_or_default(), candles);
+            let measure = || measure_round(strategy, longer.unwrap_or_default(), candles);
             let Ok(taken) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(measure)) else { break };
             best = Some(best.unwrap_or(taken).min(taken));
         }
@@ -315,7 +315,7 @@ impl Speed {
     }
 }
 
-fn time_round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[Candle]) -> Duration {
+fn measure_round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[Candle]) -> Duration {
     let watch = Stopwatch::start();
     let mut shown = 0_u32;
     for few in candles.chunks(CHUNK_CANDLES) {

@@ -179,7 +179,7 @@ fn run_strategy(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, e
 struct IoCount {
     read: u64,
     wrote: u64,
-    /// Size of the text from which the counters were read. Only the next reading counts these bytes.
+    /// Number of bytes read to get these counters. The counters include these bytes only at the next reading.
     own: u64,
 }
 

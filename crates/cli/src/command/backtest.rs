@@ -55,7 +55,7 @@ pub(crate) struct BacktestArguments {
     /// No effect; results are no longer cached
     #[arg(long, hide = true)]
     no_cache: bool,
-    /// Stress factor: shifts entry and exit prices against each trade
+    /// Shift entry and exit prices against each trade, in proportion to K and the candle range; 0.5 if K is omitted
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
     stress: Option<f64>,
     /// Repeat the run with other latencies, payouts and price paths, and under stress
@@ -235,7 +235,7 @@ fn build_background(
 fn describe_unbuilt_candles(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = count_text(count, "longer candle", "longer candles");
-        format!("{candles} not built: too many shorter candles are missing (data.longer_share_percent)")
+        format!("{candles} not built because shorter candles are missing: add these or lower data.longer_share_percent")
     })
 }
 

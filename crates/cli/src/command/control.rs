@@ -46,8 +46,8 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
         }
         HaltOutcome::ByFile(file) => {
             let text = format!(
-                "No bot is running on {journal}. Created {} and recorded the halt in the journal. The next start opens no trades \
-                 until you run `candlewick resume`. To halt a bot with another journal, pass --journal or --config.",
+                "No bot is running on {journal}. Created {} and recorded the halt in the journal. The bot will start halted \
+                 and open no trades until you run `candlewick resume`. To halt a bot with another journal, pass --journal or --config.",
                 file.display()
             );
             (json!({ "halted": true, "bot_runs": false, "halt_file": file }), text)
@@ -55,8 +55,8 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
         HaltOutcome::ByJournal { error } => {
             let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
             let text = format!(
-                "No bot is running on {journal}. Recorded the halt in the journal. The next start opens no trades until \
-                 you run `candlewick resume`. The HALT file was not created: {error}{cause}.",
+                "No bot is running on {journal}. Recorded the halt in the journal. The bot will start halted and \
+                 open no trades until you run `candlewick resume`. The HALT file was not created: {error}{cause}.",
             );
             (json!({ "halted": true, "bot_runs": false, "halt_file": null }), text)
         }
@@ -106,7 +106,7 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
             if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
                 let problem =
                     format!("nothing to resume: the last run of this journal was {}", ended.describe());
-                return Err(Failure::configuration(problem).hint("the limit also applies to the next run; to reset it, run `candlewick halt` before the start and `candlewick resume` after the start"));
+                return Err(Failure::configuration(problem).hint("the limit also applies to the next run; to reset it, run `candlewick halt`, start the bot, and then run `candlewick resume`"));
             }
             let help = "pass the bot's journal with --journal, or its configuration with --config";
             return Err(Failure::configuration(problem).hint(help));

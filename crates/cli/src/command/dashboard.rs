@@ -25,7 +25,7 @@ pub(crate) struct DashboardArguments {
     /// Listen address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Disable halting and resuming the bot on the page
+    /// Do not allow users of the page to halt or resume the bot
     #[arg(long)]
     read_only: bool,
     /// Public host name of a TLS proxy that runs on this machine

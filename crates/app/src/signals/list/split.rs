@@ -41,14 +41,14 @@ const MAX_GALES: u8 = 3;
 /// Replaces bold, full-width and similar letters by plain letters, and removes invisible characters.
 pub(super) fn normalise(text: &str) -> String {
     let seen = text.chars().filter(|sign| !INVISIBLE_CHARS.contains(sign) && !ACCENT_MARKS.contains(sign));
-    seen.map(|sign| plain_letter(replace_sign(sign))).collect()
+    seen.map(|sign| plain_letter(normalize_sign(sign))).collect()
 }
 
 pub(super) fn fold_text(text: &str) -> String {
-    text.chars().map(replace_sign).collect::<String>().to_lowercase().chars().map(without_accent).collect()
+    text.chars().map(normalize_sign).collect::<String>().to_lowercase().chars().map(without_accent).collect()
 }
 
-fn replace_sign(sign: char) -> char {
+fn normalize_sign(sign: char) -> char {
     match sign {
         sign if DASHES.contains(&sign) => '-',
         '\u{2795}' | '\u{ff0b}' => '+',
@@ -56,7 +56,7 @@ fn replace_sign(sign: char) -> char {
     }
 }
 
-/// Maps a mathematical letter or digit to ASCII. Each alphabet has 52 letters or 10 digits.
+/// Maps mathematical and full-width letters and digits to ASCII. Mathematical sets have 52 letters or 10 digits.
 fn plain_letter(sign: char) -> char {
     let code = u32::from(sign);
     let usual = match code {
@@ -116,7 +116,7 @@ pub(super) fn split_cells(line: &str, bots: &ListBots<'_>) -> Vec<String> {
                 time.extend([" ", word]);
                 continue;
             }
-            if let Some(time) = time_after_label(word, rest) {
+            if let Some(time) = words_after_label(word, rest) {
                 rest = time;
                 // The expiry in `EXP 1 HORA 14:35` may be an hour or a minute, so `1 HORA` stays ambiguous.
                 let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&fold_text(word), HOUR_UNITS);
@@ -157,8 +157,8 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Returns the words after a time label without a colon, as in `HORA às 14:35`.
-fn time_after_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
+/// Returns the words from `14:35` on in `HORA às 14:35`, where the time label has no colon.
+fn words_after_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
         [first, time @ ..] if is_one_of(&fold_text(first), WORDS_BEFORE_TIME) => time,
         time => time,

@@ -178,11 +178,11 @@ pub(super) enum WrittenDate {
 impl WrittenDate {
     pub(super) fn parse(cell: &str) -> Option<Self> {
         let is_one = |date: &Self| DATE_ORDERS.into_iter().any(|order| date.resolve(order).is_some());
-        Self::parse_numbers(cell).filter(is_one)
+        Self::parse_unchecked(cell).filter(is_one)
     }
 
     /// Parses a numeric date. Does not check whether the date exists.
-    fn parse_numbers(cell: &str) -> Option<Self> {
+    fn parse_unchecked(cell: &str) -> Option<Self> {
         let separator = ['-', '/', '.'].into_iter().find(|separator| cell.contains(*separator))?;
         let parts: Vec<&str> = cell.split(separator).collect();
         let number = |text: &str, most: usize| {
@@ -209,11 +209,11 @@ impl WrittenDate {
     }
 
     pub(super) fn resolve(self, order: DateOrder) -> Option<ListDate> {
-        let date = self.in_order(order);
+        let date = self.with_order(order);
         NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, date.day).map(|_| date)
     }
 
-    const fn in_order(self, order: DateOrder) -> ListDate {
+    const fn with_order(self, order: DateOrder) -> ListDate {
         match (self, order) {
             (Self::YearFirst(date), _) => date,
             (Self::YearLast { numbers: (day, month), year }, DateOrder::DayFirst)
@@ -229,18 +229,18 @@ impl WrittenDate {
 }
 
 pub(super) fn describe_invalid_date(cell: &str) -> Option<String> {
-    let written = WrittenDate::parse_numbers(cell)?;
-    let mut months = DATE_ORDERS.into_iter().map(|order| written.in_order(order));
+    let written = WrittenDate::parse_unchecked(cell)?;
+    let mut months = DATE_ORDERS.into_iter().map(|order| written.with_order(order));
     let of_month = months.find_map(|date| {
         let first = NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, 1)?;
         let is_february = date.month == 2 && date.year.is_some();
         let month = first.format(if is_february { "%B %Y" } else { "%B" });
         Some(format!("{month} has {} days", first.num_days_in_month()))
     });
-    Some(of_month.unwrap_or_else(|| "that month does not exist".to_owned()))
+    Some(of_month.unwrap_or_else(|| "the month must be 1 to 12".to_owned()))
 }
 
-/// Returns `set`, or else the only order in which all dates are valid. `None` if no date is ambiguous.
+/// Returns `set` or, without it, the order that the dates imply. `None` if both orders give the same dates.
 pub(super) fn infer_date_order(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,
@@ -257,7 +257,7 @@ pub(super) fn infer_date_order(
         (Some(order), _, _) => match if order == DateOrder::DayFirst { month } else { day } {
             None => Ok(Some(order)),
             Some(line) => {
-                Err(format!("line {line}: the date is invalid with the {} (signals.dates)", order.describe()))
+                Err(format!("line {line}: invalid date if read {} (signals.dates)", order.describe()))
             }
         },
         (None, Some(line), Some(other)) => Err(format!(
@@ -270,14 +270,14 @@ pub(super) fn infer_date_order(
             Some((line, date)) => Err(format!(
                 "line {line}: the date may be {} or {}, and no other date shows the order: write dates as 2026-11-27, or set \
                  signals.dates = \"day_first\" or \"month_first\"",
-                format_day(date.resolve(DateOrder::DayFirst)),
-                format_day(date.resolve(DateOrder::MonthFirst))
+                format_date(date.resolve(DateOrder::DayFirst)),
+                format_date(date.resolve(DateOrder::MonthFirst))
             )),
         },
     }
 }
 
-fn format_day(date: Option<ListDate>) -> String {
+fn format_date(date: Option<ListDate>) -> String {
     let date = date.and_then(|date| NaiveDate::from_ymd_opt(LEAP_YEAR, date.month, date.day));
     date.map_or_else(|| "none".to_owned(), |date| date.format("%-d %B").to_string())
 }

@@ -173,7 +173,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     let second = next_message(&mut told).await;
     std::fs::write(&path, "time,bot,direction\n10:34,eur,BUY\n10:33,btc,SELL\n10:35,btc,BUY\n").unwrap();
     let changed = next_message(&mut told).await;
-    assert!(changed.contains("was reloaded, 3 new, 2 removed, now 3 entries ("), "{changed}");
+    assert!(changed.contains("was reloaded: 3 new and 2 removed entries, now 3 entries ("), "{changed}");
     let faults = [second, wrong].map(|wrong| wrong.trim_start_matches("1 wrong: ").to_owned());
     assert!(changed.starts_with(&format!("resolved {}: ", faults.join(", "))), "{changed}");
     let mark = |s: &str| s.rsplit_once('(').map(|(_, mark)| mark.trim_end_matches(')').to_owned()).unwrap();
@@ -190,7 +190,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     }
     std::fs::write(&path, "time,bot,direction\n11:40,eur,SELL\n").unwrap();
     let back = next_message(&mut told).await;
-    assert!(back.contains("was reloaded, 1 new, 0 removed, now 1 entry ("), "{back}");
+    assert!(back.contains("was reloaded: 1 new and 0 removed entries, now 1 entry ("), "{back}");
     assert!(back.starts_with(&format!("resolved {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
     assert_eq!(next_message(&mut told).await, "eur 2026-07-01T09:40:00Z");
 }

@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     ))
 }
 
-fn check_parses<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
+fn check_parsable<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
     text.parse::<T>().map(|_| ()).map_err(|error| error.to_string())
 }
 
@@ -182,9 +182,9 @@ impl Answers {
         let question = |option, text, default| Question { option, text, default };
         let InitArguments { symbol, interval, expiry, stake, payout, .. } = arguments;
         let asked = question("symbol", "Symbol", "BTCUSDT");
-        let symbol = normalize_symbol(&dialogue.answer(asked, symbol.as_ref(), check_parses::<Symbol>)?)?;
+        let symbol = normalize_symbol(&dialogue.prompt(asked, symbol.as_ref(), check_parsable::<Symbol>)?)?;
         let asked = question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m");
-        let interval = dialogue.answer(asked, interval.as_ref(), check_parses::<Interval>)?;
+        let interval = dialogue.prompt(asked, interval.as_ref(), check_parsable::<Interval>)?;
         let known = |text: &str| {
             if names.contains(&text) {
                 return Ok(());
@@ -194,7 +194,7 @@ impl Answers {
         let rules_strategy = || arguments.rules.as_ref().map(|_| RULES_STRATEGY.to_owned());
         let given = arguments.strategy.clone().or_else(rules_strategy);
         let text = format!("Strategy ({})", names.join(", "));
-        let strategy = dialogue.answer(question("strategy", &text, usual), given.as_ref(), known)?;
+        let strategy = dialogue.prompt(question("strategy", &text, usual), given.as_ref(), known)?;
         let rules = Self::ask_rules(arguments, &strategy, dialogue)?;
         let of_rule = rules.expiry();
         let usual = of_rule.as_deref().unwrap_or("01:00");
@@ -205,12 +205,12 @@ impl Answers {
             None => "Duration of a trade (minutes:seconds, such as 05:00)".to_owned(),
         };
         let asked = question("expiry", &text, usual);
-        let expiry = dialogue.answer(asked, expiry.as_ref(), check_parses::<CloseType>)?;
+        let expiry = dialogue.prompt(asked, expiry.as_ref(), check_parsable::<CloseType>)?;
         let asked =
             question("stake", "Stake of a trade (an amount such as 10, or a share such as 2%)", "1.0");
-        let stake = dialogue.answer(asked, stake.as_ref(), |text| StakeAnswer::parse(text).map(|_| ()))?;
+        let stake = dialogue.prompt(asked, stake.as_ref(), |text| StakeAnswer::parse(text).map(|_| ()))?;
         let asked = question("payout", "Payout of a win, in percent of the stake", "80.0");
-        let payout = dialogue.answer(asked, payout.as_ref(), |text| {
+        let payout = dialogue.prompt(asked, payout.as_ref(), |text| {
             let meant = Payout::percent_from_fraction(parse_payout_answer(text)?);
             meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent; did you mean {meant}?")))
         })?;
@@ -244,7 +244,7 @@ impl Answers {
             text: "Rule file (the default creates an example rule)",
             default: &usual,
         };
-        let named = dialogue.answer(question, given.as_ref(), |text| {
+        let named = dialogue.prompt(question, given.as_ref(), |text| {
             if text == usual || Path::new(text).is_file() {
                 Ok(())
             } else {
@@ -271,7 +271,7 @@ impl Answers {
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     candlewick_history::write_whole_file(file, |to| to.write_all(text.as_bytes()))
-        .map_err(|error| write_failure(file, error))
+        .map_err(|error| to_write_failure(file, error))
 }
 
 fn render_example(path: &Path) -> String {
@@ -291,7 +291,7 @@ fn render_tick_section(symbol: &str) -> String {
     })
 }
 
-fn write_failure(file: &Path, error: io::Error) -> Failure {
+fn to_write_failure(file: &Path, error: io::Error) -> Failure {
     Failure::new(FailureKind::Configuration, error).context(format!("cannot write {}", file.display()))
 }
 
@@ -303,12 +303,12 @@ fn validate(text: &str, (file, rules): (&Path, &RuleChoice), context: &Context<'
     // The draft is written next to the target file, which also detects a folder that is not writable.
     let parent = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(parent);
-    let folder = folder.map_err(|error| write_failure(file, error))?;
+    let folder = folder.map_err(|error| to_write_failure(file, error))?;
     let draft = folder.path().join(file.file_name().unwrap_or_default());
-    fs::write(&draft, text).map_err(|error| write_failure(file, error))?;
+    fs::write(&draft, text).map_err(|error| to_write_failure(file, error))?;
     if let RuleChoice::Example(path) = rules {
         let copy = folder.path().join(file_name(path));
-        fs::write(copy, render_example(path)).map_err(|error| write_failure(path, error))?;
+        fs::write(copy, render_example(path)).map_err(|error| to_write_failure(path, error))?;
     }
     let loaded = LoadedConfig::read(std::slice::from_ref(&draft), BaseLayer::Sandbox, Vec::new());
     let checked = loaded.and_then(|loaded| {
@@ -341,7 +341,7 @@ impl<'a> Dialogue<'a> {
         Self { terminal, defaults: Vec::new() }
     }
 
-    pub(super) fn answer(
+    pub(super) fn prompt(
         &mut self,
         question: Question<'_>,
         given: Option<&String>,
@@ -382,7 +382,6 @@ fn ask(
 }
 
 const INITIAL_BALANCE: f64 = 10_000.0;
-/// Default daily loss limit, as a multiple of the stake. For a stake in percent, it is also capped.
 const DAILY_LOSS_IN_STAKES: f64 = 20.0;
 const MAX_DAILY_LOSS_SHARE: f64 = 0.2;
 
@@ -474,7 +473,7 @@ mod tests {
     fn typed(text: &str) -> (Option<String>, String) {
         let (mut from, mut to) = (text.as_bytes(), Vec::new());
         let mut dialogue = Dialogue::new(Some((&mut from, &mut to)));
-        (dialogue.answer(QUESTION, None, number).ok(), String::from_utf8(to).unwrap())
+        (dialogue.prompt(QUESTION, None, number).ok(), String::from_utf8(to).unwrap())
     }
 
     #[test]
@@ -489,8 +488,8 @@ mod tests {
     fn uses_and_lists_defaults_without_a_terminal() {
         let mut dialogue = Dialogue::new(None);
         let given = "7".to_owned();
-        assert_eq!(dialogue.answer(QUESTION, Some(&given), number).ok(), Some(given));
-        assert_eq!(dialogue.answer(QUESTION, None, number).ok().as_deref(), Some("1.0"));
+        assert_eq!(dialogue.prompt(QUESTION, Some(&given), number).ok(), Some(given));
+        assert_eq!(dialogue.prompt(QUESTION, None, number).ok().as_deref(), Some("1.0"));
         assert_eq!(dialogue.defaults, ["--stake 1.0"]);
     }
 

@@ -30,7 +30,7 @@ pub(crate) enum ConfigCommand {
         /// Configuration files, in addition to those given with --config
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Check for real-money trading, as `live --real` does
+        /// Also run the checks for real-money trading, as `live --real` does
         #[arg(long)]
         real: bool,
     },

@@ -31,8 +31,8 @@ pub(crate) struct CheckArguments {
     /// from the symbol]
     #[arg(long)]
     session: Option<MarketHours>,
-    /// Day without trading, such as 2024-12-25; repeatable. For currencies, the day ends at 17:00 in
-    /// New York. Otherwise, it is the day on which a session begins
+    /// Day without trading, such as 2024-12-25; repeatable. A currency day ends at 17:00 New York time. In other
+    /// markets, no session begins on this day
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
     /// Threshold for spikes and jumps, as a multiple of the typical candle range
@@ -118,8 +118,8 @@ pub(crate) struct RepairArguments {
     /// Write a repaired copy: to a folder "fixed" next to the file, or as a new version in the catalog
     #[arg(long)]
     fix: bool,
-    /// Additional kinds of problems to repair, comma-separated: closed, spike and flat (removes the rows), revised
-    /// (updates the rows), conflict=first, last or larger (keeps the named row)
+    /// Additional problems to repair, comma-separated. closed, spike or flat: remove the rows. revised: update the
+    /// rows. conflict=first, conflict=last or conflict=larger: keep only this row
     #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_extra_repair)]
     also: Vec<ExtraRepair>,
     /// Output file for the repaired candles, .csv or .parquet

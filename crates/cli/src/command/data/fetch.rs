@@ -143,5 +143,5 @@ async fn run_fetches(
 
 fn parse_request_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| *rate == 0.0 || (0.001..=10_000.0).contains(rate));
-    rate.ok_or_else(|| "use 0 for no limit, or 0.001 to 10000".to_owned())
+    rate.ok_or_else(|| "use 0 for no limit, or 0.001 to 10000 requests per second".to_owned())
 }

@@ -97,7 +97,8 @@ fn report_file(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input format")]
 pub(crate) struct ReadingArguments {
-    /// File format: csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, or table for text with any columns [default: detected]
+    /// File format: csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, or table
+    /// (text with any columns) [default: detected]
     #[arg(long)]
     format: Option<ImportFormat>,
     /// Symbol of the candles [default: from the file name]
@@ -106,13 +107,14 @@ pub(crate) struct ReadingArguments {
     /// Interval of the candles [default: detected from the content, file name or row spacing]
     #[arg(long)]
     interval: Option<Interval>,
-    /// Import only rows with this symbol or interval in the matching column; repeatable or comma-separated
+    /// Import only rows whose symbol or interval column has this value; repeatable or comma-separated
     #[arg(long, value_name = "VALUE", value_delimiter = ',')]
     only: Vec<String>,
     /// Time zone of the file: UTC, an offset such as +02:00, or an IANA name such as America/New_York
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     timezone: Option<Zone>,
-    /// Handling of ambiguous and nonexistent local times: strict, earlier, later, pairs or skip
+    /// Handling of local times that occur twice or never when clocks change: strict (fail if unclear), earlier or later
+    /// (assume the first or second hour), pairs (split pairs of equal times) or skip (omit the rows)
     #[arg(long, value_name = "RULE", default_value = "strict")]
     clock_change: ClockChange,
     /// Meaning of the timestamps: open or close of the candle

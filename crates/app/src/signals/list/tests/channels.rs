@@ -76,7 +76,7 @@ fn rejects_ambiguous_lines_of_channels() {
         ("11/31/2026 EURUSD 10:35 PUT", "\"11/31/2026\" is not a date: November has 30 days"),
         ("30/02 EURUSD 10:35 PUT", "\"30/02\" is not a date: February has 29 days"),
         ("29/02/2026 EURUSD 10:35 PUT", "\"29/02/2026\" is not a date: February 2026 has 28 days"),
-        ("2026-13-01 EURUSD 10:35 PUT", "\"2026-13-01\" is not a date: that month does not exist"),
+        ("2026-13-01 EURUSD 10:35 PUT", "\"2026-13-01\" is not a date: the month must be 1 to 12"),
         ("EURUSD 1650 PUT", "\"1650\" is not a time: did you mean 16:50?"),
         ("EURUSD 16:50 \u{1f4c8}", "no direction: add CALL or PUT, because \u{1f4c8} may be decoration"),
         ("EUR;USD;16:50;PUT", "\"EUR\" is not part of an entry"),

@@ -73,7 +73,7 @@ fn never_guesses_a_date() {
         assert_eq!(entries("05/06/2026\nEURUSD;10:00;CALL", set(dates)), [row(&when, 1, "BUY", 2)]);
     }
     let other = SignalList::parse("27/11/2026\nEURUSD;10:00;CALL", &bots(), set(DateOrder::MonthFirst));
-    assert!(other.unwrap_err().starts_with("line 1: the date is invalid with the month first"));
+    assert!(other.unwrap_err().starts_with("line 1: invalid date if read month first"));
     let headings = "28 November|28.11|#28/11/2026|## 28/11/2026|# 28.11|# tomorrow|Saturday 28/11|Amanhã UTC|28.11 EURUSD;10:30;CALL|\
         28/11/2026;EURUSD;M5;09:00;BUY";
     for heading in headings.split('|') {
