@@ -106,7 +106,7 @@ pub(crate) struct CandleArguments {
     /// Allow trades shorter than a candle; their results prove nothing
     #[arg(long)]
     allow_coarse: bool,
-    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on the symbol's longest
+    /// Rule file that replaces the configured bots. Each symbol of --data gets one bot, on the symbol's longest
     /// candles. Trades last one candle unless the rule sets a duration
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,

@@ -24,7 +24,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 /// Maximum number of queued lines. Excess lines are dropped and counted.
 const MAX_QUEUED_LINES: usize = 4_096;
-const MAX_HELD_LINES: usize = 200;
+const MAX_STORED_LINES: usize = 200;
 const IDLE_TIMEOUT: Duration = Duration::from_hours(1);
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -57,7 +57,7 @@ impl LogWriter {
             repeats: WarningFilter::default(),
             watch: Stopwatch::start(),
             view: None,
-            held: VecDeque::new(),
+            stored: VecDeque::new(),
         };
         std::thread::spawn(move || log.run(&lines));
         Self { queue, dropped, format: form }
@@ -81,7 +81,7 @@ impl LogWriter {
         is_json
     }
 
-    /// Prints a JSON log line that contains the fields of a run event (a JSON object).
+    /// Prints a JSON log line that contains the fields of the JSON object `event`.
     pub(crate) fn print_event(&self, name: &str, event: &str) {
         let line = self.format.format_json_line("INFO", &name.replace('_', " "));
         let (line, event) = (line.trim_end().trim_end_matches('}'), escape_json(event));
@@ -110,7 +110,7 @@ struct Log<T> {
     repeats: WarningFilter,
     watch: Stopwatch,
     view: Option<SyncSender<String>>,
-    held: VecDeque<String>,
+    stored: VecDeque<String>,
 }
 
 impl<T: Write> Log<T> {
@@ -139,7 +139,7 @@ impl<T: Write> Log<T> {
             LogMessage::Divert(view) => self.view = Some(view),
             LogMessage::Restore => {
                 self.view = None;
-                for text in std::mem::take(&mut self.held) {
+                for text in std::mem::take(&mut self.stored) {
                     self.write(&text);
                 }
             }
@@ -165,10 +165,10 @@ impl<T: Write> Log<T> {
                 drop(view.try_send(line.to_owned()));
             }
             if io::stderr().is_terminal() {
-                if self.held.len() == MAX_HELD_LINES {
-                    self.held.pop_front();
+                if self.stored.len() == MAX_STORED_LINES {
+                    self.stored.pop_front();
                 }
-                self.held.push_back(text.to_owned());
+                self.stored.push_back(text.to_owned());
                 return;
             }
         }

@@ -1,4 +1,4 @@
-//! The `candlewick` binary: the command line with the strategies of this repository.
+//! The `candlewick` binary: all commands, with the strategies of this repository.
 
 use candlewick_cli::{App, CountingAllocator};
 use std::process::ExitCode;

@@ -48,7 +48,7 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
 #[command(after_help = "Example:\n  candlewick notify test --config config/demo.toml")]
 pub(crate) enum NotifyCommand {
     /// Send a test message to each configured channel
-    Test(TestArguments),
+    Test(NotifyTestArguments),
 }
 
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub(crate) enum NotifyCommand {
     after_help = "Examples:\n  candlewick notify test --config config/demo.toml\n  candlewick notify test --config config/demo.toml --channel phone\n\n\
                   Each channel gets one message, regardless of its filters. Exits with 5 if a message was not accepted."
 )]
-pub(crate) struct TestArguments {
+pub(crate) struct NotifyTestArguments {
     /// Test only the channel with this name in [notify.channels]
     #[arg(long, value_name = "NAME")]
     channel: Option<String>,

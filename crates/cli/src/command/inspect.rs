@@ -43,12 +43,12 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
         show(&status, context.global)?;
     }
     if arguments.running && status.bot.is_none() {
-        return Err(Failure::failed_check(format!("no bot is running on {}", status.journal)));
+        return Err(Failure::failed_check(format!("no bot is running with the journal {}", status.journal)));
     }
     let problems = status.bot.as_ref().map(RunState::venue_problems).unwrap_or_default();
     if arguments.running && !problems.is_empty() {
         return Err(Failure::failed_check(format!(
-            "the bot on {} cannot trade: {}",
+            "the bot with the journal {} cannot trade: {}",
             status.journal,
             problems.join("; ")
         )));
@@ -98,7 +98,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
 #[command(
     after_help = "Examples:\n  candlewick explain 17\n  candlewick explain 17 --raw\n  candlewick explain 01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json\n\n\
                   Shows the candles, the decision with its values, all requests and responses, the trade lists that resolved an \
-                  unknown status, and the settlement with its verification, in UTC. --raw and --json print recorded texts unchanged."
+                  unknown status, and the settlement with its verification. Times are in UTC. --raw and --json print recorded texts unchanged."
 )]
 pub(crate) struct ExplainArguments {
     /// Number of the trade, or its id at the venue
@@ -135,11 +135,12 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
 #[command(
     after_help = "Examples:\n  candlewick why 2026-01-05T02:31:00Z\n  candlewick why 1767580260000 GBPUSD --journal \
                   run.db --json\n  candlewick why 2026-01-05T02:31 --bot btc\n  candlewick why 02:31\n  candlewick why\n\n\
-                  Without a time, shows the last ten signals, opened or rejected. With a time, shows for each bot the last candle, the \
+                  Without a time, shows the last ten signals and whether each opened a trade. With a time, shows for each bot the last candle, the \
                   signal of its strategy, the rule that rejected it, and the conditions of a rule or combination with their values."
 )]
 pub(crate) struct WhyArguments {
-    /// Time such as 2026-01-05T12:00:00Z, or Unix seconds or milliseconds; 17:08 or "01-05 17:08" is the last such time in the journal
+    /// Time such as 2026-01-05T12:00:00Z, or Unix seconds or milliseconds. 17:08 and "01-05 17:08" mean the latest such
+    /// time in the journal
     #[arg(value_parser = parse_requested_time)]
     time: Option<RequestedTime>,
     /// Symbol of the bots to show
@@ -183,7 +184,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
 #[command(
     after_help = "Examples:\n  candlewick trades\n  candlewick trades --last 20\n  candlewick trades --journal \
                   run.db --bot btc-rsi --state settled --since 2026-01-05\n  candlewick trades --csv > trades.csv\n\n\
-                  Prints one line per order, sorted by decision time, also while a bot is running. An order without a response has \
+                  Prints one line per order, sorted by decision time. Works while a bot is running. An order without a response has \
                   an unknown status (in_doubt)."
 )]
 pub(crate) struct TradesArguments {

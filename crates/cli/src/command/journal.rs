@@ -35,7 +35,7 @@ pub(crate) enum JournalCommand {
     /// Export trades, orders and performance figures as files for other programs
     Export(ExportArguments),
     /// Update the SQL tables of trades, orders and performance figures
-    Project(ProjectArguments),
+    Project(ProjectionArguments),
 }
 
 pub(super) fn run(command: &JournalCommand, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -44,7 +44,7 @@ pub(super) fn run(command: &JournalCommand, context: &Context<'_>) -> Result<End
         JournalCommand::Backup(arguments) => run_backup(arguments, context),
         JournalCommand::Compact(arguments) => run_compact(arguments, context),
         JournalCommand::Export(arguments) => run_export(arguments, context),
-        JournalCommand::Project(arguments) => run_project(arguments, context),
+        JournalCommand::Project(arguments) => run_projection(arguments, context),
     }
 }
 
@@ -183,8 +183,8 @@ fn show_copy(
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick journal compact small.db --keep 90d\n  candlewick journal compact small.db --keep 30d --journal run.db --json\n\n\
-                  Omits candles, and raw exchanges that are not about trades (lists, wallets), if they are more than \
-                  --keep older than the last entry. Trades, decisions, rejections, settlements, notes and exchanges \
+                  Omits old candles, and old raw exchanges that do not concern a trade, such as lists and wallets. Old \
+                  means recorded more than --keep before the last entry. Trades, decisions, rejections, settlements, notes and exchanges \
                   about trades are retained unchanged. The first entry of the \
                   copy contains the hash of the original and lists the omitted data; the other entries have a new hash \
                   chain for `journal verify`. The copy is tested: a start from the copy continues with the same money, \
@@ -238,8 +238,8 @@ fn unwrap_journal_error(error: RuntimeError) -> Failure {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick journal export january\n  candlewick journal export january --format ndjson --journal run.db\n\n\
-                  Creates a folder with `trades` (opened trades) and `intents` (all orders), with the keys of `trades --json`, and \
-                  `figures.json`, the output of `report --json`. The folder appears only when complete; an existing \
+                  Creates a folder with the files `trades` (opened trades), `intents` (all orders) and `figures.json` (the output of \
+                  `report --json`). The first two have the keys of `trades --json`. The folder appears only when complete; an existing \
                   folder is never changed. A running bot is not affected."
 )]
 pub(crate) struct ExportArguments {
@@ -313,10 +313,10 @@ fn serialize_lines(lines: &[&TradeLine], format: ExportFormat) -> Result<String,
 #[command(
     after_help = "Examples:\n  candlewick journal project\n  candlewick journal project --rebuild --journal run.db --json\n\n\
                   The tables `intents` and `figures` and the view `trades` are in the journal's database, for sqlite3 or psql. A \
-                  running bot keeps them up to date within seconds. Use this command without a bot: for a journal of an earlier \
-                  version, or after a crash. Trading never reads the tables; `journal verify` checks them against the entries."
+                  running bot keeps them up to date within seconds. Use this command while no bot is running, for example \
+                  after a crash or for a journal of an earlier version. Trading never reads the tables; `journal verify` checks them against the entries."
 )]
-pub(crate) struct ProjectArguments {
+pub(crate) struct ProjectionArguments {
     /// Rebuild the tables from all entries
     #[arg(long)]
     rebuild: bool,
@@ -331,7 +331,7 @@ struct ProjectedTables {
     intents: u64,
 }
 
-fn run_project(arguments: &ProjectArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+fn run_projection(arguments: &ProjectionArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let projection = if arguments.rebuild { Projection::Rebuild } else { Projection::CatchUp };
     let holder = Holder::current_process("candlewick journal project");

@@ -31,8 +31,8 @@ use std::sync::Arc;
   candlewick live --config config/demo.toml --for 1h
   candlewick live --sandbox --tui
 
-Exit codes: 0 after all trades settled; 4 if the venue is unreachable, or if results are still pending (the next start
-on the journal tracks them); 6 if a limit or the kill switch stopped the run; 130 after Ctrl-C.")]
+Exit codes: 0 after all trades settled; 4 if the venue is unreachable, or if results are still pending (the next run
+with the journal tracks them); 6 if a limit or the kill switch stopped the run; 130 after Ctrl-C.")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct LiveArguments {
     /// Trade on the embedded sandbox venue
@@ -41,8 +41,8 @@ pub(crate) struct LiveArguments {
     /// Name of a broker that is built into this program
     #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
     pub(crate) broker: Option<String>,
-    /// Speed of the embedded venue, as a factor of real time; max runs venue and bots in lock-step and ends the run
-    /// with the last candle
+    /// Speed of the embedded venue as a factor of real time. With max, venue and bots run in lock-step, and the run
+    /// ends with the last candle
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
     /// Stop opening trades after this much real time, such as 1h, and end once all trades are settled
@@ -61,12 +61,12 @@ pub(crate) struct LiveArguments {
     /// catalog series SYMBOL@INTERVAL
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
-    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, which trades on the
+    /// Rule file that replaces the configured bots. Each symbol of --data gets one bot, which trades on the
     /// symbol's longest interval
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// External signals: a CSV list of timed signals, reloaded when the file changes, or - for JSON Lines on standard
-    /// input
+    /// External signals: a CSV list of timed signals (reloaded when the file changes), or `-` to read JSON Lines from
+    /// standard input
     #[arg(long, value_name = "FILE|-")]
     pub(crate) signals: Option<String>,
     /// Show a full-screen view of money, trades, bots, limits and log, with keys to halt, resume and quit
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
         }
         live::check_full_screen()?;
     }
-    let (base, flags) = base_and_flags(arguments);
+    let (base, flags) = config_layers(arguments);
     let loaded = LoadedConfig::read(&context.global.config, base, flags)?;
     if arguments.tui {
         context.log.format.set_json(false);
@@ -154,7 +154,7 @@ async fn run_bots(
     // The listener is created first, so that no stop request is lost.
     let mut interrupt = Interrupt::new()?;
     let real = if arguments.real { RealMoney::Requested } else { RealMoney::NotRequested };
-    let read_again = live::build_reloader(context, base_and_flags(arguments), real);
+    let read_again = live::build_reloader(context, config_layers(arguments), real);
     let venue = if arguments.sandbox {
         start_embedded(arguments, loaded, &bots, context).await?
     } else {
@@ -316,7 +316,7 @@ fn build_header(
     ))
 }
 
-fn base_and_flags(arguments: &LiveArguments) -> (BaseLayer, Vec<Flag>) {
+fn config_layers(arguments: &LiveArguments) -> (BaseLayer, Vec<Flag>) {
     let base = if arguments.sandbox { BaseLayer::Sandbox } else { BaseLayer::Bare };
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     let signals = arguments.signals.as_deref();

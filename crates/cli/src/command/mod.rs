@@ -85,7 +85,7 @@ pub(crate) enum Command {
     Status(inspect::StatusArguments),
     /// Follow the events of a running bot as JSON Lines
     Watch(inspect::WatchArguments),
-    /// Serve the web dashboard of a bot: candles, trades, equity, verdicts, limits; halt and resume
+    /// Serve a web dashboard that shows candles, trades, equity, verdicts and limits, and can halt and resume the bot
     Dashboard(dashboard::DashboardArguments),
     /// Explain a trade, from the candles before the decision to the settlement
     Explain(inspect::ExplainArguments),

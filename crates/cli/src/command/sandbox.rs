@@ -1,4 +1,4 @@
-//! `sandbox`: simulates a venue with both HTTP APIs on stored candles, for any client.
+//! `sandbox`: simulates a venue on stored candles. Any client can use its trading API and price API.
 
 use crate::arguments::{parse_moment, parse_speed};
 use crate::context::{Context, start_workers};

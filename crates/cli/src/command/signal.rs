@@ -23,10 +23,10 @@ use std::path::PathBuf;
     group(ArgGroup::new("direction").required(true).args(["buy", "sell", "check"])),
     after_help = "Examples:\n  candlewick signal ema --buy\n  candlewick signal ema \
                   --sell --id 2026-01-05T10:00 --expires 2s --reason \"breakout\"\n  candlewick signal --config bots.toml --check list.txt\n\n\
-                  The same limits apply as to signals of the bot's strategy, and the trade is staked, recorded and \
-                  tracked in the same way. A rejection is printed with the rejecting rule and exits with 0, like an \
-                  approval. A missing or unknown bot is an error.\nA signal whose --id was received before is dropped. Without \
-                  --id, every signal is new."
+                  The limits are the same as for signals of the bot's strategy, and the trade is staked, recorded and \
+                  tracked in the same way. If a rule rejects the signal, the command prints the rule. The exit code is \
+                  0, as for an approval. A missing or unknown bot is an error.\nA signal whose --id was received before is \
+                  dropped. Without --id, every signal is new."
 )]
 pub(crate) struct SignalArguments {
     /// Name of the bot
@@ -44,7 +44,7 @@ pub(crate) struct SignalArguments {
     /// Id of the signal; the bot drops ids that it has already received
     #[arg(long, value_name = "TEXT")]
     id: Option<String>,
-    /// Time until the signal expires, such as 5s or 500ms; a limit may reject the signal earlier
+    /// Maximum age of the signal, such as 5s or 500ms; the limits of the bot may be stricter
     #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     expires: Option<u32>,
     /// Duration of the trade, such as 05:00 or M5 [default: the bot's duration]
@@ -112,7 +112,7 @@ fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
 
 const MAX_LISTED_REASONS: usize = 5;
 
-/// Prints how each line is read. Fails on contradictions, if no line is a signal, or on invalid lines without `skips`.
+/// Prints how each line is read. Fails if lines contradict, none is a signal, or one is invalid and `skips` is false.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList {
         lines,
@@ -147,7 +147,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
     }
     if contradicting > 0 {
         let what = count_text(contradicting, "line contradicts another", "lines contradict others");
-        return Err(Failure::configuration(format!("{what}: keep only one line per time")));
+        return Err(Failure::configuration(format!("{what}: keep only one line for each bot and time")));
     }
     if entries == 0 {
         let problem = format!("none of the {} lines is a signal such as M5;EURUSD;10:00;CALL", lines.len());
@@ -238,7 +238,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
         0 => String::new(),
         idle => format!("{idle} past or rejected, "),
     };
-    format!("{} lines: {would_trade} would still trade, {idle}{skipped} skipped{why}", lines.len())
+    format!("{} lines: {would_trade} would still open a trade, {idle}{skipped} skipped{why}", lines.len())
 }
 
 fn replace_quoted_text(problem: &str) -> String {
@@ -358,11 +358,10 @@ mod tests {
             would_trade: 1,
             past_notice: None,
         };
-        let sum =
-            "8 lines: 1 would still trade, 5 skipped (3: no date; 1: no time; 1: repeats an earlier line)";
+        let sum = "8 lines: 1 would still open a trade, 5 skipped (3: no date; 1: no time; 1: repeats an earlier line)";
         assert_eq!(summarize(&list.lines, 1), sum);
         let sum = summarize(&list.lines, 0);
-        assert!(sum.contains("0 would still trade, 1 past or rejected, 5 skipped"), "{sum}");
+        assert!(sum.contains("0 would still open a trade, 1 past or rejected, 5 skipped"), "{sum}");
         assert!(print_check(&list, false, true).is_err(), "contradictions are never skipped");
     }
 }

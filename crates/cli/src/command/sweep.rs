@@ -104,8 +104,8 @@ enum ShardStep {
 )]
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_here(&arguments.own, context, |sweep| sweep.run(Vec::new())),
-        Some(ShardStep::Plan { shards, own }) => run_here(own, context, |sweep| sweep.plan(*shards)),
+        None => run_args(&arguments.own, context, |sweep| sweep.run(Vec::new())),
+        Some(ShardStep::Plan { shards, own }) => run_args(own, context, |sweep| sweep.plan(*shards)),
         Some(ShardStep::Run(ShardArguments { shard, planned })) => {
             run_plan((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
         }
@@ -115,7 +115,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     }
 }
 
-fn run_here(
+fn run_args(
     own: &SweepOptions,
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<Ending, Failure>,

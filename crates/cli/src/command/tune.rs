@@ -144,7 +144,7 @@ impl TuneRun<'_> {
         }
         let problem = format!("strategy check failed: {}", failed.join("; "));
         let help = format!(
-            "the results of this strategy would be worthless; run all checks: {}",
+            "the results of a strategy that fails a check are worthless; for details, run: {}",
             build_check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
         Err(Failure::failed_check(problem).hint(help))
@@ -201,7 +201,7 @@ impl TuneRun<'_> {
         files.push(self.trials.join("walk-forward"));
         let mut report = TuneReport::new(TuneResult {
             bot: self.describe_bot(),
-            candles: candles.iter().map(to_candle_step).collect::<Result<_, _>>()?,
+            candles: candles.iter().map(to_step_result).collect::<Result<_, _>>()?,
             strategy_check: StepResult {
                 name: "strategy check".to_owned(),
                 words: summarize_checks(strategy.1),
@@ -343,7 +343,7 @@ fn summarize_checks(checked: &ValidationReport) -> String {
     if noted.is_empty() { all } else { format!("{all}; noted: {}", noted.join("; ")) }
 }
 
-fn to_candle_step(candles: &CheckedCandles) -> Result<StepResult, Failure> {
+fn to_step_result(candles: &CheckedCandles) -> Result<StepResult, Failure> {
     let document = to_value(candles).map_err(Failure::unexpected)?;
     let span = format!(
         "{} from {} to {}",

@@ -118,8 +118,8 @@ pub(super) struct WalkResult {
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_here(&arguments.own, (arguments.hold_out.to_hold_out_use(), None), context),
-        Some(ShardStep::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
+        None => run_args(&arguments.own, (arguments.hold_out.to_hold_out_use(), None), context),
+        Some(ShardStep::Plan { shards, own }) => run_args(own, (HoldOutUse::Locked, Some(*shards)), context),
         Some(ShardStep::Run(ShardArguments { shard, planned })) => {
             run_plan(planned, (HoldOutUse::Locked, Some(*shard)), context)
         }
@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     }
 }
 
-fn run_here(
+fn run_args(
     own: &WalkForwardOptions,
     (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
     context: &Context<'_>,

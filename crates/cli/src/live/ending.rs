@@ -74,12 +74,12 @@ pub(crate) fn show_report(
     } else {
         print(&format!("\n{report}"))?;
     }
-    exit_result(outcome.finished, scale)
+    to_exit_result(outcome.finished, scale)
 }
 
 fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span, .. } = outcome;
-    let unsettled = stake_holder(finished);
+    let unsettled = locate_stakes(finished);
     RunReport::from_run(Run {
         book: &finished.book,
         bots: &settings.bots,
@@ -116,11 +116,11 @@ fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> 
     })
 }
 
-fn exit_result(finished: FinishedRun, scale: MoneyScale) -> Result<Ending, Failure> {
+fn to_exit_result(finished: FinishedRun, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.journal_error {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
         let failure = Failure::from(error).context("the last journal entries may not be durable");
-        let hint = "no trade is lost: the next start on this journal recovers missing results from the venue";
+        let hint = "start again with this journal: missing results are then fetched from the venue";
         return Err(if is_gone { failure } else { failure.hint(hint) });
     }
     let unfinished = unfinished_failure(&finished, scale).map_or(Ok(Ending::Done), Err);
@@ -130,7 +130,7 @@ fn exit_result(finished: FinishedRun, scale: MoneyScale) -> Result<Ending, Failu
             None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
-                Err(stopped_failure(format!("the run ended {halt}"))
+                Err(stop_failure(format!("the run ended {halt}"))
                     .hint("run `candlewick resume` to let the bot trade again"))
             }
         },
@@ -138,8 +138,8 @@ fn exit_result(finished: FinishedRun, scale: MoneyScale) -> Result<Ending, Failu
         StopReason::Terminated => differing.map_or(unfinished, Err),
         StopReason::Limit(rule) => {
             let problem = format!("the risk limit {rule} was reached and must be lifted manually");
-            let hint = "the limit still applies to the next run; run `candlewick halt` before it starts and `candlewick resume` afterwards";
-            Err(stopped_failure(problem).hint(hint))
+            let hint = "the limit still applies to the next run. To lift it, run `candlewick halt`, start the bot, then run `candlewick resume`";
+            Err(stop_failure(problem).hint(hint))
         }
     }
 }
@@ -147,15 +147,15 @@ fn exit_result(finished: FinishedRun, scale: MoneyScale) -> Result<Ending, Failu
 fn wallet_failure(finished: &FinishedRun) -> Option<Failure> {
     if let Some(missing) = &finished.missing_wallet {
         let hint = "check the account at the venue; the next run compares the wallet with the trades again";
-        return Some(stopped_failure(missing.clone()).hint(hint));
+        return Some(stop_failure(missing.clone()).hint(hint));
     }
     let difference = finished.wallet_difference.as_ref()?;
-    Some(stopped_failure(difference.text.clone()).hint(
+    Some(stop_failure(difference.text.clone()).hint(
         "compare the trades with the list at the venue; to accept the difference, start the bot and run `candlewick resume`",
     ))
 }
 
-fn stopped_failure(problem: String) -> Failure {
+fn stop_failure(problem: String) -> Failure {
     Failure::new(FailureKind::Stopped, anyhow::Error::msg(problem))
 }
 
@@ -225,8 +225,8 @@ fn unfinished_lines(finished: &FinishedRun, scale: MoneyScale) -> Vec<Unfinished
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Returns whether unsettled stakes are returned or stay at the venue. Without further candles, trades never settle.
-pub(super) const fn stake_holder(finished: &FinishedRun) -> UnsettledStakes {
+/// Returns where unsettled stakes end up. If the candles have ended, open trades never settle and stakes are returned.
+pub(super) const fn locate_stakes(finished: &FinishedRun) -> UnsettledStakes {
     if matches!(finished.stop, StopReason::DataEnds(_)) {
         UnsettledStakes::Returned
     } else {
@@ -239,14 +239,14 @@ fn unfinished_notices(finished: &FinishedRun, scale: MoneyScale) -> Vec<String> 
         return Vec::new();
     }
     let all = summarize_unfinished(finished, scale);
-    let first = match stake_holder(finished) {
-        UnsettledStakes::Returned => format!("{all} when the candles ended; stakes released"),
+    let first = match locate_stakes(finished) {
+        UnsettledStakes::Returned => format!("{all} remained when the candles ended; stakes returned"),
         UnsettledStakes::AtVenue => format!("{all} at the venue:"),
     };
     let named = finished.unfinished.iter().take(MAX_LISTED_TRADES).map(|one| describe_unfinished(one, scale));
     let more = finished.unfinished.len().saturating_sub(MAX_LISTED_TRADES);
     let rest = (more > 0).then(|| format!("and {more} more; run `candlewick trades` to list them"));
-    let has_names = stake_holder(finished) == UnsettledStakes::AtVenue;
+    let has_names = locate_stakes(finished) == UnsettledStakes::AtVenue;
     std::iter::once(first).chain(named.chain(rest).filter(|_| has_names)).collect()
 }
 
@@ -285,12 +285,12 @@ fn describe_unfinished(one: &UnfinishedTrade, scale: MoneyScale) -> String {
 }
 
 fn unfinished_failure(finished: &FinishedRun, scale: MoneyScale) -> Option<Failure> {
-    if finished.unfinished.is_empty() || stake_holder(finished) == UnsettledStakes::Returned {
+    if finished.unfinished.is_empty() || locate_stakes(finished) == UnsettledStakes::Returned {
         return None;
     }
     let all = summarize_unfinished(finished, scale);
     let problem = anyhow::anyhow!("{all}: the run ended before the venue reported the results");
     Some(Failure::new(FailureKind::Venue, problem).hint(
-        "the next start on this journal tracks these trades; run `candlewick status` or `candlewick trades` to see them",
+        "the next run with this journal tracks these trades; run `candlewick status` or `candlewick trades` to see them",
     ))
 }

@@ -14,10 +14,10 @@ use tokio::sync::oneshot;
 
 const MAX_QUEUED_LINES: usize = 1_024;
 
-pub(crate) fn check() -> Result<(), Failure> {
+pub(crate) fn check_full_screen() -> Result<(), Failure> {
     check_terminal().map_err(|problem| {
         Failure::configuration(format!("--tui requires a terminal: {problem}"))
-            .hint("omit --tui to print events as lines, as for files and pipes")
+            .hint("omit --tui to print events as plain lines")
     })
 }
 
@@ -41,7 +41,7 @@ pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Noti
         let shown = show(facts, &mut notices, &controls);
         log.send(LogMessage::Restore);
         if let Err(error) = shown {
-            tracing::warn!("the full-screen view failed, continuing with lines: {error}");
+            tracing::warn!("the full-screen view failed: {error}; continuing with plain lines");
         }
         screen.show_all(&mut notices);
         let _ = ended.send(());

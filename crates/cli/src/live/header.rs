@@ -112,7 +112,7 @@ impl Header {
         };
         let (held, difference) = (scale.format(wallet), scale.format((wallet - free).max(free - wallet)));
         let comparison = if wallet > free { "less" } else { "more" };
-        format!("{name}, {held}; the ledger has {ledger}, {difference} {comparison} than the wallet")
+        format!("{name}, {held}; the ledger balance is {difference} {comparison} ({ledger})")
     }
 
     fn describe_ruin(&self, free: Money) -> Vec<String> {
@@ -176,7 +176,7 @@ pub(crate) fn describe_variant_count(variants: &VariantSettings) -> String {
         Some(ledger) => format!(" ({})", ledger.display()),
         None => String::new(),
     };
-    format!("; this run counts as one look at these candles{file}")
+    format!("; this run counts as one trial on these candles{file}")
 }
 
 fn format_span(seconds: f64) -> String {
@@ -231,7 +231,7 @@ fn describe_stake(stake: &StakeSettings) -> String {
             let entry = match (entry, if_refused) {
                 (LadderEntry::NextSignal, _) => "",
                 (LadderEntry::NextCandle, IfRefused::Wait) => ", on the next candle",
-                (LadderEntry::NextCandle, IfRefused::Reset) => ", on the next candle (reset if rejected)",
+                (LadderEntry::NextCandle, IfRefused::Reset) => ", on the next candle (level 1 if rejected)",
             };
             format!("{amount}, x{factor} after a loss, {}{entry}", count_text(*levels, "level", "levels"))
         }
@@ -381,7 +381,7 @@ mod tests {
             assert_eq!(text, format!("2026-01-05 10:30 to 2026-01-12 10:30 UTC{expected}"));
         }
         let noted = |ledger: &str| describe_variant_count(&VariantSettings { ledger: Some(ledger.into()) });
-        assert_eq!(noted("tried.jsonl"), "; this run counts as one look at these candles (tried.jsonl)");
+        assert_eq!(noted("tried.jsonl"), "; this run counts as one trial on these candles (tried.jsonl)");
         assert_eq!(noted(""), "");
     }
 

@@ -160,9 +160,9 @@ pub(super) fn describe_stopping(
     }
     let until = format_clock_time(waits_until);
     let trades = if unfinished == 1 { "trade" } else { "trades" };
-    let closes = last_close.map(|at| format!(" (closes {})", format_clock_time(at))).unwrap_or_default();
+    let closes = last_close.map(|at| format!(" (last close {})", format_clock_time(at))).unwrap_or_default();
     format!(
-        "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until}; press Ctrl-C again to quit now"
+        "{why}no new trades. Waiting until {until} for {unfinished} open {trades}{closes}. Press Ctrl-C again to quit now"
     )
 }
 
@@ -241,7 +241,7 @@ mod tests {
         let now = Millis::HOUR * 3;
         let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));
         let waits = describe_stopping(StopReason::Interrupted, 1, (Some(close), until));
-        assert!(waits.contains("1 open trade (closes 03:12:02), until 03:01:30; press Ctrl-C"), "{waits}");
+        assert!(waits.contains("until 03:01:30 for 1 open trade (last close 03:12:02). Press"), "{waits}");
         let none = describe_stopping(StopReason::TimeUp, 0, (None, until));
         assert_eq!(none, "time limit reached: no new trades; no trades are open");
     }

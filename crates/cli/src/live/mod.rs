@@ -26,7 +26,7 @@ use stream::EventPrinter;
 use tokio::sync::{Notify, mpsc};
 
 pub(crate) use ending::show_report;
-pub(crate) use full_screen::check as check_full_screen;
+pub(crate) use full_screen::check_full_screen;
 pub(crate) use header::{
     Header, RunDescription, describe_address, describe_candles, describe_sandbox, describe_speed,
     describe_variant_count, journal_arguments,
@@ -57,7 +57,7 @@ struct DisplayContext<'a> {
     log: &'a LogWriter,
 }
 
-/// Runs `work` to completion. Abandons background work, such as a reload of the settings that hangs.
+/// Runs `work` to completion. Abandons hanging background work, such as a reload of the settings.
 pub(crate) fn run_to_completion<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = start_workers()?;
     let outcome = runtime.block_on(work);
@@ -159,7 +159,7 @@ mod full_screen {
     use crate::log::LogWriter;
     use candlewick_runtime::NoticeSender;
 
-    pub(crate) fn check() -> Result<(), Failure> {
+    pub(crate) fn check_full_screen() -> Result<(), Failure> {
         let problem = "this build does not support --tui: run `cargo build --release --features tui`";
         Err(Failure::configuration(problem))
     }

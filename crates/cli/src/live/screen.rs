@@ -116,13 +116,13 @@ impl Screen {
             return;
         }
         if event.at != self.instant {
-            self.print_closes();
+            self.print_close_prices();
             self.instant = event.at;
         }
         self.closes.push(format!("{series} {BOLD}{close}{BOLD:#}"));
     }
 
-    fn print_closes(&mut self) {
+    fn print_close_prices(&mut self) {
         if !self.closes.is_empty() {
             let closes = std::mem::take(&mut self.closes).join("   ");
             self.print_line(self.instant, DIM, "candle", &closes);
@@ -141,9 +141,9 @@ impl Screen {
             EventKind::Opened(opened) | EventKind::Adopted(opened) => {
                 (Style::new(), "opened", describe_opened(opened))
             }
-            EventKind::Settled(settled) => return self.show_settled(event.at, settled, (funds, intent)),
+            EventKind::Settled(settled) => return self.show_settlement(event.at, settled, (funds, intent)),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                (NOTE, "resolved", format!("#{intent} {outcome} {} (by the operator)", self.signed(*profit)))
+                (NOTE, "resolved", format!("#{intent} {outcome} {} (set manually)", self.signed(*profit)))
             }
             EventKind::Correction { intent, outcome, profit } => {
                 (BAD, "corrected", format!("#{intent} {outcome} {}", self.signed(*profit)))
@@ -164,13 +164,13 @@ impl Screen {
                 (NOTE, "signal", format!("{} {} from {}", signal.direction, signal.id, signal.source))
             }
             EventKind::Deposit { amount } => {
-                (NOTE, "wallet", format!("{} not explained by any trade", self.signed(*amount)))
+                (NOTE, "wallet", format!("balance changed by {} without a trade", self.signed(*amount)))
             }
             EventKind::WalletDifference { amount: Money::ZERO } => {
-                (BAD, "wallet", "matches the trades again".to_owned())
+                (BAD, "wallet", "the balance matches the trades again".to_owned())
             }
             EventKind::WalletDifference { amount } => {
-                (BAD, "wallet", format!("differs from the trades by {}", self.signed(*amount)))
+                (BAD, "wallet", format!("the balance differs from the trades by {}", self.signed(*amount)))
             }
             EventKind::Skew { offset } => {
                 let limit = self.risk.as_ref().map(|risk| i64::from(risk.max_clock_skew_ms));
@@ -201,7 +201,7 @@ impl Screen {
         self.print_line(if is_signal { event.received } else { event.at }, style, label, &text);
     }
 
-    fn show_settled(
+    fn show_settlement(
         &self,
         at: Millis,
         settled: &TradeSettlement,
@@ -225,7 +225,7 @@ impl Screen {
             }
             Action::Refuse(refused) if self.detail == OutputDetail::All => {
                 let at = if is_outside { received } else { refused.decision_time };
-                self.show_refused(refused, at, received);
+                self.show_rejection(refused, at, received);
             }
             Action::Verdict(judgement) => {
                 let text = describe_verdict(judgement, self.bot_name(judgement.bot));
@@ -238,7 +238,7 @@ impl Screen {
         }
     }
 
-    fn show_refused(&self, refused: &RefusedSignal, at: Millis, received: Millis) {
+    fn show_rejection(&self, refused: &RefusedSignal, at: Millis, received: Millis) {
         let bot = self.bots.get(refused.bot.index());
         let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
         let limits = (self.risk.as_ref(), self.suspended.as_deref());
@@ -281,7 +281,7 @@ impl Screen {
             }
             self.show_notice(received.notice);
         }
-        self.print_closes();
+        self.print_close_prices();
     }
 
     fn show_notice(&mut self, notice: Notice) {
@@ -290,11 +290,11 @@ impl Screen {
                 self.latest = self.latest.max(event.received);
                 // Candles with the same close time share a line. It is printed before the decisions on these candles.
                 if !matches!(event.kind, EventKind::Candle { .. }) {
-                    self.print_closes();
+                    self.print_close_prices();
                 }
                 self.show_event(&event, funds, intent.as_ref());
                 if !actions.is_empty() {
-                    self.print_closes();
+                    self.print_close_prices();
                 }
                 for action in &actions {
                     let is_outside = matches!(event.kind, EventKind::OutsideSignal(_));
@@ -311,14 +311,14 @@ impl Screen {
             }
             Notice::Note { text, .. } => self.print_line(self.latest, NOTE, "note", &escape_hidden(&text)),
             Notice::Blocked(blocked) => {
-                self.print_closes();
+                self.print_close_prices();
                 let before = std::mem::replace(&mut self.blocked, blocked.clone());
                 for line in describe_blockage_changes(&before, &blocked) {
                     self.print_line(self.latest, NOTE, "blocked", &line);
                 }
             }
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
-                self.print_closes();
+                self.print_close_prices();
                 let text = describe_stopping(why, unfinished, (last_close, waits_until));
                 self.print_line(self.latest, BOLD, "stopping", &text);
             }

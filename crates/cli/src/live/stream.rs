@@ -23,10 +23,10 @@ pub(super) struct EventPrinter {
 
 impl EventPrinter {
     pub(super) fn start(feed: &EventFeed) -> Self {
-        Self::start_with(feed, print, false)
+        Self::start_with_fn(feed, print, false)
     }
 
-    fn start_with(
+    fn start_with_fn(
         feed: &EventFeed,
         print: impl Fn(&str) -> io::Result<()> + Send + 'static,
         has_end: bool,
@@ -122,7 +122,7 @@ pub(super) fn log_events(feed: &EventFeed, log: &LogWriter) -> EventPrinter {
         }
         Ok(())
     };
-    EventPrinter::start_with(feed, print, true)
+    EventPrinter::start_with_fn(feed, print, true)
 }
 
 #[cfg(test)]
@@ -137,7 +137,7 @@ mod tests {
         let feed = EventFeed::default();
         let (over, is_over) = mpsc::channel::<()>();
         let (reads, is_read) = mpsc::channel();
-        let printed = EventPrinter::start_with(
+        let printed = EventPrinter::start_with_fn(
             &feed,
             move |line| {
                 let _ = reads.send(line.to_owned());

@@ -34,7 +34,7 @@ pub(crate) enum DataCommand {
     List(ListArguments),
     /// Export candles from the catalog or from a file as CSV or Parquet
     Export(ExportArguments),
-    /// Generate synthetic candles from a seed, to test how strategies behave (not their profit)
+    /// Generate synthetic candles from a seed, to test how strategies behave, not how much they earn
     Generate(GenerateArguments),
 }
 
@@ -137,7 +137,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
                   mean-reversion[:PULL]  return to the first price by the fraction PULL per minute\n  \
                   edge:CHANCE[:SPAN]     each span (5m by default) repeats the previous direction with this probability")]
 pub(crate) struct GenerateArguments {
-    /// Symbol of the candles; also affects the random numbers
+    /// Symbol of the candles; like the seed, it determines the random numbers
     #[arg(long)]
     symbol: Symbol,
     /// Asset type: crypto, forex or otc [default: derived from the symbol]
@@ -167,13 +167,13 @@ pub(crate) struct GenerateArguments {
     /// Standard deviation of one-minute moves, as a fraction of the price
     #[arg(long, value_name = "FRACTION")]
     volatility: Option<f64>,
-    /// Market regime: mixed, random-walk, trend, mean-reversion, or edge:CHANCE with a known edge
+    /// Market regime: mixed, random-walk, trend, mean-reversion, or edge:CHANCE (moves repeat with this probability)
     #[arg(long, default_value = "mixed")]
     regime: Regime,
     /// Number of gaps, of one to ten candles each
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     gaps: u32,
-    /// Number of invalid rows, cycling through the kinds that `data check` detects
+    /// Number of invalid rows; each kind that `data check` detects is used in turn
     #[arg(long, value_name = "COUNT", default_value_t = 0, conflicts_with = "catalog")]
     bad_rows: u32,
     /// Output folder for the CSV file

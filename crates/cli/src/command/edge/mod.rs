@@ -77,11 +77,11 @@ fn run_break_even(arguments: &BreakEvenArguments, context: &Context<'_>) -> Resu
         [] => DEFAULT_PAYOUTS.to_vec(),
         named => named.iter().map(|(payout, _)| *payout).collect(),
     };
-    let stakes = collect_paid_stakes(&arguments.payouts)?;
+    let stakes = collect_stakes(&arguments.payouts)?;
     show(&BreakEvenReport::new(&named, &stakes, arguments.win_rate)?, context.global)
 }
 
-fn collect_paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<StakeWithPayout>, Failure> {
+fn collect_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<StakeWithPayout>, Failure> {
     let paid = |&(payout_fraction, stake): &(f64, Option<f64>)| {
         stake.map(|stake| StakeWithPayout { stake, payout_fraction })
     };
@@ -115,8 +115,8 @@ pub(crate) struct PlanArguments {
     /// Payout in percent [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout_fraction)]
     payout: Option<f64>,
-    /// Distances above the break-even win rate, in percentage points; one point is an edge of (1 + payout) % of the
-    /// stake
+    /// Distances above the break-even win rate, in percentage points. At a payout of 85 %, one point is an average
+    /// profit of 1.85 % of the stake
     #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = parse_percentage_points, default_values_t = [2.0, 3.0, 5.0, 10.0])]
     points: Vec<f64>,
     /// Error rate: probability of finding an edge that does not exist [default: risk.verdict.alpha]
@@ -150,7 +150,7 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
         progress.update(done, arguments.points.len() as u64);
         let edge = EdgeRequirement::new(*points, terms).map_err(|error| {
             let failure = Failure::from(error).context(format!("--points {points}"));
-            failure.hint("use percentage points above 0, such as 2,5")
+            failure.hint("use percentage points above 0, separated by commas, such as 2,3,5")
         })?;
         needed.edges.push(edge);
     }
@@ -159,7 +159,7 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
 }
 
 fn parse_percentage_points(text: &str) -> Result<f64, String> {
-    parse_percent(text).ok_or_else(|| "use percentage points, such as 2,5".to_owned())
+    parse_percent(text).ok_or_else(|| "use percentage points separated by commas, such as 2,3,5".to_owned())
 }
 
 #[cfg(test)]
@@ -191,10 +191,8 @@ mod tests {
 
     #[test]
     fn rejects_stakes_for_some_payouts_only() {
-        assert!(collect_paid_stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
-        assert_eq!(collect_paid_stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
-        assert!(
-            collect_paid_stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("payout a")
-        );
+        assert!(collect_stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
+        assert_eq!(collect_stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
+        assert!(collect_stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("payout a"));
     }
 }

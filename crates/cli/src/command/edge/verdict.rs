@@ -21,11 +21,11 @@ use std::path::PathBuf;
 #[command(
     after_help = "Examples:\n  candlewick edge verdict --won 580 --lost 420 --payout 85\n  candlewick edge verdict \
                   --trades trades.csv\n  candlewick edge verdict --journal run.db --json\n\nThe verdict follows a \
-                  notional account trade by trade. It needs trades in order: a CSV file (from `backtest --trades`, or \
-                  any with columns result and payout) or a journal [default: the configured journal]. The verdict is valid \
-                  at any time and accounts for overlapping trades. Counts have no order, so they give only \
-                  figures and one test that assume independent trades. For a journal, the trades since the last change of parameters \
-                  or code are judged by the plan recorded with them; otherwise [risk.verdict] applies."
+                  notional account trade by trade. It needs the trades in chronological order: from a journal [default: \
+                  the configured journal], or from a CSV file with the columns result and payout, such as the file \
+                  of `backtest --trades`. The verdict is valid at any time and accounts for overlapping trades. Counts have \
+                  no order, so they give only figures and one test that assume independent trades. For a journal, the trades since \
+                  the last change of parameters or code are judged by the plan recorded with them; otherwise [risk.verdict] applies."
 )]
 pub(crate) struct VerdictArguments {
     /// Number of trades won
@@ -132,7 +132,7 @@ fn to_named_trade(row: &IntentRow, origin: &IntentOrigin) -> NamedTrade {
                   gate --trades trades.csv --after-virtual-losses 2 --close-after-trades 1 --resets day --openings 1\n\n\
                   A gate lets a bot trade only after its virtual trades lost several times in a row, or while they win often enough. \
                   This command applies such a gate to the trades of a backtest that ran without it (`backtest --trades`) and compares the result with \
-                  all trades, with random gates of the same size, and with random orders of the same results. On independent trades, a gate is worth nothing."
+                  all trades, with random gates of the same size, and with the same gate on shuffled results. On independent trades, a gate is worth nothing."
 )]
 pub(crate) struct GateArguments {
     /// CSV file of trades
@@ -150,7 +150,7 @@ pub(crate) struct GateArguments {
     /// Close the gate after this many consecutive real losses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     close_after_losses: Option<u32>,
-    /// Close the gate after this many real trades [default: 1 with --after-virtual-losses unless another option
+    /// Close the gate after this many real trades [default: 1 if --after-virtual-losses is set and no other option
     /// closes the gate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     close_after_trades: Option<u32>,
@@ -172,7 +172,7 @@ pub(crate) struct GateArguments {
     /// Payout in percent, for CSV files without payouts [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout_fraction)]
     payout: Option<f64>,
-    /// Number of random gates and number of random trade orders to compare with
+    /// Number of random gates, and of shuffles of the results, to compare with
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(99..=1_000_000))]
     draws: u32,
     /// Random seed

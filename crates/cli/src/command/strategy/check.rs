@@ -58,11 +58,11 @@ pub(crate) struct CheckArguments {
     /// Trade duration, such as 05:00 [default: duration of the configured bot, or one candle interval]
     #[arg(long = "duration", alias = "close-type", value_name = "CODE")]
     close_type: Option<CloseType>,
-    /// Seed of the fresh random walk, to reproduce a finding [default: random]
+    /// Seed of a random walk that the strategy cannot know; set it to repeat a failed check [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Number of candles of the fresh random walk; a longer walk detects rarer cheating [default: enough for a quick
-    /// check]
+    /// Number of candles of a random walk that the strategy cannot know. More candles reveal look-ahead that affects
+    /// few signals [default: enough for a quick check]
     #[arg(long, value_name = "N")]
     unseen: Option<usize>,
     /// Total time limit for the checks, in seconds
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
         examined.map_err(|error| to_check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
     drop(progress);
     show_as(&examined.document(&subject), || examined.text(&subject), context.global)?;
-    exit_result(&examined)
+    ensure_passed(&examined)
 }
 
 pub(super) fn answer_decision_request(context: &Context<'_>) -> Result<(), Failure> {
@@ -159,7 +159,7 @@ fn read_candles(name: &DataName, context: &Context<'_>) -> Result<Market, Failur
     Ok(Market { name: name.to_string(), candles: hashed.candles().candles().to_vec() })
 }
 
-fn exit_result(examined: &ValidationReport) -> Result<(), Failure> {
+fn ensure_passed(examined: &ValidationReport) -> Result<(), Failure> {
     let failed: Vec<&str> = examined
         .checked
         .iter()
@@ -195,7 +195,7 @@ pub(in crate::command) fn to_check_failure(
     }
 }
 
-/// Returns the command line that checks this strategy. Omits the parameters if `files` configure the bot.
+/// Returns the command that checks this strategy. With configuration `files`, names the bot instead of its parameters.
 pub(in crate::command) fn build_check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],

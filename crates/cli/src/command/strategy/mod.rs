@@ -80,17 +80,17 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
     let prices = if entry.wants_prices { "\nUses prices between candles." } else { "" };
     let head = format!("{} {}\n{}{prices}", entry.name, entry.version, entry.about);
     if entry.parameters.is_empty() {
-        return print(&format!("{head}\n\nNo parameters.\n\n{}", example_bot(entry)));
+        return print(&format!("{head}\n\nNo parameters.\n\n{}", example_toml(entry)));
     }
     let mut lines = table(["parameter", "type", "default", "range", "about"]);
     for parameter in &entry.parameters {
         let Parameter { name, about, default, kind, .. } = parameter;
         lines.add_row([name.clone(), kind.clone(), default.to_string(), range(parameter), about.clone()]);
     }
-    print(&format!("{head}\n\n{}\n\n{}", lines.trim_fmt(), example_bot(entry)))
+    print(&format!("{head}\n\n{}\n\n{}", lines.trim_fmt(), example_toml(entry)))
 }
 
-fn example_bot(entry: &StrategyEntry) -> String {
+fn example_toml(entry: &StrategyEntry) -> String {
     let pair = |parameter: &Parameter| format!("{} = {}", parameter.name, parameter.default);
     let defaults = entry.parameters.iter().map(pair).collect::<Vec<_>>().join(", ");
     let params = if defaults.is_empty() { String::new() } else { format!("\nparams = {{ {defaults} }}") };

@@ -131,7 +131,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     let refuse = |problem: String| {
         let suggestion = suggest_name(name).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
         let help = format!(
-            "{suggestion}names consist of lower-case letters, digits and hyphens, and start with a letter: momentum, three-in-a-row"
+            "{suggestion}names consist of lower-case letters, digits and hyphens, and start with a letter, such as momentum or three-in-a-row"
         );
         Err(Failure::configuration(problem).hint(help))
     };
@@ -201,7 +201,7 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout that contains `program`. The path is not compiled in: packages must not contain build paths.
+/// Finds the checkout that contains `program`. Searches at run time, because packages must not contain build paths.
 fn find_enclosing_checkout(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }

@@ -23,7 +23,7 @@ impl Strategy for MyStrategy {
 
     /// Called with every closed candle, in order.
     ///
-    /// The text of a signal is constant; values that vary are passed as named numbers.
+    /// Keep the text of a signal constant, and pass numbers that vary with `.with(name, value)`.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let change = candle.close() / candle.open() - 1.0;
         if change >= self.params.move_fraction {
@@ -40,8 +40,7 @@ impl StrategyFactory for MyStrategy {
     const NAME: &'static str = "my-strategy";
     /// Version of the rule. Change it whenever the rule changes, so that results of different rules are never mixed.
     const VERSION: &'static str = "0.1.0";
-    const ABOUT: &'static str =
-        "Bets that a candle that moved far is followed by another in the same direction.";
+    const ABOUT: &'static str = "Bets that a big candle is followed by another in the same direction.";
     type Params = Params;
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
