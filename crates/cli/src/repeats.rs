@@ -1,14 +1,14 @@
-//! Suppresses repeated warnings. A warning is shown once, and its repeats are counted.
+//! Suppresses repeated warnings: shows a warning once and counts its repeats.
 //!
 //! Two warnings are of the same kind if they have the same subject (the text before the first colon, such as a symbol)
-//! and, ignoring numbers, the same text up to the second colon. Per suppression span, each kind is shown once. Kinds
-//! that differ only in numbers share a larger limit, and so do all kinds together. Errors are never suppressed.
+//! and, ignoring numbers, the same text up to the second colon. Each kind is shown once per suppression span. Kinds
+//! whose subjects differ only in numbers share a larger limit, and so do all kinds together. Errors are always shown.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(crate) const SUPPRESSION_SPAN: Duration = Duration::from_mins(5);
-const MAX_WARNINGS_PER_FAMILY: u64 = 10;
+const MAX_SIMILAR_WARNINGS: u64 = 10;
 const MAX_WARNINGS_PER_SPAN: u64 = 200;
 
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl WarningFilter {
             if now.saturating_sub(tally.since) < SUPPRESSION_SPAN {
                 return true;
             }
-            let count = tally.take_count(now);
+            let count = tally.take_summary(now);
             // A single kind that keeps repeating stays suppressed. Larger groups are shown again in the next span.
             let stays = group.limit == 1 && count.is_some();
             due.extend(count);
@@ -62,7 +62,7 @@ impl WarningFilter {
     }
 
     pub(crate) fn take_all_counts(&mut self, now: Duration) -> Vec<String> {
-        self.tallies.values_mut().filter_map(|tally| tally.take_count(now)).collect()
+        self.tallies.values_mut().filter_map(|tally| tally.take_summary(now)).collect()
     }
 
     pub(crate) fn next_due(&self) -> Option<Duration> {
@@ -71,7 +71,7 @@ impl WarningFilter {
 }
 
 impl Tally {
-    fn take_count(&mut self, now: Duration) -> Option<String> {
+    fn take_summary(&mut self, now: Duration) -> Option<String> {
         if self.held == 0 {
             return None;
         }
@@ -89,7 +89,7 @@ fn warning_groups(text: &str) -> [WarningGroup; 3] {
     let what = mask_numbers(what);
     [
         WarningGroup { limit: 1, text: format!("{subject}: {what}") },
-        WarningGroup { limit: MAX_WARNINGS_PER_FAMILY, text: format!("{}: {what}", mask_numbers(subject)) },
+        WarningGroup { limit: MAX_SIMILAR_WARNINGS, text: format!("{}: {what}", mask_numbers(subject)) },
         WarningGroup { limit: MAX_WARNINGS_PER_SPAN, text: String::new() },
     ]
 }
@@ -159,14 +159,14 @@ mod tests {
         let mut repeats = WarningFilter::default();
         let shown =
             (0..1_000).filter(|number| repeats.admit(&format!("trade 01J{number} is a stranger"), at(0)));
-        assert_eq!(shown.count() as u64, MAX_WARNINGS_PER_FAMILY);
+        assert_eq!(shown.count() as u64, MAX_SIMILAR_WARNINGS);
         let word = |number: u32| {
             let letter = |place: u32| char::from(b'a' + (number / 26_u32.pow(place) % 26) as u8);
             (0..3).map(letter).collect::<String>()
         };
         let shown =
             (0..1_000).filter(|number| repeats.admit(&format!("field {} is unknown", word(*number)), at(0)));
-        assert_eq!(shown.count() as u64, MAX_WARNINGS_PER_SPAN - MAX_WARNINGS_PER_FAMILY);
+        assert_eq!(shown.count() as u64, MAX_WARNINGS_PER_SPAN - MAX_SIMILAR_WARNINGS);
         let count_in = |text: &String| text.split(' ').nth(2).unwrap().parse::<u64>().unwrap();
         let counts: u64 = repeats.take_all_counts(at(9)).iter().map(count_in).sum();
         assert_eq!(counts, 2_000 - MAX_WARNINGS_PER_SPAN);

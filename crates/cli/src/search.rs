@@ -41,14 +41,14 @@ pub(crate) struct SearchArguments {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Number of parameter sets per tpe batch; in a plan, each batch is a round of shards [default: 16]
+    /// Number of sets per tpe batch; in a plan, a batch waits for all shards of the previous batch [default: 16]
     #[arg(long, value_name = "N")]
     batch: Option<NonZeroU64>,
     /// Objective: edge (lower 95 % bound of the return per trade, in % of the stake), expectancy (profit in % of all stakes),
     /// sharpe (of daily profits) or drawdown-penalised (profit minus max drawdown)
     #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
     objective: Objective,
-    /// Minimum number of won and lost trades per parameter set
+    /// Minimum number of trades per parameter set (won plus lost)
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_trades: u64,
     /// Successive halving: run all sets on the first part of the candles, then the best 1/N sets on N times as many

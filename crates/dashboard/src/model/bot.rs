@@ -5,8 +5,8 @@ use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Up to this number of trades, each trade adds a point to the edge curve. After that, every 5 % increase does.
-const MAX_EXACT_EDGE_TRADES: u64 = 40;
+/// Up to this number of trades, each trade adds a point to the edge curve. After that, each increase by 5 % adds one.
+const DENSE_EDGE_TRADES: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct EdgePoint {
@@ -90,7 +90,7 @@ impl BotFigures {
     pub(crate) fn record_edge_point(&mut self) {
         let last = self.edge_points.last().map_or(0, |point| point.trades);
         let own = self.won + self.lost + self.drawn;
-        if own < last + 1 + if last < MAX_EXACT_EDGE_TRADES { 0 } else { last / 20 } {
+        if own < last + 1 + if last < DENSE_EDGE_TRADES { 0 } else { last / 20 } {
             return;
         }
         let intervals = self.intervals();

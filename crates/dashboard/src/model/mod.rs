@@ -1,4 +1,4 @@
-//! Model of a bot's journal, updated line by line. Bot startup and reports use the same code.
+//! Model of a bot's journal, updated line by line with code that reports and the startup of a bot also use.
 
 mod bot;
 mod feed;

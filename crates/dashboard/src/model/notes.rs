@@ -58,7 +58,7 @@ impl Notes {
         } else if let Some(id) = text("unexplained") {
             let what = note["second_of"].as_u64().map_or_else(
                 || "unknown trade at the venue".to_owned(),
-                |intent| format!("second trade for #{intent}"),
+                |intent| format!("duplicate of trade #{intent}"),
             );
             ("unexplained".to_owned(), format!("trade {id}: {what}"))
         } else {

@@ -17,7 +17,7 @@ const PAGE_LINES: u32 = 5_000;
 
 pub(crate) struct SnapshotFold {
     fold: JournalFold,
-    old: OldFigures,
+    old: OldTradeFigures,
     runs: Vec<RecordedRun>,
     risk: Option<RiskSettings>,
 }
@@ -34,7 +34,7 @@ impl SnapshotFold {
         let trades = fold.take_old_trades();
         let told = reader.lines_numbered(&fold.past().displayed_lines()).await?;
         let runs = RecordedRun::read_all(&told)?;
-        let old = OldFigures::new(&fold, trades);
+        let old = OldTradeFigures::new(&fold, trades);
         let mut recent = Self { fold, old, runs, risk: None };
         let model = Box::pin(recent.build_model(reader, run, told)).await?;
         Ok(Some((recent, model)))
@@ -161,14 +161,14 @@ struct TradeFigures {
     is_in_curves: bool,
 }
 
-struct OldFigures {
+struct OldTradeFigures {
     bots: Vec<BotFigures>,
     curve: MoneyCurve,
     profit: Money,
     counted: u32,
     rest: Vec<TradeFigures>,
     count: usize,
-    /// First intent number after the old trades, 0 without old trades.
+    /// First intent number after the old trades, or 0 if there are none.
     end: u64,
 }
 
@@ -186,12 +186,12 @@ impl TradeFigures {
         Self { intent, bot, edge, settled, by_person, is_in_curves: false }
     }
 
-    fn settled_at(&self) -> Option<(Millis, IntentId)> {
+    fn settlement_key(&self) -> Option<(Millis, IntentId)> {
         self.settled.map(|(at, ..)| (at, self.intent))
     }
 }
 
-impl OldFigures {
+impl OldTradeFigures {
     fn new(fold: &JournalFold, old: Vec<OldTrade>) -> Self {
         let (count, end) = (old.len(), old.last().map_or(0, |old| old.intent.number() + 1));
         let mut old: Vec<TradeFigures> = old.into_iter().map(TradeFigures::from_old_trade).collect();
@@ -199,10 +199,10 @@ impl OldFigures {
         let young = || book.rows().iter().map(|row| TradeFigures::from_row(row, book));
         let counted = young().map(|young| young.edge.decision_number()).min();
         let counted = counted.or(old.iter().map(|old| old.edge.last_update() + 1).max()).unwrap_or(0);
-        let first_settled = young().filter_map(|young| young.settled_at()).min();
+        let first_settled = young().filter_map(|young| young.settlement_key()).min();
         for figure in &mut old {
             let is_before = |settled| first_settled.is_none_or(|first| settled < first);
-            figure.is_in_curves = figure.settled_at().is_some_and(is_before);
+            figure.is_in_curves = figure.settlement_key().is_some_and(is_before);
         }
         let mut bots: Vec<BotFigures> =
             fold.first_intents().map(|first| BotFigures::from_first_intent(first.number())).collect();
@@ -256,7 +256,7 @@ fn add_settlements(
     equity: &mut Money,
     mut settled: Vec<TradeFigures>,
 ) {
-    settled.sort_by_key(TradeFigures::settled_at);
+    settled.sort_by_key(TradeFigures::settlement_key);
     for figure in settled {
         let Some((at, outcome, profit)) = figure.settled else { continue };
         *equity += profit;

@@ -95,7 +95,7 @@ fn parse_venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D
     text.parse().map_err(|_| {
         let text: String = text.chars().take(32).collect();
         D::Error::custom(format!(
-            "at is {text:?}, but must be venue time in milliseconds since 1970, such as 1767609000000"
+            "`at` is {text:?}, but must be venue time in milliseconds since 1970, such as 1767609000000"
         ))
     })
 }
@@ -258,7 +258,7 @@ enum Lookup {
     Moment(MomentQuery),
 }
 
-fn to_response<T: Serialize + ToString>(read: &T) -> Value {
+fn to_json<T: Serialize + ToString>(read: &T) -> Value {
     json!({ "text": read.to_string(), "data": json!(read) })
 }
 
@@ -289,11 +289,11 @@ async fn read_explanation(serving: &Server, asked: Lookup) -> Result<Value, AppE
     let read = match asked {
         Lookup::Trade(name) => {
             let asked = TradeRequest { name: &name, registry: &watched.registry, is_unlimited: false };
-            to_response(&read_trade(&mut reader, &contents, &asked).await?)
+            to_json(&read_trade(&mut reader, &contents, &asked).await?)
         }
         Lookup::Moment(query) => {
             let asked = MomentRequest { query: &query, registry: &watched.registry, is_unlimited: false };
-            to_response(&read_moment(&mut reader, &contents, &asked).await?)
+            to_json(&read_moment(&mut reader, &contents, &asked).await?)
         }
     };
     reader.close().await;

@@ -48,7 +48,7 @@ fn reason_to_reject(serving: &Server, method: &Method, headers: &HeaderMap) -> O
     };
     match text(&HOST)[..] {
         [host] if serving.hosts.allows_host(host) => {}
-        _ => return Some("the `Host` header does not name this dashboard"),
+        _ => return Some("unknown `Host` header: open the link in the terminal, or pass --tls-proxy HOST"),
     }
     if !text(&ORIGIN).iter().all(|origin| serving.hosts.allows_origin(origin)) {
         return Some("the request comes from another site");

@@ -155,7 +155,7 @@ async fn rejects_and_names_unknown_parameter() {
         ("lines?bot=btc", "unknown field `bot`, expected `before` or `limit`"),
         ("candles?serie=1", "unknown field `serie`, expected one of `series`, `level`, `from`"),
         ("edge?name=btc", "unknown field `name`, expected `bot`"),
-        ("why?at=now", "at is \"now\", but must be venue time in milliseconds since 1970"),
+        ("why?at=now", "`at` is \"now\", but must be venue time in milliseconds since 1970"),
         ("why?at=1&when=2", "unknown field `when`, expected one of `at`, `symbol`, `bot`"),
         ("state?x=1", "unknown field `x`"),
         ("trades/1?x=1", "unknown field `x`"),

@@ -194,7 +194,7 @@ impl Mark {
     }
 }
 
-/// Returns the trades in memory, and the `before` with which to read on in the journal; `None` for an unknown bot.
+/// Returns the trades in memory, and the value of `before` for older trades in the journal. `None` if `bot` is unknown.
 pub(crate) fn build_trades(
     model: &Model,
     before: u64,

@@ -58,7 +58,7 @@ pub(crate) struct State {
 /// A risk rule that currently rejects every signal of some bots.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BlockedLine {
-    /// Description: the affected bots (unless all), the rule with its figures, and when the block ends.
+    /// The rule with its figures, and the end of the block. Lists the affected bots, unless all are affected.
     text: String,
     /// Whether the block usually ends soon: at a settlement, a response or a candle close.
     brief: bool,
@@ -148,7 +148,7 @@ pub(crate) struct Bot {
     /// Break-even win rate in percent, from the payouts of all trades; before the first trade, from the last payout.
     break_even: Option<f64>,
     open: usize,
-    /// Number of trades decided in the last hour. Orders that opened no trade do not count.
+    /// Number of trades ordered in the last hour. Orders that opened no trade do not count.
     trades_last_hour: usize,
     /// Current drawdown of the bot's profit from its peak.
     drawdown: f64,
@@ -274,12 +274,12 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
         trading,
         seq: model.seq(),
         last_event,
-        money: build_money(model),
+        money: build_account(model),
         open: model.trades.unfinished().filter_map(|row| model.trades.trade_line(row)).collect(),
         in_doubt: doubts.map(|row| row.approved.intent().number()).collect(),
         second_trades: seconds
             .map(|second| {
-                format!("{}, second trade for #{}", second.venue_id.as_str(), second.intent.number())
+                format!("{}, a duplicate of trade #{}", second.venue_id.as_str(), second.intent.number())
             })
             .collect(),
         bots,
@@ -295,7 +295,7 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
     }
 }
 
-fn build_money(model: &Model) -> Money {
+fn build_account(model: &Model) -> Money {
     let (ledger, scale) = (model.session().ledger(), model.session().money_scale());
     let (peak, equity) = (scale.to_f64(ledger.peak()), scale.to_f64(ledger.equity()));
     // A paper run has its own wallet. The run reads this wallet only once.

@@ -44,7 +44,7 @@ async fn follow_run(shared: &SharedState) -> Result<(), RecordsError> {
         }
         let begin = shared.lock_state().model.is_none();
         if begin {
-            old = Box::pin(begin_model(shared, &mut reader)).await?;
+            old = Box::pin(init_model(shared, &mut reader)).await?;
         }
         let seq = shared.lock_state().model.as_ref().map_or(0, Model::seq);
         let page = reader.lines(seq + 1, PAGE_LINES).await?;
@@ -75,13 +75,13 @@ async fn follow_run(shared: &SharedState) -> Result<(), RecordsError> {
     }
 }
 
-async fn begin_model(shared: &SharedState, reader: &mut Reader) -> Result<Option<OldLineFold>, RecordsError> {
+async fn init_model(shared: &SharedState, reader: &mut Reader) -> Result<Option<Backlog>, RecordsError> {
     let run = read_last_run(reader).await?;
     let lines = reader.head().await?.seq;
     let recent = if lines > LONG_JOURNAL_LINES { SnapshotFold::read(reader, run).await? } else { None };
     let empty = Model::new(read_last_run(reader).await?)?;
     let (model, old) = match recent {
-        Some((recent, model)) => (model, Some(OldLineFold { recent, model: empty })),
+        Some((recent, model)) => (model, Some(Backlog { recent, model: empty })),
         None => (empty, None),
     };
     let mut known = shared.lock_state();
@@ -163,19 +163,19 @@ async fn update_holder(shared: &SharedState, reader: &mut Reader) -> Result<(), 
     Ok(())
 }
 
-/// Number of lines to search for one that belongs to a run. Manual entries belong to no run.
-const NEARBY_LINES: u32 = 500;
+/// Number of lines read at once to find a line of a run. Manual entries belong to no run.
+const SEARCH_LINES: u32 = 500;
 
 async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
     let head = reader.head().await?.seq;
-    let end = reader.lines(head.saturating_sub(u64::from(NEARBY_LINES) - 1).max(1), NEARBY_LINES).await?;
+    let end = reader.lines(head.saturating_sub(u64::from(SEARCH_LINES) - 1).max(1), SEARCH_LINES).await?;
     let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != RUN_NUMBER_BETWEEN_RUNS);
     let last = last.ok_or(RecordsError::NoRun)?;
     // Run numbers ascend, so a binary search finds the first line of the run.
     let (mut low, mut high) = (1, head);
     while low < high {
         let middle = low + (high - low) / 2;
-        let there = reader.lines(middle, NEARBY_LINES).await?;
+        let there = reader.lines(middle, SEARCH_LINES).await?;
         let run = there.iter().map(|stored| stored.line.run).find(|run| *run != RUN_NUMBER_BETWEEN_RUNS);
         if run.is_none_or(|run| run >= last) {
             high = middle;
@@ -184,19 +184,19 @@ async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError>
         }
     }
     // Lines that belong to no run may precede the header.
-    let around = reader.lines(low, NEARBY_LINES).await?;
+    let around = reader.lines(low, SEARCH_LINES).await?;
     let header =
         around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == last);
     RecordedRun::from_stored(&header.ok_or(RecordsError::NoRun)?)
 }
 
-struct OldLineFold {
+struct Backlog {
     recent: SnapshotFold,
     model: Model,
 }
 
-impl OldLineFold {
-    /// Reads old lines for up to `time`, and returns whether lines remain. If not, replaces the shown model.
+impl Backlog {
+    /// Reads old lines for up to `time`, and returns whether lines remain. Replaces the shown model after the last one.
     async fn read(
         &mut self,
         shared: &SharedState,
