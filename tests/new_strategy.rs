@@ -32,7 +32,7 @@ fn new_crate_builds_and_passes_its_tests_offline() {
     assert!(cp.unwrap().success());
     let run = cargo(&test, "copy");
     let path = |name: &str| folder.path(name).canonicalize().unwrap().display().to_string();
-    let said = format!("built in {}, not in {}", path("three-in-a-row"), path("copy"));
+    let said = format!("built in {}, not the one in {}", path("three-in-a-row"), path("copy"));
     assert!(run.code != 0 && format!("{}{}", run.stdout, run.stderr).contains(&said), "{}", run.stderr);
 }
 

@@ -79,7 +79,7 @@ fn trades_real_money_after_a_summary_but_not_with_doubts_or_a_rejected_edge() {
     assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
     // A losing streak that no edge survives.
     fixture.cut("run.db", "\"event\":\"balance\"", "rejected.db", fixture.losses("run.db", 100));
-    fixture.live("rejected.db").fails(6, &["verdict", "btc"]);
+    fixture.live("rejected.db").fails(6, &["real money", "btc"]);
 }
 
 #[test]

@@ -214,8 +214,8 @@ fn shard_of_a_later_round_needs_all_earlier_shards_unchanged() {
     let changed = sound.replacen("\"won\":", "\"won\":1", 1);
     assert_ne!(changed, sound);
     fs::write(&journal, changed).unwrap();
-    run("3").fails(2, &["differs in: after"]);
-    here.run(&step(&["merge"], &[])).fails(2, &["differs in: after"]);
+    run("3").fails(2, &["differences: after"]);
+    here.run(&step(&["merge"], &[])).fails(2, &["differences: after"]);
     fs::write(&journal, sound).unwrap();
     here.run(&step(&["merge"], &[])).json();
 }

@@ -64,7 +64,7 @@ fn sweep_with_changed_signal_file_is_a_different_sweep() {
         for _ in 0..2 {
             assert_eq!(folder.run_line(&line).code, 0, "the same file must give the same sweep");
         }
-        folder.with("signals.csv", &signals(90)).run_line(&line).fails(2, &["differs in: files"]);
+        folder.with("signals.csv", &signals(90)).run_line(&line).fails(2, &["differences: files"]);
     }
 }
 
@@ -88,7 +88,7 @@ fn refuses_results_of_another_program_unless_allowed() {
     let walk = "walk-forward --train 8h --test 8h".split(' ').chain(SEARCHED.split(' ')).collect();
     for search in [sweep(&few), walk] {
         assert_eq!(here.run(&search).code, 0);
-        here.run_program(&other, &search).fails(2, &["differs in: program", "--out"]);
+        here.run_program(&other, &search).fails(2, &["differences: program", "--out"]);
     }
     here.run(&plan(&[&few[..], &["--shards", "1"]].concat())).json();
     let (run, merge) = (step(&["run", "--shard", "1"], &[]), step(&["merge"], &[]));
@@ -126,7 +126,7 @@ fn refuses_impossible_searches_and_names_the_wrong_value() {
         folder.run_line(&format!("{sweep} {more}")).fails(2, parts);
     }
     assert_eq!(folder.run_line(&format!("{sweep} --param period=2..3")).code, 0);
-    folder.run_line(&format!("{sweep} --param period=2..4")).fails(2, &["differs in: parameters"]);
+    folder.run_line(&format!("{sweep} --param period=2..4")).fails(2, &["differences: parameters"]);
     folder.run_line("sweep --param period=2..3").fails(2, &["btc-rsi"]);
 }
 

@@ -109,7 +109,7 @@ fn refuses_impossible_walks_and_names_the_wrong_value() {
         folder.run(&walk(more)).fails(2, parts);
     }
     folder.run(&walk(&[])).json();
-    folder.run(&walk(&["--embargo", "10m"])).fails(2, &["differs in: walk"]);
+    folder.run(&walk(&["--embargo", "10m"])).fails(2, &["differences: walk"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::ops::Deref;
 
-/// How many candles ahead to prefetch. The loop processes about this many candles during one memory access.
+/// Number of candles to prefetch. The loop processes about this many candles during one memory access.
 const PREFETCH_DISTANCE: usize = 48;
 
 /// Result of feeding candles to a strategy ([`CandleLoop::feed_until_signal`]).

@@ -29,7 +29,7 @@ struct LiveReport {
     report: RunReport,
     in_doubt: usize,
     unfinished: Vec<UnfinishedLine>,
-    /// Why the run stopped: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
+    /// Reason for the end of the run: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     stop: &'static str,
     wallet: Option<f64>,
     /// Wallet balance minus the balance computed from the trades. `None` if they are equal.

@@ -236,31 +236,29 @@ impl Rule {
                 format_count("cooldown_after_losses_s", risk.cooldown_after_losses_s),
             ],
             Self::DailyLossLimit => {
-                money_parts("daily_loss_limit", risk.daily_loss_limit, risk.daily_loss_limit_percent)
+                money("daily_loss_limit", risk.daily_loss_limit, risk.daily_loss_limit_percent)
             }
             Self::DailyProfitTarget => {
-                money_parts("daily_profit_target", risk.daily_profit_target, risk.daily_profit_target_percent)
+                money("daily_profit_target", risk.daily_profit_target, risk.daily_profit_target_percent)
             }
             Self::SessionLossLimit => {
-                money_parts("session.loss_limit", session.loss_limit, session.loss_limit_percent)
+                money("session.loss_limit", session.loss_limit, session.loss_limit_percent)
             }
             Self::SessionProfitTarget => {
-                money_parts("session.profit_target", session.profit_target, session.profit_target_percent)
+                money("session.profit_target", session.profit_target, session.profit_target_percent)
             }
             Self::BotDailyLossLimit => {
-                money_parts("daily_loss_limit", own.daily_loss_limit, own.daily_loss_limit_percent)
+                money("daily_loss_limit", own.daily_loss_limit, own.daily_loss_limit_percent)
             }
             Self::BotDailyProfitTarget => {
-                money_parts("daily_profit_target", own.daily_profit_target, own.daily_profit_target_percent)
+                money("daily_profit_target", own.daily_profit_target, own.daily_profit_target_percent)
             }
             Self::BotSessionLossLimit => {
-                money_parts("session_loss_limit", own.session_loss_limit, own.session_loss_limit_percent)
+                money("session_loss_limit", own.session_loss_limit, own.session_loss_limit_percent)
             }
-            Self::BotSessionProfitTarget => money_parts(
-                "session_profit_target",
-                own.session_profit_target,
-                own.session_profit_target_percent,
-            ),
+            Self::BotSessionProfitTarget => {
+                money("session_profit_target", own.session_profit_target, own.session_profit_target_percent)
+            }
             Self::RefusedByVenue => {
                 let first = format_count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
                 vec![first.map(|first| format!("{first}, doubled after each further decline"))]
@@ -301,7 +299,7 @@ fn format_percent(key: &str, percent: f64) -> Option<String> {
     (percent > 0.0).then(|| format!("{key} = {percent}"))
 }
 
-fn money_parts(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
+fn money(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
     vec![format_amount(key, most), format_percent(&format!("{key}_percent"), share)]
 }
 
