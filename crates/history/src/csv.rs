@@ -18,7 +18,7 @@ pub struct Progress {
 pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
-/// Minimum growth of the candle buffer. A larger buffer grows by an eighth instead of doubling, to save memory.
+/// Minimum growth of the candle buffer. A large buffer grows by an eighth instead of doubling, to save memory.
 const MIN_EXTRA_CAPACITY: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Maximum line length. A time and five numbers of up to 330 digits fit into a line.
@@ -67,7 +67,7 @@ pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<Can
         return Err(add_candles("the file is empty; it needs the header and at least one candle"));
     }
     CandleSeries::new(series, candles)
-        .map_err(|error| add_candles(&format!("{error} after the header; add at least one candle")))
+        .map_err(|_| add_candles("there are no candles after the header; add at least one"))
 }
 
 /// Splits text into non-blank lines without line terminators, each with its 1-based number.

@@ -76,7 +76,7 @@ pub fn write_whole_file<T>(
         }
         None => replace_with(&SystemDisk, path, &mut fill)?,
     }
-    written.ok_or_else(|| io::Error::other("the file was not written"))
+    written.ok_or_else(|| io::Error::other("internal error: the content was not written"))
 }
 
 pub(crate) fn replace_with(
@@ -154,8 +154,8 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
 
 /// Returns a unique path in the folder of `path`, so that concurrent writes never share a partial file.
 fn partial_name(path: &Path) -> PathBuf {
-    static WRITES: AtomicU64 = AtomicU64::new(0);
-    let write = WRITES.fetch_add(1, Ordering::Relaxed);
+    static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
+    let write = NEXT_WRITE.fetch_add(1, Ordering::Relaxed);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}-{write}{PARTIAL_SUFFIX}", std::process::id()))
 }

@@ -1,4 +1,4 @@
-//! Errors from reading, writing and generating candles, and from parsing one of several fixed names.
+//! Errors from reading, writing and generating candles, and from parsing choices such as `first` or `last`.
 
 use candlewick_sdk::ResampleError;
 use std::io;

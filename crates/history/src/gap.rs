@@ -35,9 +35,9 @@ pub(crate) struct SecondInterval {
     pub(crate) start: usize,
 }
 
-/// Finds the first run of distances longer than `interval` that missing candles cannot explain: `n` multiples of the
-/// run's first distance `d` with `N * q^n <= 1e-6`. `N` is the number of all distances, and `q = (k + 1) / (m + 1)`
-/// estimates the share of multiples: `k` of the `m` distances up to `5 n` before and after the run.
+/// Finds the first run of `n` distances that is too regular to result from missing candles. All are multiples of the
+/// first, which is longer than `interval`, and at most 1e-6 such runs are expected by chance. The expected number is
+/// `N * q^n`: `N` is the number of all distances, `q` the share of multiples near the run (up to `5 n` on each side).
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,

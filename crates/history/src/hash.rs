@@ -108,7 +108,7 @@ fn encode_candle(candle: &Candle) -> [u8; CANDLE_BYTES] {
 
 const SUPPORTED_YEARS: Range<i32> = -9_999..10_000;
 
-/// Calendar block of candles: a UTC day for intervals below one minute, a month below one hour, else a year.
+/// Calendar block of candles: a UTC day for intervals below 1 min, a month for those below 1 h, otherwise a year.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) range: Range<Millis>,

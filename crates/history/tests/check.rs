@@ -87,15 +87,15 @@ fn reports_each_kind_of_problem_with_its_line() {
         check(&[(5, &both)], &[(kind, Some(line), Some(3), 1, part)]);
     }
     let swapped = "TIME,100,100.1,99.9,100,1\n1767571380000,100,100.1,99.9,100,1";
-    check(&[(5, ""), (6, swapped)], &[(Unsorted, Some(6), Some(3), 1, "the later time 1767571440000")]);
+    check(&[(5, ""), (6, swapped)], &[(Unsorted, Some(6), Some(3), 1, "is before 1767571440000 in a")]);
     let gaps = [(Gap, None, Some(3), 2, "2 missing"), (Gap, None, Some(7), 1, "1 missing")];
     check(&[(5, ""), (6, ""), (9, "")], &gaps);
     // Candles have a range of 0.2002 %: 104 is 19 and 96 is 20 times that beyond its neighbours. A candle
     // entirely elsewhere is one spike, not two jumps. 102 is not a spike: only ten times the range away.
     for (line, part) in [
-        ("TIME,100,104,99.9,100,1", "high 104 is beyond its neighbours (100.1) by 3.90 %, 19 times"),
-        ("TIME,100,100.1,96,100,1", "low 96 is beyond its neighbours (99.9) by 4.06 %, 20 times"),
-        ("TIME,200,200.1,199.9,200,1", "high 200.1 is beyond its neighbours (100.1) by 99.90 %, 499 times"),
+        ("TIME,100,104,99.9,100,1", "high 104 differs from the adjacent high 100.1 by 3.90 %, 19 times"),
+        ("TIME,100,100.1,96,100,1", "low 96 differs from the adjacent low 99.9 by 4.06 %, 20 times"),
+        ("TIME,200,200.1,199.9,200,1", "the adjacent high 100.1 by 99.90 %, 499 times"),
     ] {
         check(&[(5, line)], &[(Spike, None, Some(3), 1, part)]);
     }

@@ -141,7 +141,7 @@ fn check_finds_exactly_the_planted_gaps() {
     }
     let few = candlewick_sdk::CandleSeries::new(whole.series(), whole.candles()[..3].to_vec()).unwrap();
     assert_eq!(with_gaps(&few, 0, 1).unwrap().candles(), few.candles());
-    let expected = "gaps: 1000 do not fit into the candles; use a lower number or more days";
+    let expected = "gaps: 1000 is too many for this number of candles; use a lower number or more days";
     assert_eq!(with_gaps(&whole, 1_000, 1).unwrap_err().to_string(), expected);
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// Age after which a leftover partial file is deleted, measured against the newest copy.
+/// Age, relative to the newest copy, after which a leftover partial file is deleted.
 const MAX_PARTIAL_AGE: Duration = Duration::from_hours(1);
 
 /// Folder that caches candles in their in-memory layout. If the folder is read-only, nothing is cached.
@@ -28,7 +28,7 @@ impl FileCache {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<HashedSeries, HistoryError> {
         let stamp = FileStamp::read(&source.path);
-        let copy = self.copy_path(source);
+        let copy = self.cache_path(source);
         if let Some(stamp) = stamp
             && modification_time(&copy).is_some_and(|written| stamp.detects_changes_after(written))
             && let Some(series) = open(&copy, source.series, CacheKey::File(stamp.hash))
@@ -43,7 +43,7 @@ impl FileCache {
         Ok(series)
     }
 
-    fn copy_path(&self, source: &CandleFile) -> PathBuf {
+    fn cache_path(&self, source: &CandleFile) -> PathBuf {
         let place = source.path.canonicalize().unwrap_or_else(|_| source.path.clone());
         let mut hasher = blake3::Hasher::new();
         hasher.update(source.series.to_string().as_bytes());
@@ -172,7 +172,7 @@ mod tests {
             let changed =
                 SystemTime::UNIX_EPOCH + Duration::new(changed.ctime() as u64, changed.ctime_nsec() as u32);
             let times = FileTimes::new().set_modified(changed + by);
-            let copy = File::options().write(true).open(self.cache.copy_path(&self.source)).unwrap();
+            let copy = File::options().write(true).open(self.cache.cache_path(&self.source)).unwrap();
             copy.set_times(times).unwrap();
         }
     }

@@ -115,7 +115,7 @@ impl Catalog {
         })
     }
 
-    /// Runs a change of a series. If the change fails, the files that it created are deleted.
+    /// Applies `change` to a series. On failure, deletes the files that `change` created.
     fn run_or_clean_up<T>(
         &self,
         folder: &SeriesFolder,
@@ -154,7 +154,7 @@ impl Catalog {
         self.read_consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
     }
 
-    /// Returns the candles that repairs of the current version removed or replaced, sorted by time.
+    /// Returns the candles that were removed or replaced by the repairs up to the current version, sorted by time.
     pub fn repaired_candles(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.read_consistently(series, SeriesFolder::repaired_candles).map(Option::unwrap_or_default)
     }

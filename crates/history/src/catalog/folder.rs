@@ -39,7 +39,7 @@ impl SeriesFolder {
         let manifest = serde_json::from_str::<Manifest>(&text).map_err(|error| error.to_string());
         let problem = match manifest {
             Ok(manifest) if manifest.format != FORMAT => {
-                format!("the format is {}, but this program supports only format {FORMAT}", manifest.format)
+                format!("its format is {}, but this version of Candlewick needs {FORMAT}", manifest.format)
             }
             Ok(manifest) if manifest.series() != self.series => {
                 format!("the manifest describes {}, but the folder is for {}", manifest.series(), self.series)
@@ -227,7 +227,7 @@ pub(super) fn parse_folder_name(name: &str) -> Option<Symbol> {
     (folder_name(symbol) == name).then_some(symbol)
 }
 
-/// Returns whether a file was missing, which means that a writer has replaced it in the meantime.
+/// Returns whether `error` means that a file no longer exists, for example because a writer has replaced it.
 pub(super) fn is_not_found(error: &HistoryError) -> bool {
     matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }

@@ -20,7 +20,7 @@ pub struct Manifest {
     pub versions: Vec<Version>,
     pub origins: Vec<Provenance>,
     pub revisions: Option<RevisionFile>,
-    /// Candles that repairs of the current version removed or replaced. Appends do not restore them.
+    /// Candles that were removed or replaced by the repairs up to the current version. Appends do not restore them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired: Option<RevisionFile>,
     #[serde(rename = "rests", default, skip_serializing_if = "Vec::is_empty")]

@@ -7,15 +7,15 @@ use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
-/// A candle is expected if the market is open for at least 1/4 of the interval, for example 6.5 h of a day.
-const MIN_OPEN_DIVISOR: i64 = 4;
+/// A candle is expected if the market is open for at least `interval / MIN_OPEN_TIME_DIVISOR`, such as 6 h of a day.
+const MIN_OPEN_TIME_DIVISOR: i64 = 4;
 const MIN_HOLIDAY_GAP: Millis = Millis::new(3 * Millis::HOUR.get());
 /// Maximum length of a holiday gap in days, including adjacent weekends.
 const MAX_HOLIDAY_DAYS: i64 = 5;
 
 impl MarketHours {
     pub fn expected_candles(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
-        expected_in(&self.open_periods(stretch, UncertainHours::Closed, &[]), interval)
+        count_slots(&self.open_periods(stretch, UncertainHours::Closed, &[]), interval)
     }
 }
 
@@ -29,7 +29,7 @@ pub(super) fn report_missing(
     for gap in gaps(series) {
         let stretch = gap.start..gap.end;
         let expected =
-            expected_in(&session.open_periods(&stretch, UncertainHours::Closed, holidays), series.interval());
+            count_slots(&session.open_periods(&stretch, UncertainHours::Closed, holidays), series.interval());
         if expected > 0 {
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
@@ -67,7 +67,7 @@ fn suggest_holiday(
         let all = closed(&wide);
         all > 0
             && all == closed(gap)
-            && expected_in(&session.open_periods(gap, UncertainHours::Closed, &with), interval) == 0
+            && count_slots(&session.open_periods(gap, UncertainHours::Closed, &with), interval) == 0
     };
     first.iter_days().take(MAX_HOLIDAY_DAYS as usize + 2).find(explains)
 }
@@ -83,7 +83,7 @@ pub fn count_candles_in_closed_hours(series: &CandleSeries) -> u64 {
     count
 }
 
-fn expected_in(open: &[Range<Millis>], interval: Interval) -> u64 {
+fn count_slots(open: &[Range<Millis>], interval: Interval) -> u64 {
     let length = interval.length().get();
     let mut count = 0;
     let mut last: Option<(i64, i64)> = None;
@@ -96,7 +96,7 @@ fn expected_in(open: &[Range<Millis>], interval: Interval) -> u64 {
         before
     };
     let is_expected = |slot: Option<(i64, i64)>| {
-        u64::from(slot.is_some_and(|(_, open_ms)| open_ms * MIN_OPEN_DIVISOR >= length))
+        u64::from(slot.is_some_and(|(_, open_ms)| open_ms * MIN_OPEN_TIME_DIVISOR >= length))
     };
     for stretch in open {
         let (start, end) = (stretch.start.get(), stretch.end.get());
@@ -151,7 +151,7 @@ mod tests {
     fn check(open: &[(i64, i64)], hours: i64, count: u64) {
         let open: Vec<_> = open.iter().map(|(from, to)| Millis::HOUR * *from..Millis::HOUR * *to).collect();
         let interval = Interval::from_seconds(hours * 3_600).unwrap();
-        assert_eq!(expected_in(&open, interval), count, "{open:?} {hours}");
+        assert_eq!(count_slots(&open, interval), count, "{open:?} {hours}");
     }
 
     #[test]

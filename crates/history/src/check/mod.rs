@@ -371,7 +371,7 @@ impl CheckedSeries {
         resolved
     }
 
-    /// Removes definite errors, and doubtful candles whose kind of finding is in `also`.
+    /// Removes definite errors. Doubtful candles are removed only if `also` contains the kind of their finding.
     /// If `also` contains [`FindingKind::Revised`], revised candles get their latest values.
     pub fn fix(&self, also: &[FindingKind]) -> RepairedSeries {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);

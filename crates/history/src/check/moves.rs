@@ -4,7 +4,7 @@ use super::{Finding, FindingKind};
 use candlewick_sdk::{Candle, CandleSeries};
 use std::ops::Range;
 
-/// Number of candles per block. Each block has its own usual range, and is shorter than a market regime.
+/// Number of candles per block. The usual range is computed per block, because it changes between market regimes.
 const BLOCK_CANDLES: usize = 500;
 const MIN_MOVING_CANDLES: usize = 20;
 
@@ -18,11 +18,11 @@ pub(super) fn report_spikes_and_jumps(series: &CandleSeries, factor: f64, note: 
     let mut spike_here = spike_at(0);
     for index in 0..candles.len() {
         let range = index..index + 1;
-        let in_percent =
+        let percent =
             |part: f64| format!("{:.2} %, {:.0} times the usual range", part * 100.0, part / usual.at(index));
         if let Some(Spike { part, what, price, neighbour }) = &spike_here {
             let detail =
-                format!("{what} {price} is beyond its neighbours ({neighbour}) by {}", in_percent(*part));
+                format!("{what} {price} differs from the adjacent {what} {neighbour} by {}", percent(*part));
             note(new_finding(series, FindingKind::Spike, range, detail));
         } else if spike_before.is_none()
             && let Some(before) = index.checked_sub(1).map(|before| &candles[before])
@@ -32,7 +32,7 @@ pub(super) fn report_spikes_and_jumps(series: &CandleSeries, factor: f64, note: 
             let part = relative_distance(close, open);
             if part > factor * usual.at(index) {
                 let detail =
-                    format!("open {open} differs from the previous close {close} by {}", in_percent(part));
+                    format!("open {open} differs from the previous close {close} by {}", percent(part));
                 note(new_finding(series, FindingKind::Jump, range, detail));
             }
         }

@@ -5,7 +5,7 @@ use crate::import::FileRows;
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
 pub(super) struct ValidRows {
-    /// One candle per time: the finished candle if the other rows are its unfinished states, else the first row.
+    /// One candle per time. If the rows are states of one candle, this is the complete state, otherwise the first row.
     pub(super) candles: Vec<Candle>,
     pub(super) conflicts: Vec<Vec<Candle>>,
 }
@@ -29,7 +29,7 @@ pub(super) fn collect_valid_rows(
         };
         match latest {
             Some(latest) if row.time < latest => {
-                note(FindingKind::Unsorted, format!("time {} follows the later time {latest}", row.time));
+                note(FindingKind::Unsorted, format!("time {} is before {latest} in a prior row", row.time));
             }
             _ => latest = Some(row.time),
         }
@@ -62,15 +62,15 @@ pub(super) fn collect_valid_rows(
 
 fn find_complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
     let larger = |largest: (usize, Candle), row: (usize, Candle)| {
-        if is_unfinished(&largest.1, &row.1) { row } else { largest }
+        if is_part_of(&largest.1, &row.1) { row } else { largest }
     };
     let largest = rows.iter().copied().reduce(larger)?;
-    let is_complete = rows.iter().all(|(_, other)| *other == largest.1 || is_unfinished(other, &largest.1));
+    let is_complete = rows.iter().all(|(_, other)| *other == largest.1 || is_part_of(other, &largest.1));
     is_complete.then_some(largest)
 }
 
 /// Returns whether `stub` can be an earlier state of `whole`: the same open, but a smaller volume or range.
-fn is_unfinished(stub: &Candle, whole: &Candle) -> bool {
+fn is_part_of(stub: &Candle, whole: &Candle) -> bool {
     let is_enclosed = stub.open() == whole.open()
         && stub.high() <= whole.high()
         && stub.low() >= whole.low()

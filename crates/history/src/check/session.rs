@@ -56,7 +56,7 @@ impl MarketHours {
     }
 
     /// Returns the open periods in ascending order. No period begins on a holiday. A forex holiday may be a
-    /// UTC or a New York day, so it is certainly closed only from midnight UTC to 17:00 New York time.
+    /// UTC or a New York day, so the market is certainly closed only from midnight UTC to 17:00 New York time.
     pub(super) fn open_periods(
         &self,
         within: &Range<Millis>,

@@ -13,26 +13,26 @@ const MIN_DISTANCE_CANDLES: usize = 3;
 /// Modifier of the seed. It makes the choice of defects independent of the prices.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
-type WriteRow = fn(&Candle, Option<&Candle>) -> String;
+type FormatRow = fn(&Candle, Option<&Candle>) -> String;
 
-const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
+const BAD_ROWS: [(FindingKind, FormatRow); 9] = [
     (FindingKind::Unreadable, |candle, _| format!("{},{},{}", candle.time(), candle.open(), candle.high())),
     (FindingKind::NotFinite, |candle, _| {
-        cells(candle, candle.time(), f64::NAN, candle.low(), candle.volume())
+        csv_row(candle, candle.time(), f64::NAN, candle.low(), candle.volume())
     }),
-    (FindingKind::Price, |candle, _| cells(candle, candle.time(), candle.high(), 0.0, candle.volume())),
-    (FindingKind::Volume, |candle, _| cells(candle, candle.time(), candle.high(), candle.low(), -1.0)),
+    (FindingKind::Price, |candle, _| csv_row(candle, candle.time(), candle.high(), 0.0, candle.volume())),
+    (FindingKind::Volume, |candle, _| csv_row(candle, candle.time(), candle.high(), candle.low(), -1.0)),
     (FindingKind::Range, |candle, _| {
-        cells(candle, candle.time(), candle.low() / 2.0, candle.low(), candle.volume())
+        csv_row(candle, candle.time(), candle.low() / 2.0, candle.low(), candle.volume())
     }),
     (FindingKind::Misaligned, |candle, _| {
         let time = candle.time() + Millis::new(1);
-        cells(candle, time, candle.high(), candle.low(), candle.volume())
+        csv_row(candle, time, candle.high(), candle.low(), candle.volume())
     }),
     (FindingKind::Unsorted, |candle, next| format!("{}\n{}", next.map(row).unwrap_or_default(), row(candle))),
     (FindingKind::Duplicate, |candle, _| format!("{0}\n{0}", row(candle))),
     (FindingKind::Spike, |candle, _| {
-        cells(candle, candle.time(), candle.high() * 2.0, candle.low(), candle.volume())
+        csv_row(candle, candle.time(), candle.high() * 2.0, candle.low(), candle.volume())
     }),
 ];
 
@@ -58,7 +58,7 @@ pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSe
 #[derive(Clone, Debug)]
 pub struct BadRows {
     series: CandleSeries,
-    bad: Vec<(usize, FindingKind, WriteRow)>,
+    bad: Vec<(usize, FindingKind, FormatRow)>,
 }
 
 impl BadRows {
@@ -66,7 +66,7 @@ impl BadRows {
         let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
         let slots = slots(series.candles().len(), count, 1).ok_or_else(|| too_many("bad-rows", count))?;
         let places = slots.map(|slot| slot.start + dice.between(0, slot.len() as u32 - 1) as usize);
-        let bad = places.zip(BAD_ROWS.into_iter().cycle()).map(|(place, (kind, write))| (place, kind, write));
+        let bad = places.zip(BAD_ROWS.into_iter().cycle()).map(|(place, (kind, row))| (place, kind, row));
         Ok(Self { bad: bad.collect(), series })
     }
 
@@ -89,8 +89,8 @@ impl BadRows {
             }
             match self.bad.binary_search_by_key(&index, |(place, ..)| *place) {
                 Ok(place) => {
-                    let (_, kind, write_row) = self.bad[place];
-                    writeln!(writer, "{}", write_row(candle, candles.get(index + 1)))?;
+                    let (_, kind, format_row) = self.bad[place];
+                    writeln!(writer, "{}", format_row(candle, candles.get(index + 1)))?;
                     is_written = kind == FindingKind::Unsorted;
                 }
                 Err(_) => writeln!(writer, "{}", row(candle))?,
@@ -107,10 +107,10 @@ impl BadRows {
 }
 
 fn row(candle: &Candle) -> String {
-    cells(candle, candle.time(), candle.high(), candle.low(), candle.volume())
+    csv_row(candle, candle.time(), candle.high(), candle.low(), candle.volume())
 }
 
-fn cells(candle: &Candle, time: Millis, high: f64, low: f64, volume: f64) -> String {
+fn csv_row(candle: &Candle, time: Millis, high: f64, low: f64, volume: f64) -> String {
     format!("{time},{},{high},{low},{},{volume}", candle.open(), candle.close())
 }
 
@@ -126,6 +126,6 @@ fn slots(candles: usize, count: u32, minimum: usize) -> Option<impl Iterator<Ite
 }
 
 fn too_many(setting: &'static str, count: u32) -> HistoryError {
-    let problem = format!("{count} do not fit into the candles; use a lower number or more days");
+    let problem = format!("{count} is too many for this number of candles; use a lower number or more days");
     HistoryError::InvalidSetting { setting, problem }
 }

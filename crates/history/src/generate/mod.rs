@@ -115,12 +115,12 @@ impl Dice {
 
     /// Returns an approximately standard normal random number: the scaled sum of four uniform numbers.
     fn normal(&mut self) -> f64 {
-        const LANES: f64 = 4.0;
-        let lanes = self.0.next_u64().to_le_bytes();
-        let (lanes, _) = lanes.as_chunks::<2>();
-        let sum: u32 = lanes.iter().map(|lane| u32::from(u16::from_le_bytes(*lane))).sum();
-        // Each lane is uniform over 0..1 with variance 1/12, so the sum has variance 1/3.
-        (f64::from(sum) / 65_536.0 - LANES / 2.0) * (12.0 / LANES).sqrt()
+        const TERMS: f64 = 4.0;
+        let terms = self.0.next_u64().to_le_bytes();
+        let (terms, _) = terms.as_chunks::<2>();
+        let sum: u32 = terms.iter().map(|term| u32::from(u16::from_le_bytes(*term))).sum();
+        // Each term is uniform over 0..1 with variance 1/12, so the sum has variance 1/3.
+        (f64::from(sum) / 65_536.0 - TERMS / 2.0) * (12.0 / TERMS).sqrt()
     }
 }
 
@@ -166,7 +166,7 @@ mod tests {
         let (later, fine) = (MONDAY + Millis::SECOND * 5, interval("5s"));
         for (bad, expected) in [
             (GenerateSettings { days: 0, ..good }, "days: 0 is not between 1 and 36600"),
-            (GenerateSettings { last_days: Some(2), ..good }, "last-days: 2 is not between 1 and 1"),
+            (GenerateSettings { last_days: Some(2), ..good }, "last-days: 2 is not between 1 and `days` (1)"),
             (GenerateSettings { interval: interval("7s"), ..good }, "interval: 7s is not a multiple of 5s"),
             (
                 GenerateSettings { interval: interval("12h"), start: MONDAY + Millis::HOUR, ..good },
@@ -177,11 +177,11 @@ mod tests {
                 "start: 1767571205000 is not aligned to",
             ),
             (GenerateSettings { start: MONDAY + Millis::DAY * 5, ..good }, "days: no candle of EURUSD 1m is"),
-            (GenerateSettings { tick: 0.0, ..good }, "tick: 0 is not a decimal step from 0.00000001"),
-            (GenerateSettings { tick: 1.0 / 3.0, ..good }, "tick: 0.3333333333333333 is not a decimal step"),
-            (GenerateSettings { tick: f64::INFINITY, ..good }, "tick: inf is not a decimal step"),
-            (GenerateSettings { start_price: f64::NAN, ..good }, "price: NaN is not between 1000 and"),
-            (GenerateSettings { start_price: 0.001, ..good }, "price: 0.001 is not between 1000 and"),
+            (GenerateSettings { tick: 0.0, ..good }, "tick: 0 is not a number from 0.00000001"),
+            (GenerateSettings { tick: 1.0 / 3.0, ..good }, "tick: 0.3333333333333333 is not a number"),
+            (GenerateSettings { tick: f64::INFINITY, ..good }, "tick: inf is not a number from"),
+            (GenerateSettings { start_price: f64::NAN, ..good }, "price: NaN is not 1000 to"),
+            (GenerateSettings { start_price: 0.001, ..good }, "price: 0.001 is not 1000 to"),
             (GenerateSettings { volatility: 0.5, ..good }, "volatility: 0.5 is not in the range (0, 0.05]"),
             (GenerateSettings { days: 36_600, interval: fine, ..good }, "days: 632448000 candles of 5s"),
         ] {

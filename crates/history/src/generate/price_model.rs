@@ -1,4 +1,4 @@
-//! Models of price movements: changing regimes, a fixed rule, or a planted edge.
+//! Models of price movements: changing regimes, a fixed drift, or a planted edge.
 
 use super::walk::STEPS_PER_MINUTE;
 use super::{Dice, Regime, activity};
@@ -9,11 +9,11 @@ const TREND_MINUTES: (u32, u32) = (60, 240);
 
 pub(super) enum PriceModel {
     Changing(RegimeState),
-    Rule(Rule),
+    Fixed(FixedDrift),
     Planted(PlantedEdge),
 }
 
-pub(super) struct Rule {
+pub(super) struct FixedDrift {
     /// Drift per minute in standard deviations, in the direction of the current trend.
     lean: f64,
     pull: f64,
@@ -23,13 +23,13 @@ pub(super) struct Rule {
 }
 
 impl PriceModel {
-    pub(super) fn new(regime: Regime, price: f64) -> Self {
-        let rule = |lean, pull| Self::Rule(Rule { lean, pull, home: price, minutes_left: 0, direction: 1.0 });
+    pub(super) fn new(regime: Regime, home: f64) -> Self {
+        let new = |lean, pull| Self::Fixed(FixedDrift { lean, pull, home, minutes_left: 0, direction: 1.0 });
         match regime {
-            Regime::Mixed => Self::Changing(RegimeState::new(price)),
-            Regime::RandomWalk => rule(0.0, 0.0),
-            Regime::Trend { lean } => rule(lean, 0.0),
-            Regime::MeanReversion { pull } => rule(0.0, pull),
+            Regime::Mixed => Self::Changing(RegimeState::new(home)),
+            Regime::RandomWalk => new(0.0, 0.0),
+            Regime::Trend { lean } => new(lean, 0.0),
+            Regime::MeanReversion { pull } => new(0.0, pull),
             Regime::Edge { chance, span } => {
                 Self::Planted(PlantedEdge::new(chance, (span.length().get() / Millis::MINUTE.get()) as usize))
             }
@@ -40,7 +40,7 @@ impl PriceModel {
     pub(super) fn expected_move(&mut self, price: f64, usual: f64, dice: &mut Dice) -> ExpectedMove {
         match self {
             Self::Changing(state) => state.expected_move(price, usual, dice),
-            Self::Rule(rule) => rule.expected_move(price, usual, dice),
+            Self::Fixed(drift) => drift.expected_move(price, usual, dice),
             Self::Planted(_) => ExpectedMove { deviation: usual, drift: 0.0 },
         }
     }
@@ -62,20 +62,20 @@ impl PriceModel {
     pub(super) fn update_volatility(&mut self, surprise: f64) {
         match self {
             Self::Changing(state) => state.update_volatility(surprise),
-            Self::Rule(_) | Self::Planted(_) => {}
+            Self::Fixed(_) | Self::Planted(_) => {}
         }
     }
 
     pub(super) fn reset(&mut self) {
         match self {
             Self::Changing(state) => state.reset(),
-            Self::Rule(rule) => rule.minutes_left = 0,
+            Self::Fixed(drift) => drift.minutes_left = 0,
             Self::Planted(_) => {}
         }
     }
 }
 
-impl Rule {
+impl FixedDrift {
     fn expected_move(&mut self, price: f64, usual: f64, dice: &mut Dice) -> ExpectedMove {
         if self.minutes_left == 0 {
             self.minutes_left = dice.between(TREND_MINUTES.0, TREND_MINUTES.1);
@@ -141,7 +141,7 @@ struct Phase {
     reach: f64,
     /// Drift per minute in standard deviations, with a random sign.
     lean: f64,
-    /// Mean reversion per minute, as a fraction of the distance to the regime's first price.
+    /// Mean reversion per minute, as a fraction of the distance to the phase's first price.
     pull: f64,
     minutes: (u32, u32),
 }
@@ -150,10 +150,10 @@ const CALM: Phase = Phase { weight: 40, reach: 0.65, lean: 0.0, pull: 0.0, minut
 const BUSY: Phase = Phase { weight: 25, reach: 1.35, lean: 0.0, pull: 0.0, minutes: (45, 180) };
 const TRENDING: Phase = Phase { weight: 20, reach: 1.0, lean: 0.08, pull: 0.0, minutes: (60, 240) };
 const REVERTING_BURST: Phase = Phase { weight: 15, reach: 1.9, lean: 0.0, pull: 0.15, minutes: (10, 40) };
-const REGIMES: [Phase; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
+const PHASES: [Phase; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
 
 /// Weights of the GARCH(1,1) model (T. Bollerslev, Journal of Econometrics 31, 1986).
-const AVERAGE_WEIGHT: f64 = 0.03;
+const LONG_RUN_WEIGHT: f64 = 0.03;
 const MOVE_WEIGHT: f64 = 0.12;
 const MEMORY_WEIGHT: f64 = 0.85;
 const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
@@ -162,7 +162,7 @@ const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
 const HOME_PULL: f64 = 1.0 / 20_000.0;
 
 pub(super) struct RegimeState {
-    regime: Phase,
+    phase: Phase,
     minutes_left: u32,
     lean: f64,
     anchor: f64,
@@ -180,7 +180,7 @@ pub(super) struct ExpectedMove {
 
 impl RegimeState {
     pub(super) fn new(price: f64) -> Self {
-        Self { regime: CALM, minutes_left: 0, lean: 0.0, anchor: price, home: price, variance: 1.0 }
+        Self { phase: CALM, minutes_left: 0, lean: 0.0, anchor: price, home: price, variance: 1.0 }
     }
 
     pub(super) fn expected_move(&mut self, price: f64, usual: f64, dice: &mut Dice) -> ExpectedMove {
@@ -188,13 +188,13 @@ impl RegimeState {
             self.start_phase(price, dice);
         }
         self.minutes_left -= 1;
-        let deviation = usual * self.regime.reach * self.variance.sqrt();
-        let back = (self.anchor - price) * self.regime.pull + (self.home - price) * HOME_PULL;
+        let deviation = usual * self.phase.reach * self.variance.sqrt();
+        let back = (self.anchor - price) * self.phase.pull + (self.home - price) * HOME_PULL;
         ExpectedMove { deviation, drift: deviation * self.lean + back }
     }
 
     pub(super) fn update_volatility(&mut self, surprise: f64) {
-        let next = AVERAGE_WEIGHT + self.variance * (MOVE_WEIGHT * surprise * surprise + MEMORY_WEIGHT);
+        let next = LONG_RUN_WEIGHT + self.variance * (MOVE_WEIGHT * surprise * surprise + MEMORY_WEIGHT);
         self.variance = next.clamp(VARIANCE_RANGE.0, VARIANCE_RANGE.1);
     }
 
@@ -204,18 +204,18 @@ impl RegimeState {
     }
 
     fn start_phase(&mut self, price: f64, dice: &mut Dice) {
-        let total: u32 = REGIMES.iter().map(|regime| regime.weight).sum();
+        let total: u32 = PHASES.iter().map(|phase| phase.weight).sum();
         let mut drawn = dice.between(0, total - 1);
-        for regime in REGIMES {
-            if drawn < regime.weight {
-                self.regime = regime;
+        for phase in PHASES {
+            if drawn < phase.weight {
+                self.phase = phase;
                 break;
             }
-            drawn -= regime.weight;
+            drawn -= phase.weight;
         }
-        let (shortest, longest) = self.regime.minutes;
+        let (shortest, longest) = self.phase.minutes;
         self.minutes_left = dice.between(shortest, longest);
-        self.lean = if dice.uniform() < 0.5 { self.regime.lean } else { -self.regime.lean };
+        self.lean = if dice.uniform() < 0.5 { self.phase.lean } else { -self.phase.lean };
         self.anchor = price;
     }
 }

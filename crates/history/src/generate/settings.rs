@@ -65,7 +65,7 @@ impl GenerateSettings {
         }
         let last_days = self.last_days.unwrap_or(days);
         if !(1..=days).contains(&last_days) {
-            return fail("last-days", format!("{last_days} is not between 1 and {days}"));
+            return fail("last-days", format!("{last_days} is not between 1 and `days` ({days})"));
         }
         let step = step_interval();
         if !interval.length().is_aligned_to(step.length()) {
@@ -83,13 +83,13 @@ impl GenerateSettings {
             return fail("days", problem);
         }
         let Some(tick) = Tick::from_step(self.tick) else {
-            let range = "a decimal step from 0.00000001 to 1000000";
+            let range = "a number from 0.00000001 to 1000000 with at most eight decimals";
             return fail("tick", format!("{} is not {range}", self.tick));
         };
         let ticks = start_price / self.tick;
         if !START_PRICE_TICKS.contains(&ticks) {
             let (least, most, tick) = (START_PRICE_TICKS.start(), START_PRICE_TICKS.end(), self.tick);
-            return fail("price", format!("{start_price} is not between {least} and {most} ticks of {tick}"));
+            return fail("price", format!("{start_price} is not {least} to {most} times the tick {tick}"));
         }
         if !(volatility > 0.0 && volatility <= MAX_VOLATILITY) {
             return fail("volatility", format!("{volatility} is not in the range (0, {MAX_VOLATILITY}]"));

@@ -127,7 +127,7 @@ pub(super) fn step_interval() -> Interval {
     Interval::from_seconds(STEP_SECONDS as i64).expect("the step is a valid interval")
 }
 
-/// Tick size as a fraction, so that each price is the double nearest to its decimal form.
+/// Tick size as a fraction, so that a computed price equals the `f64` that its decimal text, such as 0.3, parses to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
     numerator: u64,
@@ -138,7 +138,7 @@ const MAX_DECIMALS: u32 = 8;
 const MAX_TICK: f64 = 1e6;
 
 impl Tick {
-    /// Converts a tick size, or returns `None` unless it is in `(0, 1e6]` and has at most eight decimals.
+    /// Converts a tick size. Returns `None` if it is outside `(0, 1e6]` or has more than eight decimals.
     pub(super) fn from_step(step: f64) -> Option<Self> {
         if !(step > 0.0 && step <= MAX_TICK) {
             return None;
