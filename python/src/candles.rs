@@ -10,7 +10,7 @@ use arrow_array::{Array, Float64Array, PrimitiveArray, RecordBatch, TimestampMil
 use arrow_schema::ArrowError;
 use candlewick_app::candles::{CandleStore, DataName};
 use candlewick_history::{CandleFormat, Catalog, no_progress};
-use candlewick_sdk::{Candle, CandleSeries, Interval, LongerRule, Millis, Ohlcv, Series};
+use candlewick_sdk::{Candle, CandleSeries, CoverageRule, Interval, Millis, Ohlcv, Series};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -120,7 +120,7 @@ fn read_numbers(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
 pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyResult<Table> {
     let name: DataName = name.parse().map_err(value_error)?;
     let objects = std::env::temp_dir().join("candlewick").join("objects");
-    let longer_share_percent = LongerRule::DEFAULT_SHARE_PERCENT;
+    let longer_share_percent = CoverageRule::DEFAULT_SHARE_PERCENT;
     let store = CandleStore {
         catalog: Catalog::new(catalog),
         cache: None,

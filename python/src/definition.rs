@@ -44,7 +44,7 @@ impl Definition {
 fn build_parameter((name, default, minimum, maximum, about): PyParameter) -> PyResult<Parameter> {
     let default: Value = serde_json::from_str(&default)
         .map_err(|error| PyValueError::new_err(format!("default of {name}: {error}")))?;
-    let mut parameter = Parameter::new(name, default).described(about);
+    let mut parameter = Parameter::new(name, default).with_about(about);
     (parameter.minimum, parameter.maximum) = (minimum, maximum);
     Ok(parameter)
 }
@@ -66,7 +66,7 @@ impl Definition {
             built.map_err(|error| BuildError::parameters(name.as_str(), error.to_string()))
         };
         let entry = StrategyEntry::new(self.name.clone(), self.version.clone(), build_strategy);
-        let entry = entry.described(self.about.clone());
+        let entry = entry.with_about(self.about.clone());
         let entry = if self.wants_prices { entry.with_prices() } else { entry };
         self.parameters.iter().cloned().fold(entry, StrategyEntry::with_parameter)
     }

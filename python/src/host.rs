@@ -86,7 +86,7 @@ impl Host for PyHost {
         *lock_unpoisoned(&self.progress) = Some(Progress { work: work.to_owned(), done, total });
     }
 
-    fn is_stopped(&self) -> bool {
+    fn wants_stop(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
 

@@ -128,7 +128,7 @@ pub(crate) fn rule<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
         let file = named.unwrap_or(DATA).into();
         Ok(Box::new(Rule { warmup, rule: make(&Place { bot, file }) }))
     })
-    .described("Of the corpus.")
+    .with_about("Of the corpus.")
     .with_parameter(Parameter::new("file", ""))
 }
 

@@ -1,7 +1,7 @@
 //! Converts the venue's trade records to reports, including how the stake was paid.
 
 use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, WalletType};
-use candlewick_broker::{Account, Funding, Progress, TradeReport, UnrecognisedData};
+use candlewick_broker::{Account, Payment, Progress, TradeReport, UnrecognisedData};
 use candlewick_sdk::Payout;
 use rust_decimal::Decimal;
 
@@ -19,7 +19,7 @@ pub(crate) fn build_report(
     TradeReport {
         progress: read_progress(&record),
         account: read_account(&record),
-        funding: read_payment(&record),
+        payment: read_payment(&record),
         other_user: record.user_id.filter(|owner| user.is_some_and(|user| user != owner)),
         id: record.id,
         symbol: record.symbol,
@@ -73,12 +73,12 @@ pub(crate) fn read_account(record: &TradeRecord) -> Option<Account> {
     }
 }
 
-fn read_payment(record: &TradeRecord) -> Funding {
+fn read_payment(record: &TradeRecord) -> Payment {
     let is_whole = !record.wallets.is_empty() && record.unreadable_wallets == 0;
     let bonus = record.wallets.iter().filter(|wallet| wallet.wallet_type == WalletType::Bonus);
-    Funding {
+    Payment {
         paid: is_whole.then(|| saturating_sum(record.wallets.iter().map(|wallet| wallet.amount))),
-        stake_by_percent: record.amount.and_then(|amount| implied_stake(amount, &record.wallets)),
+        implied_stake: record.amount.and_then(|amount| implied_stake(amount, &record.wallets)),
         bonus: saturating_sum(bonus.map(|wallet| wallet.amount)),
         fee: record.tenant_fee_amount.unwrap_or_default(),
         commission: record.copy_commission_amount.unwrap_or_default(),
@@ -203,12 +203,12 @@ mod tests {
         assert_eq!(unrecognised.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.payout unreadable"]);
     }
 
-    fn payment(trade: &Value) -> Funding {
+    fn payment(trade: &Value) -> Payment {
         read_payment(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
     }
 
     /// Returns the payment of a stake of 10.00. The columns are type, amount, trade %, balance % and balance.
-    fn paid_by(wallets: &[(&str, f64, f64, f64, f64)]) -> Funding {
+    fn paid_by(wallets: &[(&str, f64, f64, f64, f64)]) -> Payment {
         let entry = |(kind, amount, of_trade, of_balance, balance): &(&str, f64, f64, f64, f64)| {
             json!({"id": "w", "type": kind, "amount": amount, "tradePercent": of_trade, "balancePercent": of_balance,
                 "balance": balance})
@@ -220,9 +220,9 @@ mod tests {
     #[test]
     fn sums_the_wallets_and_keeps_the_bonus_apart() {
         let payment = paid_by(&[("REAL", 6.0, 60.0, 0.6, 1_000.0), ("Bonus", 4.0, 40.0, 8.0, 50.0)]);
-        assert_eq!(payment, Funding { paid: Some(10.into()), bonus: 4.into(), ..Funding::default() });
+        assert_eq!(payment, Payment { paid: Some(10.into()), bonus: 4.into(), ..Payment::default() });
         assert_eq!(paid_by(&[("DEMO", 60.0, 100.0, 0.6, 10_000.0)]).paid, Some(60.into()));
-        assert_eq!(paid_by(&[]), Funding::default());
+        assert_eq!(paid_by(&[]), Payment::default());
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
             (600.0, 0.1, 10_000.0, Some("60")),
             (100.0, 0.6, 10_000.0, Some("50")),
         ] {
-            let found = paid_by(&[("DEMO", 10.0, of_trade, of_balance, balance)]).stake_by_percent;
+            let found = paid_by(&[("DEMO", 10.0, of_trade, of_balance, balance)]).implied_stake;
             assert_eq!(found, expected.map(|text| text.parse().unwrap()), "{of_trade} {of_balance}");
         }
     }
@@ -247,7 +247,7 @@ mod tests {
     fn does_not_sum_partly_readable_wallets() {
         let trade = json!({"id": "01JT", "amount": 10, "tenantFeeAmount": "0.5", "copyCommissionAmount": 0.25,
             "wallets": [{"id": "w", "type": "DEMO", "amount": 10, "balance": 1}, {"id": "x"}]});
-        let paid = Funding { fee: Decimal::new(5, 1), commission: Decimal::new(25, 2), ..Funding::default() };
+        let paid = Payment { fee: Decimal::new(5, 1), commission: Decimal::new(25, 2), ..Payment::default() };
         assert_eq!(payment(&trade), paid);
     }
 

@@ -1,10 +1,10 @@
 //! Prepares and runs the backtest of a configuration.
 
 use crate::bots::{
-    BotSet, build_strategies, locate_backtest_error, locate_search_error, session_problem, session_settings,
-    without_unused_longer_share,
+    BotSet, build_strategies, convert_backtest_error, convert_search_error, session_problem,
+    session_settings, without_unused_longer_share,
 };
-use crate::candles::{CandleChoice, Candles, Fineness};
+use crate::candles::{CandleChoice, Candles, FineCoverage};
 use crate::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney, signal_problems};
 use crate::error::{AppError, Result};
 use crate::inspection::estimate_ruin;
@@ -95,11 +95,11 @@ impl BacktestOptions {
         let ladders = check_stakes(&settings.session).map_err(refused)?;
         let ruin = estimate_ruin(&loaded).map_err(refused)?;
         let mut candles = self.candles.gather(&loaded, progress)?;
-        let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
+        let coarse = self.candles.check_expiries(&loaded, &candles.markets, FineCoverage::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
         candles.notices.extend(ruin.stakes);
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
-        candles.notices.extend(lints::run_to_texts(&lint_input, Stage::Backtest));
+        candles.notices.extend(lints::collect_texts(&lint_input, Stage::Backtest));
         let disjoint = disjoint_payout_candles_notice(&loaded, &candles.series)
             .or_else(|| disjoint_candles_notice(&loaded.config.bots, &candles.series));
         candles.notices.extend(disjoint);
@@ -129,7 +129,7 @@ impl BacktestOptions {
     }
 }
 
-pub(crate) fn threads_or_cores(threads: Option<NonZeroUsize>) -> NonZeroUsize {
+pub(crate) fn thread_count(threads: Option<NonZeroUsize>) -> NonZeroUsize {
     threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
@@ -189,9 +189,9 @@ impl PreparedBacktest {
             markets: &candles.markets,
             balance: loaded.initial_balance()?,
             build_strategies: &|| build_strategies(&settings.session, registry),
-            threads: threads_or_cores(threads),
+            threads: thread_count(threads),
         };
-        act(&repeat).map_err(|error| locate_search_error(error, loaded))
+        act(&repeat).map_err(|error| convert_search_error(error, loaded))
     }
 
     pub fn replay(
@@ -202,7 +202,7 @@ impl PreparedBacktest {
     ) -> Result<BacktestRun> {
         let (series, markets) = (&self.candles.series, self.candles.markets.clone());
         let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
-        let backtest = backtest.map_err(|error| locate_backtest_error(error, &self.loaded))?;
+        let backtest = backtest.map_err(|error| convert_backtest_error(error, &self.loaded))?;
         let backtest = backtest.with_signals(self.signals.clone());
         let created = journal.map(FileJournal::create).transpose();
         let mut journal = created.map_err(|error| AppError::invalid("--journal").with_source(error))?;

@@ -281,14 +281,14 @@ pub fn session_problem(error: &EngineError, loaded: &LoadedConfig) -> Problem {
     }
 }
 
-pub fn locate_search_error(error: SearchError, loaded: &LoadedConfig) -> AppError {
+pub fn convert_search_error(error: SearchError, loaded: &LoadedConfig) -> AppError {
     match error {
-        SearchError::Backtest(error) => locate_backtest_error(error, loaded),
+        SearchError::Backtest(error) => convert_backtest_error(error, loaded),
         other => other.into(),
     }
 }
 
-pub fn locate_backtest_error(error: BacktestError, loaded: &LoadedConfig) -> AppError {
+pub fn convert_backtest_error(error: BacktestError, loaded: &LoadedConfig) -> AppError {
     match error {
         BacktestError::Engine(error) => session_problem(&error, loaded).into(),
         BacktestError::Simulator(error) => error.into(),

@@ -89,7 +89,7 @@ pub fn describe_ladders(loaded: &LoadedConfig) -> Vec<String> {
 }
 
 /// Describes the risk of ruin for stakes without a ladder. Also counts the bots likely to lose half the balance.
-pub fn describe_stake_ruin(loaded: &LoadedConfig) -> (Vec<String>, usize) {
+pub fn describe_ruin_risk(loaded: &LoadedConfig) -> (Vec<String>, usize) {
     let RuinReport { stakes, likely_halved_bots: halved, .. } = estimate_ruin(loaded).unwrap_or_default();
     (stakes, halved)
 }
@@ -99,10 +99,10 @@ pub fn estimate_ruin(loaded: &LoadedConfig) -> Result<RuinReport, EngineError> {
     let balance = settings.money_scale.convert_exact(settings.balance);
     let balance = balance
         .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
-    check_ruin(&settings, balance, &assumed_payouts(loaded))
+    check_ruin(&settings, balance, &assumed_records(loaded))
 }
 
-pub(crate) fn assumed_payouts(loaded: &LoadedConfig) -> Vec<TrackRecord> {
+pub(crate) fn assumed_records(loaded: &LoadedConfig) -> Vec<TrackRecord> {
     let Config { bots, simulation, .. } = &loaded.config;
     bots.iter().map(|bot| TrackRecord::from_assumed_payout(simulation.payout_of(bot.symbol))).collect()
 }

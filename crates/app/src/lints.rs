@@ -9,7 +9,7 @@ pub(crate) use setup::{idle_blackouts, unusual_spelling};
 
 use crate::bots::session_settings;
 use crate::configuration::LoadedConfig;
-use crate::inspection::assumed_payouts;
+use crate::inspection::assumed_records;
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{
     BotLimitSettings, BotSettings, DayStart, Hours, RiskSettings, SessionSettings, TradingWindow,
@@ -90,7 +90,7 @@ const STRATEGY_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search
 
 const LINTS: [Lint; 28] = [
     Lint("losing_level", &[Stage::Doctor], |input| {
-        unprofitable_level_notices(&input.settings(), &assumed_payouts(input.loaded)).unwrap_or_default()
+        unprofitable_level_notices(&input.settings(), &assumed_records(input.loaded)).unwrap_or_default()
     }),
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
@@ -100,7 +100,7 @@ const LINTS: [Lint; 28] = [
         check_first_stakes(&input.settings()).unwrap_or_default()
     }),
     Lint(OUTGROWN_STAKE, RUN_STAGES, |input| {
-        excessive_stake_notices(&input.settings(), &assumed_payouts(input.loaded)).unwrap_or_default()
+        excessive_stake_notices(&input.settings(), &assumed_records(input.loaded)).unwrap_or_default()
     }),
     Lint("small_percentage", &[Stage::Doctor], limits::small_percentages),
     Lint("default_loss_limit", &[Stage::Doctor, Stage::Start, Stage::Backtest], |input| {
@@ -141,7 +141,7 @@ pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {
     lints.flat_map(found).collect()
 }
 
-pub fn run_to_texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
+pub fn collect_texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Monte Carlo resampling of a backtest's trades or candles, locally or in shards.
 
-use crate::backtest::{PreparedBacktest, threads_or_cores};
-use crate::bots::{build_strategies, locate_search_error};
+use crate::backtest::{PreparedBacktest, thread_count};
+use crate::bots::{build_strategies, convert_search_error};
 use crate::candles::CandleChoice;
 use crate::configuration::{BaseLayer, LoadedConfig};
 use crate::error::{AppError, Result};
@@ -152,13 +152,13 @@ impl PreparedMonteCarlo<'_> {
     pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>> {
         let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));
         let PreparedBacktest { loaded, settings, wants_prices, .. } = self.backtest();
-        let to_error = |error| locate_search_error(error, loaded);
+        let to_error = |error| convert_search_error(error, loaded);
         let monte_carlo = MonteCarlo {
             bootstrap: bootstrap.map_err(|error| AppError::invalid(error.to_string()))?,
             balance: loaded.initial_balance()?,
             min_stake: min_stake(&self.trades),
             scale: settings.session.money_scale,
-            threads: threads_or_cores(self.terms.threads),
+            threads: thread_count(self.terms.threads),
         };
         match self.terms.resampling {
             Resampling::Trades => {

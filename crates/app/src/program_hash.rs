@@ -24,7 +24,7 @@ pub struct Program {
 }
 
 impl Program {
-    pub fn running() -> Result<Self> {
+    pub fn current() -> Result<Self> {
         let features = [
             ("metrics", cfg!(feature = "metrics")),
             ("notify", cfg!(feature = "notify")),
@@ -183,7 +183,7 @@ mod tests {
         let libraries = mapped_libraries().unwrap();
         assert!(libraries.iter().any(|path| path.contains("libc")), "{libraries:?}");
         assert!(!libraries.contains(std::env::current_exe().unwrap().to_str().unwrap()));
-        let program = Program::running().unwrap();
+        let program = Program::current().unwrap();
         assert_eq!(program.hash, hash_file(&std::env::current_exe().unwrap()), "executable only");
         let name = program.libraries.keys().find(|name| name.starts_with("libc")).unwrap().clone();
         let mut patched = program.clone();

@@ -11,7 +11,7 @@ pub trait Progress: Send + Sync {
 pub trait ProgressBar: Send {
     fn update(&mut self, done: u64, total: u64);
 
-    fn pulse(&mut self, text: String);
+    fn set_text(&mut self, text: String);
 }
 
 pub struct NoProgress;
@@ -29,5 +29,5 @@ impl Progress for NoProgress {
 impl ProgressBar for NoProgress {
     fn update(&mut self, _done: u64, _total: u64) {}
 
-    fn pulse(&mut self, _text: String) {}
+    fn set_text(&mut self, _text: String) {}
 }

@@ -30,9 +30,9 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
             tracing::info!("{notice}");
         }
         let (session, mut past, last) = fold.into_parts();
-        let lines = reader.lines_numbered(&past.displayed_lines()).await?;
+        let lines = reader.lines_by_number(&past.displayed_lines()).await?;
         let trades = past.take_old_trades();
-        let last = reader.lines_numbered(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
+        let last = reader.lines_by_number(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
         let decided = past.decisions().iter().map(|(id, at)| (*id, at.run, at.seq, at.bot, at.at)).collect();
         let contents = JournalContents::from_folded(FoldedJournal {
             session,

@@ -531,7 +531,7 @@ impl LadderLine {
             let (level, levels) = (ladder.level, ladder.levels);
             Some(Self { bot, next_stake: scale.to_f64(ladder.stake), level, levels })
         };
-        session.ladders(now).into_iter().filter_map(line).collect()
+        session.ladder_levels(now).into_iter().filter_map(line).collect()
     }
 
     fn describe(&self, decimals: usize) -> String {

@@ -4,8 +4,8 @@ use crate::feed::{Feed, FeedItem};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use candlewick_engine::{
     Action, BatchEnd, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
-    LongerStaleness, Origin, OutsideSignal, Recorder, Rule, Session, SessionSettings, StoredCandles,
-    SymbolId, TradeBook,
+    Origin, OutsideSignal, Recorder, Rule, Session, SessionSettings, StoredCandles, SymbolId, TradeBook,
+    WorstStaleness,
 };
 use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Series, Strategy, Symbol};
 use candlewick_simulator::{
@@ -91,7 +91,7 @@ pub struct BacktestResult {
     pub unsettled_stakes: Money,
     /// Number of longer candles that were not built, because too many of the shorter candles are missing.
     pub unbuilt_longer_candles: u64,
-    pub longer_staleness: Vec<LongerStaleness>,
+    pub worst_staleness: Vec<WorstStaleness>,
     pub money_scale: MoneyScale,
     /// Edge verdicts in bot order.
     pub verdicts: Vec<BotVerdict>,
@@ -181,7 +181,7 @@ impl Backtest {
             final_balance: self.session.ledger().free_balance() + unsettled_stakes,
             unsettled_stakes,
             unbuilt_longer_candles: self.session.unbuilt_longer_candles(),
-            longer_staleness: self.session.longer_staleness(),
+            worst_staleness: self.session.worst_staleness(),
             money_scale: self.session.money_scale(),
             verdicts: self.session.verdicts().cloned().collect(),
             stopped_by: bots.map(|bot| self.session.stopped_by(bot)).collect(),

@@ -21,7 +21,7 @@ pub struct PriceRecord {
     /// Unvalidated prices in the quote currency. The latest price is the close.
     pub prices: Ohlcv,
     /// Time at which the venue created the record, if reported.
-    pub recorded_time: Option<Millis>,
+    pub created_time: Option<Millis>,
 }
 
 /// Answer to a price request.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 const MAX_MISSED_RECORDS: usize = 5;
 
 /// Poller for the one-second price records of a symbol.
-pub struct PriceRecorder {
+pub struct PricePoller {
     market: Arc<dyn MarketData>,
     symbol: Symbol,
     last: Option<Candle>,
@@ -24,7 +24,7 @@ pub struct PolledCandles {
     pub answered_at: Millis,
 }
 
-impl PriceRecorder {
+impl PricePoller {
     /// Creates a poller for a trading pair. Sends no request yet.
     pub fn new(market: Arc<dyn MarketData>, symbol: Symbol) -> Self {
         Self { market, symbol, last: None }
@@ -92,14 +92,14 @@ mod tests {
 
     fn record(second: i64, price: f64) -> PriceRecord {
         let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 1.0 };
-        PriceRecord { time: Millis::SECOND * second, prices, recorded_time: None }
+        PriceRecord { time: Millis::SECOND * second, prices, created_time: None }
     }
 
     struct Stage {
         records: Arc<Mutex<Vec<(i64, f64)>>>,
         now: Arc<AtomicI64>,
         requests: Arc<AtomicUsize>,
-        poller: PriceRecorder,
+        poller: PricePoller,
     }
 
     impl Stage {
@@ -122,7 +122,7 @@ mod tests {
                 let (now, date) = (Millis::new(now), Millis::new(now).floor_to(Millis::SECOND));
                 Ok(Reply { value, date: Some(date), sent: now, received: now })
             });
-            let poller = PriceRecorder::new(Arc::new(mock), Symbol::new("BTCUSDT").unwrap());
+            let poller = PricePoller::new(Arc::new(mock), Symbol::new("BTCUSDT").unwrap());
             Self { records, now, requests, poller }
         }
 

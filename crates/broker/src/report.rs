@@ -55,16 +55,16 @@ pub struct TradeReport {
     /// Whether the outcome is derived from the status because the record has no result.
     pub is_outcome_from_status: bool,
     /// Payments for the stake, and additional charges by the venue.
-    pub funding: Funding,
+    pub payment: Payment,
 }
 
 /// Payment of a stake, and additional charges by the venue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Funding {
+pub struct Payment {
     /// Sum paid by the wallets; `None` if the venue lists no payments or some are unreadable.
     pub paid: Option<Decimal>,
     /// Stake implied by the wallets' percentages of stake and balance, if clearly above the ordered amount.
-    pub stake_by_percent: Option<Decimal>,
+    pub implied_stake: Option<Decimal>,
     /// Part of the stake that bonus wallets paid.
     pub bonus: Decimal,
     /// The venue's fee.
@@ -144,5 +144,5 @@ pub struct TradeListing {
     /// Trades, without duplicate identifiers.
     pub trades: Vec<TradeReport>,
     /// Error that ended the listing early. The listing is then incomplete.
-    pub ended_early: Option<BrokerError>,
+    pub end_error: Option<BrokerError>,
 }

@@ -83,7 +83,7 @@ impl<T> Reply<T> {
 
 impl Skew {
     /// Returns the skew within the bounds that is closest to zero; 0 if the clocks may agree.
-    pub fn min_skew(self) -> Millis {
+    pub fn min_abs_skew(self) -> Millis {
         if self.low > Millis::ZERO {
             self.low
         } else if self.high < Millis::ZERO {
@@ -109,7 +109,7 @@ mod tests {
     fn check(date: i64, sent: i64, received: i64, expected: (i64, i64, i64)) {
         let (date, sent, received) = (Some(Millis::new(date)), Millis::new(sent), Millis::new(received));
         let skew = Reply { value: (), date, sent, received }.skew().unwrap();
-        assert_eq!((skew.low.get(), skew.high.get(), skew.min_skew().get()), expected);
+        assert_eq!((skew.low.get(), skew.high.get(), skew.min_abs_skew().get()), expected);
     }
 
     #[test]

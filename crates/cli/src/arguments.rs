@@ -178,7 +178,7 @@ impl RequestedTime {
         found.map(|at| Millis::new(at.and_utc().timestamp_millis()))
     }
 
-    pub(crate) fn print_meaning(&self, last: Millis, context: &Context<'_>) {
+    pub(crate) fn print_resolved(&self, last: Millis, context: &Context<'_>) {
         let (Self::TimeOfDay(_, text) | Self::WithoutYear(text)) = self else { return };
         if let Some(moment) = self.resolve_before(last) {
             let moment = utc(moment);

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::Failure;
-use candlewick_app::bots::{self, locate_backtest_error};
+use candlewick_app::bots::{self, convert_backtest_error};
 use candlewick_app::configuration::LoadedConfig;
 use candlewick_engine::{BotSettings, EngineError, LadderEntry, StakeSettings};
 use candlewick_report::conditions::ConditionLine;
@@ -48,7 +48,7 @@ pub(crate) fn count_bot_conditions(
         let counted =
             condition_lines(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
         let refused = |source| {
-            locate_backtest_error(EngineError::Strategy { bot: bot.name.clone(), source }.into(), loaded)
+            convert_backtest_error(EngineError::Strategy { bot: bot.name.clone(), source }.into(), loaded)
         };
         lines.extend(counted.map_err(refused)?);
     }
@@ -95,7 +95,7 @@ pub(crate) fn replay_gates(
         let Some((entry, candles)) = context.registry.find(&bot.strategy).zip(own) else { continue };
         let followed = replay_gate(entry, &bot.params, &bot.context(share), candles.candles());
         let refused = |source| EngineError::Strategy { bot: bot.name.clone(), source };
-        let followed = followed.map_err(|error| locate_backtest_error(refused(error).into(), loaded))?;
+        let followed = followed.map_err(|error| convert_backtest_error(refused(error).into(), loaded))?;
         let Some(GateReplay { rule, signals }) = followed else { continue };
         let payout_fraction = simulation.payout_of(bot.symbol).to_fraction();
         let signals: Vec<GatedTrade> =

@@ -130,7 +130,7 @@ fn escape_quoted_lines(text: &str) -> String {
     text.split("\n  ").map(escape_hidden).collect::<Vec<_>>().join("\n  ")
 }
 
-pub(crate) fn fail_with_last(mut failures: Vec<Failure>) -> Result<(), Failure> {
+pub(crate) fn fail_if_any(mut failures: Vec<Failure>) -> Result<(), Failure> {
     let last = failures.pop();
     failures.iter().for_each(Failure::print);
     last.map_or(Ok(()), Err)

@@ -14,7 +14,7 @@ pub trait Host: Send + Sync {
 
     fn on_progress(&self, work: &str, done: u64, total: u64);
 
-    fn is_stopped(&self) -> bool;
+    fn wants_stop(&self) -> bool;
 
     /// Returns the command that starts a `strategy decide` process, or `None` to start the current executable.
     fn this_program(&self) -> Option<ThisProgram>;
@@ -117,7 +117,7 @@ impl HostSession {
     /// Reports progress to the host. If the host requests a stop, sets the stop flag, or unwinds if there is no flag.
     pub(crate) fn report_progress(&self, work: &str, done: u64, total: u64) {
         self.host.on_progress(work, done, total);
-        if !self.host.is_stopped() {
+        if !self.host.wants_stop() {
             return;
         }
         match &self.stop_flag {

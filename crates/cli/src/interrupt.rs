@@ -12,7 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Listener for stop requests. Listening starts at construction, so early signals are not lost.
-pub(crate) struct Interrupt {
+pub(crate) struct StopListener {
     #[cfg(unix)]
     interrupted: Signal,
     #[cfg(unix)]
@@ -20,7 +20,7 @@ pub(crate) struct Interrupt {
     host: Option<Arc<dyn Host>>,
 }
 
-impl Interrupt {
+impl StopListener {
     pub(crate) fn new() -> Result<Self, Failure> {
         #[cfg(unix)]
         {
@@ -67,7 +67,7 @@ pub(crate) async fn sleep_for(span: Option<Millis>) {
 
 async fn await_stop(host: Option<&dyn Host>) {
     let Some(host) = host else { return std::future::pending().await };
-    while !host.is_stopped() {
+    while !host.wants_stop() {
         tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
@@ -104,7 +104,7 @@ pub(crate) fn exit_on_stop() -> Result<(), Failure> {
 fn on_stop(act: impl FnOnce(Ending) + Send + 'static) -> Result<(), Failure> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::unexpected)?;
-    let mut interrupt = runtime.block_on(async { Interrupt::new() })?;
+    let mut interrupt = runtime.block_on(async { StopListener::new() })?;
     std::thread::spawn(move || act(runtime.block_on(interrupt.wait())));
     Ok(())
 }

@@ -123,7 +123,7 @@ impl<T: Write> Log<T> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            let counts = self.repeats.take_due_counts(self.watch.elapsed());
+            let counts = self.repeats.take_due_summaries(self.watch.elapsed());
             self.write_warnings(&counts);
         }
     }
@@ -144,7 +144,7 @@ impl<T: Write> Log<T> {
                 }
             }
             LogMessage::Flush(done) => {
-                let counts = self.repeats.take_all_counts(self.watch.elapsed());
+                let counts = self.repeats.take_all_summaries(self.watch.elapsed());
                 self.write_warnings(&counts);
                 let _ = self.target.flush();
                 let _ = done.try_send(());

@@ -76,7 +76,7 @@ impl app::ProgressBar for Progress {
         Self::update(self, done, total);
     }
 
-    fn pulse(&mut self, text: String) {
+    fn set_text(&mut self, text: String) {
         if !self.visible || self.watch.elapsed() < SHOW_DELAY {
             return;
         }
@@ -181,7 +181,7 @@ impl app::ProgressBar for LineProgress {
         }
     }
 
-    fn pulse(&mut self, _text: String) {}
+    fn set_text(&mut self, _text: String) {}
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ impl WarningFilter {
         true
     }
 
-    pub(crate) fn take_due_counts(&mut self, now: Duration) -> Vec<String> {
+    pub(crate) fn take_due_summaries(&mut self, now: Duration) -> Vec<String> {
         let mut due = Vec::new();
         self.tallies.retain(|group, tally| {
             if now.saturating_sub(tally.since) < SUPPRESSION_SPAN {
@@ -61,7 +61,7 @@ impl WarningFilter {
         due
     }
 
-    pub(crate) fn take_all_counts(&mut self, now: Duration) -> Vec<String> {
+    pub(crate) fn take_all_summaries(&mut self, now: Duration) -> Vec<String> {
         self.tallies.values_mut().filter_map(|tally| tally.take_summary(now)).collect()
     }
 
@@ -122,13 +122,13 @@ mod tests {
                 600 => vec![held(300, &text(600))],
                 _ => Vec::new(),
             };
-            assert_eq!(repeats.take_due_counts(at(second)), expected, "{second}");
+            assert_eq!(repeats.take_due_summaries(at(second)), expected, "{second}");
         }
-        assert_eq!(repeats.take_all_counts(at(900)), [held(299, &text(899))]);
-        assert!(repeats.take_all_counts(at(900)).is_empty());
+        assert_eq!(repeats.take_all_summaries(at(900)), [held(299, &text(899))]);
+        assert!(repeats.take_all_summaries(at(900)).is_empty());
         assert!(!repeats.admit("EURUSD: no price: x", at(959)));
         let expected = "... and 1 similar in the last 59 s, latest: EURUSD: no price: x";
-        assert_eq!(repeats.take_all_counts(at(959)), [expected]);
+        assert_eq!(repeats.take_all_summaries(at(959)), [expected]);
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
         let mut repeats = WarningFilter::default();
         assert!(repeats.admit("no wallets: HTTP 500", at(0)));
         assert_eq!(repeats.next_due(), Some(SUPPRESSION_SPAN));
-        assert!(repeats.take_due_counts(at(300)).is_empty());
+        assert!(repeats.take_due_summaries(at(300)).is_empty());
         assert_eq!(repeats.next_due(), None);
         assert!(repeats.admit("no wallets: HTTP 500", at(301)));
     }
@@ -168,7 +168,7 @@ mod tests {
             (0..1_000).filter(|number| repeats.admit(&format!("field {} is unknown", word(*number)), at(0)));
         assert_eq!(shown.count() as u64, MAX_WARNINGS_PER_SPAN - MAX_SIMILAR_WARNINGS);
         let count_in = |text: &String| text.split(' ').nth(2).unwrap().parse::<u64>().unwrap();
-        let counts: u64 = repeats.take_all_counts(at(9)).iter().map(count_in).sum();
+        let counts: u64 = repeats.take_all_summaries(at(9)).iter().map(count_in).sum();
         assert_eq!(counts, 2_000 - MAX_WARNINGS_PER_SPAN);
         assert!(repeats.tallies.len() as u64 <= MAX_WARNINGS_PER_SPAN * 2 + 1);
     }

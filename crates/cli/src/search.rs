@@ -9,7 +9,7 @@ use crate::output::show_as;
 use candlewick_app::AppError;
 use candlewick_app::search::{
     LayoutTerms, OtherProgram, PLAN_FILE, PlanLocation, PlannedCommand, PlannedRow, ResultFolder, RowPlan,
-    SearchPlan, SearchTerms,
+    SearchOptions, SearchPlan,
 };
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Objective, Search};
@@ -198,8 +198,8 @@ pub(crate) fn run_rows<R>(
 }
 
 impl SearchArguments {
-    pub(crate) fn to_search_terms(&self) -> SearchTerms {
-        SearchTerms {
+    pub(crate) fn to_search_terms(&self) -> SearchOptions {
+        SearchOptions {
             parameters: self.parameters.clone(),
             conditions: self.conditions.clone(),
             bot: self.bot.clone(),

@@ -50,7 +50,7 @@ impl IntentState {
 /// Numbers of the updates to an intent (decision, reply, exclusion, settlement), and the payouts stated by the venue.
 /// A book numbers all updates from 1 in the order in which they arrive. The number 0 means that the update is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EventSequence {
+pub struct UpdateNumbers {
     pub(crate) decided: u32,
     pub(crate) answered: u32,
     /// Number of the update that excluded the intent from the evidence, such as a rejection or changed terms.
@@ -60,7 +60,7 @@ pub struct EventSequence {
     pub(crate) settled_payout: Option<Payout>,
 }
 
-impl EventSequence {
+impl UpdateNumbers {
     pub(crate) const fn end_number(self) -> u32 {
         if self.left_out > 0 { self.left_out } else { self.settled }
     }
@@ -111,7 +111,7 @@ pub struct OriginalOrder {
 
 /// The first result of a trade whose result was corrected later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CorrectedResult {
+pub struct OriginalResult {
     /// Outcome that was booked first.
     pub outcome: Outcome,
     /// Net profit that was booked first.
@@ -148,7 +148,7 @@ pub struct IntentRow {
     /// Venue time at which the settlement became known.
     pub settled_at: Option<Millis>,
     /// Numbers that the book assigned to the updates of this intent.
-    pub sequence: EventSequence,
+    pub sequence: UpdateNumbers,
     #[serde(skip)]
     pub(crate) reason: ReasonKey,
     /// 1-based index into the book's venue ids.
@@ -172,7 +172,7 @@ pub struct TradeBook {
     pub(crate) counted_from: Option<IntentId>,
     pub(crate) original_orders: BTreeMap<IntentId, OriginalOrder>,
     pub(crate) settled_by_operator: BTreeSet<IntentId>,
-    pub(crate) corrections: BTreeMap<IntentId, CorrectedResult>,
+    pub(crate) corrections: BTreeMap<IntentId, OriginalResult>,
     pub(crate) update_count: u32,
 }
 
@@ -191,7 +191,7 @@ impl IntentRow {
             outcome: None,
             profit: Money::ZERO,
             settled_at: None,
-            sequence: EventSequence::default(),
+            sequence: UpdateNumbers::default(),
             reason: ReasonKey::default(),
             venue_id: None,
         }
@@ -467,7 +467,7 @@ impl TradeBook {
     fn record_venue_terms(&mut self, intent: IntentId, taken: &VenueTerms, number: u32) {
         let Some(row) = self.row_mut(intent) else { return };
         let before = row.approved;
-        if taken.is_different_bet(before.direction()) && row.sequence.left_out == 0 {
+        if taken.differs_from_order(before.direction()) && row.sequence.left_out == 0 {
             row.sequence.left_out = number;
         }
         row.approved = before.with_venue_terms(taken);
@@ -481,7 +481,7 @@ impl TradeBook {
     }
 
     /// Returns the first result of a trade, `None` if the result was never corrected.
-    pub fn correction(&self, intent: IntentId) -> Option<CorrectedResult> {
+    pub fn original_result(&self, intent: IntentId) -> Option<OriginalResult> {
         self.corrections.get(&intent).copied()
     }
 
@@ -498,7 +498,7 @@ impl TradeBook {
             row.sequence.left_out = 0;
         }
         let first = self.corrections.get(&intent).map_or(booked, |first| (first.outcome, first.profit));
-        let corrected = CorrectedResult { outcome: first.0, profit: first.1, corrected_at: at };
+        let corrected = OriginalResult { outcome: first.0, profit: first.1, corrected_at: at };
         self.corrections.insert(intent, corrected);
     }
 }

@@ -4,7 +4,7 @@ use crate::reentry::Reentry;
 use crate::stake::{Stake, StakeContext};
 use crate::{BotVerdict, EdgeVerdict, IfRefused, IntentId, SymbolId};
 use candlewick_sdk::{
-    Candle, CandleAnswer, CandleAnswers, Direction, Expiry, FedCandles, LongerCandles, Millis, Money,
+    Candle, CandleAnswer, CandleAnswers, Direction, Expiry, FeedResult, LongerCandles, Millis, Money,
     Settlement, Signal, Strategy,
 };
 
@@ -129,7 +129,7 @@ impl Bot {
         signal: &mut Option<Signal>,
     ) -> (usize, u64) {
         if !self.waits_for_settlements() && self.longer_candles.is_empty() {
-            let FedCandles { count, suppressed } = self.strategy.feed_until_signal(candles, suppress, signal);
+            let FeedResult { count, suppressed } = self.strategy.feed_until_signal(candles, suppress, signal);
             self.update_last_close(&candles[..count]);
             return (count, suppressed);
         }
@@ -168,14 +168,14 @@ impl Bot {
         self.stake.depends_on_win_rate() && self.verdict.edge() == EdgeVerdict::NoLongerHeld
     }
 
-    pub(crate) fn ladder_missed_from(&self) -> Option<Millis> {
+    pub(crate) fn level_deadline(&self) -> Option<Millis> {
         let reentry = self.reentry.as_ref().filter(|_| self.if_refused == IfRefused::Reset)?;
-        reentry.missed_from(self.interval)
+        reentry.missed_at(self.interval)
     }
 
     #[inline]
     pub(crate) fn has_missed_level(&self, at: Millis) -> bool {
-        self.ladder_missed_from().is_some_and(|from| at >= from)
+        self.level_deadline().is_some_and(|from| at >= from)
     }
 
     #[inline]
@@ -185,7 +185,7 @@ impl Bot {
         }
     }
 
-    pub(crate) fn on_not_accepted(&mut self, intent: IntentId) {
+    pub(crate) fn on_order_failed(&mut self, intent: IntentId) {
         let waits = self.reentry.as_ref().is_some_and(|reentry| reentry.is_waiting());
         if self.if_refused == IfRefused::Reset && !waits {
             self.stake.give_up_ladder(intent);

@@ -1,6 +1,6 @@
 //! Confidence sequences for edge and win rate, updated in the order in which trades became known.
 
-use crate::judge::{UNSEEN_PAYOUT_FRACTION, UpdateKind, build_timeline};
+use crate::judge::{DEFAULT_PAYOUT_FRACTION, UpdateKind, build_timeline};
 use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
 use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{ConfidenceSequence, OpenTrade};
@@ -102,7 +102,7 @@ impl RunningEdge {
 
     fn on_end(&mut self, row: &EdgeRow) {
         let Some(outcome) = row.outcome.filter(|_| self.open.contains_key(&row.intent)) else { return };
-        let payout_fraction = row.payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+        let payout_fraction = row.payout.map_or(DEFAULT_PAYOUT_FRACTION, Payout::to_fraction);
         self.record_step(SequenceStep::Ended(row.intent, outcome, payout_fraction));
     }
 
@@ -165,7 +165,7 @@ pub fn trades_edge_sequence(trades: &[JudgedTrade]) -> ConfidenceSequence {
                 let JudgedTrade { payout, ended, sequence: order, .. } = trades[place];
                 let payout = order.and_then(|order| order.settled_payout).or(payout);
                 if let (Some(trade), Some((_, outcome))) = (open[place].take(), ended) {
-                    let payout_fraction = payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+                    let payout_fraction = payout.map_or(DEFAULT_PAYOUT_FRACTION, Payout::to_fraction);
                     sequence.on_settled(trade, to_trade_outcome(outcome), payout_fraction);
                 }
             }

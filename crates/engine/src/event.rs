@@ -335,7 +335,7 @@ pub struct VenueTerms {
 
 impl VenueTerms {
     /// Returns whether the symbol or direction differs from the order. Such a trade is not evidence about the strategy.
-    pub(crate) fn is_different_bet(&self, direction: Direction) -> bool {
+    pub(crate) fn differs_from_order(&self, direction: Direction) -> bool {
         self.symbol.is_some() || self.direction != direction
     }
 }

@@ -90,7 +90,7 @@ pub struct Renumbering {
 
 impl SessionNames {
     /// Returns whether every bot and symbol has the same id in `other`.
-    pub fn assigns_same_numbers(&self, other: &Self) -> bool {
+    pub fn has_same_ids(&self, other: &Self) -> bool {
         other.bots.starts_with(&self.bots) && other.symbols.starts_with(&self.symbols)
     }
 
@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn appending_names_keeps_the_numbers() {
         let own = names(&["a"], &["X"]);
-        assert!(own.assigns_same_numbers(&own) && own.assigns_same_numbers(&names(&["a", "b"], &["X", "Y"])));
-        assert!(!own.assigns_same_numbers(&names(&["b", "a"], &["X"])));
-        assert!(!own.assigns_same_numbers(&names(&["a"], &["Y", "X"])));
+        assert!(own.has_same_ids(&own) && own.has_same_ids(&names(&["a", "b"], &["X", "Y"])));
+        assert!(!own.has_same_ids(&names(&["b", "a"], &["X"])));
+        assert!(!own.has_same_ids(&names(&["a"], &["Y", "X"])));
     }
 }

@@ -182,7 +182,7 @@ impl Intents {
         self.unfinished.iter().chain(&self.seconds).filter(|intent| intent.bot == bot).count()
     }
 
-    pub(crate) fn stakes_of(&self, bot: BotId) -> Money {
+    pub(crate) fn total_stake_of(&self, bot: BotId) -> Money {
         let reserved = self.unopened.iter().filter(|unopened| unopened.is_reserved);
         let reserved = reserved.map(|unopened| &unopened.intent);
         let all = self.unfinished.iter().chain(&self.seconds).chain(reserved);

@@ -1,6 +1,6 @@
 //! Edge verdicts. The edge test bets imaginary money on each trade and judges by the gains.
 
-use crate::{EventSequence, IntentId, IntentRow, Renumbering, SymbolId};
+use crate::{IntentId, IntentRow, Renumbering, SymbolId, UpdateNumbers};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{
     ChangeDetector, EdgeTest, EdgeTestPlan, NotionalStake, TradeOutcome, Verdict, WatchStake,
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::iter;
 
 /// Payout assumed for a symbol until its first payout is known. It is high to keep the bets of the edge test small.
-pub(crate) const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
+pub(crate) const DEFAULT_PAYOUT_FRACTION: f64 = 0.92;
 
 const TYPICAL_OPEN_TRADES: usize = 16;
 
@@ -104,7 +104,7 @@ impl Judge {
 
     /// Records the approval of an intent.
     pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
-        let payout_fraction = self.last_payout(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+        let payout_fraction = self.last_payout(symbol).map_or(DEFAULT_PAYOUT_FRACTION, Payout::to_fraction);
         // A trade with a payout of zero is not evidence.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
             self.open.extend(iter::once_with(|| PlacedBet { intent, symbol, stake, payout_fraction }));
@@ -195,7 +195,7 @@ pub struct JudgedTrade {
     pub ended: Option<(Millis, Outcome)>,
     /// Numbers of the trade's updates in its book, used instead of times. `None` for trades that are not from a book.
     /// In a list of trades, either all or none must have these numbers.
-    pub sequence: Option<EventSequence>,
+    pub sequence: Option<UpdateNumbers>,
 }
 
 /// The kind of an update to a trade. At equal times, settlements sort first, because decisions depend on settlements.
@@ -225,11 +225,11 @@ pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<
 /// Computes the verdict like [`judge`], but for trades from any source.
 /// Trades without update numbers are ordered by the times of their updates.
 pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
-    evaluate_trades(trades, test).test
+    build_judge(trades, test).test
 }
 
 /// Computes the verdict like [`judge_trades`], but returns the whole [`Judge`].
-pub fn evaluate_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
+pub fn build_judge(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
     let mut judge = Judge::new(test);
     for (_, _, kind, index) in build_timeline(trades) {
         judge.apply(kind, index, &trades[index]);
@@ -271,7 +271,7 @@ pub(crate) fn build_timeline(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
         Some((order, answered, UpdateKind::Answered, index))
     }));
     known.extend(trades().filter_map(|(index, trade)| {
-        let order = trade.sequence.map(EventSequence::end_number);
+        let order = trade.sequence.map(UpdateNumbers::end_number);
         Some((order, trade.ended?.0, UpdateKind::Ended, index))
     }));
     known.sort();
@@ -430,7 +430,7 @@ mod tests {
             judge.on_answered(second, SymbolId::FIRST, percent(60).unwrap());
             judge.on_settled(first, Outcome::Won, settled);
             let mut test = EdgeTest::new(EdgeTestPlan::default());
-            let [stake, _open] = [(); 2].map(|()| test.on_open(UNSEEN_PAYOUT_FRACTION).unwrap());
+            let [stake, _open] = [(); 2].map(|()| test.on_open(DEFAULT_PAYOUT_FRACTION).unwrap());
             test.settle(stake, TradeOutcome::Won, pays);
             assert_eq!(*judge.test(), test, "{settled:?}");
         }

@@ -2,7 +2,7 @@
 
 use crate::refusal_count::RefusalCount;
 use crate::{
-    CorrectedResult, IntentId, IntentRow, JournalDecoder, OriginalOrder, Renumbering, TradeBook, VenueId,
+    IntentId, IntentRow, JournalDecoder, OriginalOrder, OriginalResult, Renumbering, TradeBook, VenueId,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -18,7 +18,7 @@ pub struct StoredRow {
     ordered: Option<OriginalOrder>,
     by_person: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    corrected: Option<CorrectedResult>,
+    corrected: Option<OriginalResult>,
 }
 
 /// The counts of a book that cannot be computed from its rows.
@@ -78,7 +78,7 @@ impl TradeBook {
             venue_id: self.venue_id(row),
             ordered: self.original_order(intent).copied(),
             by_person: self.is_settled_by_operator(intent),
-            corrected: self.correction(intent),
+            corrected: self.original_result(intent),
         })
     }
 
@@ -193,7 +193,7 @@ impl TradeBook {
         if book.is_settled_by_operator(original) {
             self.settled_by_operator.insert(intent);
         }
-        self.corrections.extend(book.correction(original).map(|corrected| (intent, corrected)));
+        self.corrections.extend(book.original_result(original).map(|corrected| (intent, corrected)));
         self.rows.push(IntentRow { reason, venue_id, ..row });
     }
 }

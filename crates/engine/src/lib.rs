@@ -39,7 +39,7 @@ mod stake_notices;
 mod testing;
 
 pub use action::{Action, Judgement, RefusedSignal};
-pub use book::{CorrectedResult, EventSequence, IntentRow, IntentState, OriginalOrder, TradeBook};
+pub use book::{IntentRow, IntentState, OriginalOrder, OriginalResult, TradeBook, UpdateNumbers};
 pub use bot_verdict::BotVerdict;
 pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, trades_edge_sequence};
 pub use event::{
@@ -48,7 +48,7 @@ pub use event::{
 };
 pub use id::{BotId, IntentId, Renumbering, SeriesId, SessionNames, SymbolId};
 pub use journal_decoder::{DecodeError, JournalDecoder, RecordedEntry};
-pub use judge::{EdgeDetection, Judge, JudgedTrade, evaluate_trades, judge, judge_trades, to_trade_outcome};
+pub use judge::{EdgeDetection, Judge, JudgedTrade, build_judge, judge, judge_trades, to_trade_outcome};
 pub use kept_rows::{BookTotals, StoredRow};
 pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
@@ -63,8 +63,8 @@ pub use risk::{
 };
 pub use ruin::{RuinReport, StakeRuin, TrackRecord, check_ruin};
 pub use session::{
-    BatchEnd, BookedTrade, LadderLevel, LongerStaleness, Obstacle, PrecomputedOutcome, RestoreError, Session,
-    SessionSnapshot, SnapshotOrigin, StakeBound, StakeViolation, StoredCandles, TrialBatch, TrialSession,
+    BatchEnd, BookedTrade, LadderLevel, Obstacle, PrecomputedOutcome, RestoreError, Session, SessionSnapshot,
+    SnapshotOrigin, StakeBound, StakeViolation, StoredCandles, TrialBatch, TrialSession, WorstStaleness,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::{IfRefused, KellyBound, LadderEntry, StakeSettings};

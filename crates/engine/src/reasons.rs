@@ -44,7 +44,7 @@ impl Reasons {
 
     pub(crate) fn get(&self, key: ReasonKey) -> Reason {
         let Some(shape) = self.shapes.shapes.get(key.shape as usize) else { return Reason::new("") };
-        shape.renumbered(self.numbers.get(key.numbers as usize..).unwrap_or_default())
+        shape.with_values(self.numbers.get(key.numbers as usize..).unwrap_or_default())
     }
 }
 

@@ -47,7 +47,7 @@ impl Reentry {
 
     /// Returns the time at which the next entry counts as missed, because its candle has closed without a trade.
     /// The result depends only on times, because restored runs contain no candles.
-    pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
+    pub(crate) fn missed_at(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;
         let closed = since.floor_to(interval);
         let own = if closed == since { closed } else { closed + interval };
@@ -113,7 +113,7 @@ mod tests {
         let missed = |since: i64, at: i64| {
             let mut reentry = Reentry::default();
             reentry.on_ended(Direction::Buy, Millis::from_seconds(since), 2);
-            reentry.missed_from(MINUTE).unwrap() <= Millis::from_seconds(at)
+            reentry.missed_at(MINUTE).unwrap() <= Millis::from_seconds(at)
         };
         for (since, at, expected) in
             [(100, 110, false), (100, 120, false), (100, 121, true), (120, 120, false), (120, 121, true)]
@@ -122,7 +122,7 @@ mod tests {
         }
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 1);
-        assert_eq!(reentry.missed_from(MINUTE), None, "the first level does not wait for a candle");
+        assert_eq!(reentry.missed_at(MINUTE), None, "the first level does not wait for a candle");
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
         reentry.on_ended(Direction::Sell, Millis::from_seconds(110), 1);

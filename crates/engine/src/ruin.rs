@@ -177,7 +177,7 @@ impl StakeRuin {
     }
 
     /// Returns the win rate for the ruin limit: break-even or the lower bound, whichever is lower.
-    pub fn decisive_rate(&self) -> f64 {
+    pub fn assumed_win_rate(&self) -> f64 {
         self.lower_bound
             .map_or(self.question.win_probability, |bound| bound.min(self.question.win_probability))
     }
@@ -225,7 +225,7 @@ pub fn check_ruin(
             stake_list.add(stake, &suffix, settings.money_scale).map_err(refused)?;
             continue;
         }
-        let ruined = stake.probability_at(stake.decisive_rate());
+        let ruined = stake.probability_at(stake.assumed_win_rate());
         // Not an error if the limit is off.
         if let (Err(StatisticsError::TooManyTrades { trades, most }), true) = (&ruined, limit <= 0.0) {
             let bot = &bot.name;
@@ -279,7 +279,7 @@ fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Res
         format_percent(limit),
     );
     if let [ladder] = ladders {
-        let question = RuinQuestion { win_probability: ladder.decisive_rate(), ..ladder.question };
+        let question = RuinQuestion { win_probability: ladder.assumed_win_rate(), ..ladder.question };
         let needed = required_balance(&question, &ladder.plan, limit)
             .map_err(|error| setting_error(&format!("stake of bot \"{}\"", ladder.bot), &error))?;
         if let Some(needed) = needed.and_then(|needed| i64::try_from(needed).ok()) {

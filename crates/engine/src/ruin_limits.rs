@@ -197,7 +197,7 @@ impl StakeRuin {
                 describe_ladder(&self.plan.stakes(&self.question)?, scale)
             }
         };
-        let (rate, horizon) = (self.decisive_rate(), self.question.horizon_trades);
+        let (rate, horizon) = (self.assumed_win_rate(), self.question.horizon_trades);
         let by = if self.lower_bound.is_some_and(|bound| bound <= rate) {
             "lower bound from earlier trades"
         } else {

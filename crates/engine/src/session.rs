@@ -29,7 +29,7 @@ use crate::{
     TradeSettlement, VenueId,
 };
 use candlewick_sdk::{
-    Candle, Expiry, Interval, LongerCandles, LongerRule, Millis, Money, MoneyScale, Price, Series, Signal,
+    Candle, CoverageRule, Expiry, Interval, LongerCandles, Millis, Money, MoneyScale, Price, Series, Signal,
     Staleness, Strategy, Symbol,
 };
 use candlewick_statistics::AlphaBudget;
@@ -85,7 +85,7 @@ impl Session {
             listeners[place].push(id);
             SeriesId::new(place).ok_or_else(too_many)?;
             let stake = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?;
-            let rule = LongerRule::for_symbol(bot.symbol, settings.longer_share_percent);
+            let rule = CoverageRule::for_symbol(bot.symbol, settings.longer_share_percent);
             let longer = LongerCandles::with_rule(bot.interval, strategy.longer_intervals(), rule);
             let longer = longer.map_err(|error| {
                 let problem = format!("strategy \"{}\" needs longer candles: {error}", bot.strategy);
@@ -399,7 +399,7 @@ impl Session {
     }
 
     /// Returns the staleness of each bot's longer candles, in the order of the bots.
-    pub fn longer_staleness(&self) -> Vec<LongerStaleness> {
+    pub fn worst_staleness(&self) -> Vec<WorstStaleness> {
         self.bots.iter().map(|bot| bot.longer_candles.worst_staleness()).collect()
     }
 
@@ -417,7 +417,7 @@ impl Session {
     }
 
     /// Returns the duplicate trades whose settlement is not known yet.
-    pub fn duplicate_trades(&self) -> &[SecondTrade] {
+    pub fn second_trades(&self) -> &[SecondTrade] {
         &self.second_trades
     }
 
@@ -502,4 +502,4 @@ impl Moment {
 }
 
 /// Interval and staleness of the longer candles that were stale most often, `None` if no candle was stale.
-pub type LongerStaleness = Option<(Interval, Staleness)>;
+pub type WorstStaleness = Option<(Interval, Staleness)>;

@@ -143,7 +143,7 @@ fn check_largest_stake(
     let above = |most: Option<Money>| most.filter(|most| cost.largest > *most).map(|most| scale.format(most));
     let of_amount = above(limits.largest_stake()).map(|most| format!("risk.max_stake = {most}"));
     let of_share = || {
-        let most = above(limits.max_stake_share_of(free).filter(|_| free.is_positive()))?;
+        let most = above(limits.max_stake_at(free).filter(|_| free.is_positive()))?;
         Some(format!("the {most} that risk.max_stake_percent allows after the lower levels have lost"))
     };
     let Some(bound) = of_amount.or_else(of_share) else { return Ok(()) };
@@ -267,7 +267,7 @@ fn violated_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneySca
     let bounds = [
         ("risk.max_stake", limits.largest_stake(), false),
         ("risk.daily_loss_limit", limits.daily_loss_limit.amount(), false),
-        ("risk.max_stake_percent of account.initial_balance", limits.max_stake_share_of(balance), true),
+        ("risk.max_stake_percent of account.initial_balance", limits.max_stake_at(balance), true),
         (
             "risk.daily_loss_limit_percent of account.initial_balance",
             limits.daily_loss_limit.share_of(balance),

@@ -1,7 +1,9 @@
 //! Resampling of candles to a longer interval.
 
 use crate::HistoryError;
-use candlewick_sdk::{Candle, CandleSeries, Interval, LongerRule, Millis, ResampleCounts, Resampler, Series};
+use candlewick_sdk::{
+    Candle, CandleSeries, CoverageRule, Interval, Millis, ResampleCounts, Resampler, Series,
+};
 
 #[derive(Clone, Debug)]
 pub struct ResampledSeries {
@@ -19,7 +21,7 @@ const USUAL_INTERVALS: [Millis; 5] = [
 
 /// Resamples a series to a longer interval with [`LongerRule::DEFAULT_SHARE_PERCENT`] as required coverage.
 pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
-    Ok(resample_with_coverage(series, interval, LongerRule::DEFAULT_SHARE_PERCENT)?.candles)
+    Ok(resample_with_coverage(series, interval, CoverageRule::DEFAULT_SHARE_PERCENT)?.candles)
 }
 
 /// Resamples a series. Each long candle needs data for `percent` of its open hours ([`LongerRule::Share`]).
@@ -28,7 +30,7 @@ pub fn resample_with_coverage(
     interval: Interval,
     percent: f64,
 ) -> Result<ResampledSeries, HistoryError> {
-    let rule = LongerRule::for_symbol(series.symbol(), Some(percent));
+    let rule = CoverageRule::for_symbol(series.symbol(), Some(percent));
     let mut resampler = Resampler::new(series.interval(), interval)?.with_rule(rule);
     let mut candles: Vec<Candle> = Vec::new();
     for fine in series.candles() {
@@ -45,7 +47,7 @@ pub fn resample_with_coverage(
 }
 
 pub fn count_resampled_candles(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {
-    let rule = LongerRule::for_symbol(series.symbol(), Some(percent));
+    let rule = CoverageRule::for_symbol(series.symbol(), Some(percent));
     let resampler = |length: Millis| {
         let interval = Interval::from_seconds(length.get() / 1_000).ok()?;
         let made = Resampler::new(series.interval(), interval).ok()?;

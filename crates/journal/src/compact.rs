@@ -77,7 +77,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<C
     let exchanges = if reader.schema < EXCHANGES_MIN_SCHEMA {
         0
     } else {
-        let first = reader.seals.next_seal(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
+        let first = reader.seals.next_sealed(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
         let text = "SELECT COUNT(*) FROM wires WHERE id < $1 OR (intent IS NULL AND sent < $2)";
         reader.fetch_count(text, &[first, since.get()]).await?
     };

@@ -9,11 +9,11 @@ pub struct Holder {
     pub program: String,
     pub pid: u32,
     /// Start time of the process in clock ticks since boot; `None` if unknown.
-    pub started: Option<u64>,
+    pub start_ticks: Option<u64>,
     pub host: String,
     /// Boot id of the kernel, a space, and the PID namespace; empty if unknown. Process ids are comparable only
     /// between holders for which this text is equal.
-    pub machine: String,
+    pub pid_scope: String,
 }
 
 impl Holder {
@@ -23,21 +23,21 @@ impl Holder {
         Self {
             program: program.to_owned(),
             pid,
-            started: read_start_time(pid),
+            start_ticks: read_start_time(pid),
             host: host.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned()),
-            machine: read_pid_scope(),
+            pid_scope: read_pid_scope(),
         }
     }
 
     /// Returns whether both processes run on the same kernel, possibly in different containers.
     pub(crate) fn has_same_kernel(&self, other: &Self) -> bool {
-        let kernel = |holder: &Self| holder.machine.split(' ').next().map(str::to_owned);
-        !self.machine.is_empty() && kernel(self) == kernel(other)
+        let kernel = |holder: &Self| holder.pid_scope.split(' ').next().map(str::to_owned);
+        !self.pid_scope.is_empty() && kernel(self) == kernel(other)
     }
 
     /// Returns whether both processes share a PID namespace. If not, neither can check the other's process id.
     pub(crate) fn has_same_pid_namespace(&self, other: &Self) -> bool {
-        !self.machine.is_empty() && self.machine == other.machine
+        !self.pid_scope.is_empty() && self.pid_scope == other.pid_scope
     }
 }
 
@@ -66,7 +66,10 @@ pub struct LeaseTerms {
 
 impl Default for LeaseTerms {
     fn default() -> Self {
-        Self { duration: Millis::from_seconds(30), is_alive: |holder| is_alive(holder.pid, holder.started) }
+        Self {
+            duration: Millis::from_seconds(30),
+            is_alive: |holder| is_alive(holder.pid, holder.start_ticks),
+        }
     }
 }
 
@@ -140,9 +143,9 @@ mod tests {
         let holder = |machine: &str| Holder {
             program: "a".into(),
             pid: 1,
-            started: None,
+            start_ticks: None,
             host: "h".into(),
-            machine: machine.into(),
+            pid_scope: machine.into(),
         };
         let claimant = holder("m");
         for (machine, silence, is_alive, expected) in [

@@ -44,7 +44,7 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
     if let Some(lease) = &lease
         && !claim.may_take(lease)
     {
-        return Err(held_by_error(url, lease, claim.holder));
+        return Err(held_lease_error(url, lease, claim.holder));
     }
     let Claim { holder, terms, .. } = claim;
     let now = database_time(any, url).await?;
@@ -57,10 +57,10 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
     .bind(&holder.program)
     .bind(i64::from(holder.pid))
     .bind(&holder.host)
-    .bind(&holder.machine)
+    .bind(&holder.pid_scope)
     .bind(now.get())
     .bind(terms.duration.get())
-    .bind(holder.started.unwrap_or_default().cast_signed())
+    .bind(holder.start_ticks.unwrap_or_default().cast_signed())
     .bind(&before.0)
     .bind(lease.map_or(Millis::ZERO, |lease| lease.heartbeat).get())
     .execute(&mut *any)
@@ -70,7 +70,7 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
         return Ok(token);
     }
     match read_lease(any, url, SCHEMA_VERSION).await? {
-        (_, Some(lease)) => Err(held_by_error(url, &lease, claim.holder)),
+        (_, Some(lease)) => Err(held_lease_error(url, &lease, claim.holder)),
         (_, None) => Err(unavailable(url, "the lease changed while this process tried to take it")),
     }
 }
@@ -184,9 +184,9 @@ fn parse_lease(row: &AnyRow, now: Millis) -> Result<(LeaseToken, Lease), sqlx::E
     let holder = Holder {
         program: row.try_get("program")?,
         pid: u32::try_from(pid).unwrap_or(u32::MAX),
-        started: (started > 0).then_some(started),
+        start_ticks: (started > 0).then_some(started),
         host: row.try_get("host")?,
-        machine: row.try_get("machine")?,
+        pid_scope: row.try_get("machine")?,
     };
     let time = |column: &str| row.try_get(column).map(Millis::new);
     let heartbeat = time("heartbeat")?;
@@ -207,7 +207,7 @@ fn parse_head(row: &AnyRow) -> Option<Head> {
     Some(Head { seq: u64::try_from(seq).ok()?, hash: ChainHash::from_hex(&hash)? })
 }
 
-pub(crate) fn held_by_error(url: &JournalUrl, lease: &Lease, claimant: &Holder) -> JournalError {
+pub(crate) fn held_lease_error(url: &JournalUrl, lease: &Lease, claimant: &Holder) -> JournalError {
     let is_stopped = lease.holder.has_same_pid_namespace(claimant) && holder::is_stopped(lease.holder.pid);
     let stopped = if is_stopped { " (suspended by a signal)" } else { "" };
     JournalError::HeldBy {

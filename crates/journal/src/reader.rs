@@ -368,7 +368,7 @@ impl Reader {
         let numbers = rows.iter().map(|row| row.try_get::<i64, _>(0).map(i64::cast_unsigned));
         let numbers: Result<Vec<u64>, sqlx::Error> = numbers.collect();
         let numbers = numbers.with_url(self.url())?;
-        for stored in self.lines_numbered(&numbers).await? {
+        for stored in self.lines_by_number(&numbers).await? {
             self.seals.add_line(stored.seq, &stored.line.body);
         }
         self.has_partial_seals = true;

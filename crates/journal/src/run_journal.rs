@@ -73,7 +73,7 @@ impl RunJournal {
     fn feed_follower(&mut self) {
         if let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) {
             for stored in &store.take_durable_lines() {
-                follower.follow_line(stored);
+                follower.on_line_stored(stored);
                 if let (Some(projector), Some(rows)) = (&mut self.projector, follower.intent_rows()) {
                     projector.take_line(stored, rows);
                 }
@@ -235,7 +235,7 @@ impl Journal for RunJournal {
         self.projector.as_ref().is_some_and(Projector::is_catching_up)
     }
 
-    async fn write_snapshot_piece(&mut self) {
+    async fn write_background_piece(&mut self) {
         if !self.write_piece(false).await && self.pending_count() == 0 && self.are_tables_due() {
             self.update_tables().await;
         }
@@ -275,7 +275,7 @@ const SNAPSHOT_PREFIX: &str = "{\"snapshot\":";
 const SNAPSHOT_PART_PREFIX: &str = "{\"snapshot_part\":";
 
 pub trait JournalFollower: Send {
-    fn follow_line(&mut self, stored: &StoredLine);
+    fn on_line_stored(&mut self, stored: &StoredLine);
 
     fn is_snapshot_due(&self) -> bool;
 

@@ -201,7 +201,7 @@ impl Store {
 
     pub(crate) async fn write(&mut self, best_effort: BestEffortLine) -> Result<()> {
         let mut connection = self.take_connection().await?;
-        connection.check_in_place()?;
+        connection.check_not_moved()?;
         let was_known = std::mem::replace(&mut self.is_outcome_known, false);
         // Each statement needs a round trip to the driver's thread, which delays the opening of a trade.
         let is_file = !connection.is_server();
@@ -323,7 +323,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         tokio::time::sleep(LOCK_RETRY_DELAY).await;
     }
     let unnamed = || unavailable(&url, "another process has locked the journal, but holds no lease");
-    Err(holder.map_or_else(unnamed, |lease| lease::held_by_error(&url, &lease, claim.holder)))
+    Err(holder.map_or_else(unnamed, |lease| lease::held_lease_error(&url, &lease, claim.holder)))
 }
 
 async fn verify_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {

@@ -160,7 +160,7 @@ impl Reader {
             let Some((last, _)) = page.last() else { break };
             let (from, last) = (next, *last);
             // Exchanges added during the walk have their seals in lines that were also added during the walk.
-            while walk.reader().seals.next_seal(0).is_some() && !walk.reader().seals.contains(last) {
+            while walk.reader().seals.next_sealed(0).is_some() && !walk.reader().seals.contains(last) {
                 if walk.next().await?.is_empty() {
                     break;
                 }
@@ -168,7 +168,7 @@ impl Reader {
             outside += walk.reader().check_exchanges(from, &page)?;
             next = last + 1;
         }
-        if let Some((id, seq)) = self.seals.next_seal(next) {
+        if let Some((id, seq)) = self.seals.next_sealed(next) {
             return Err(chain_error(self.url(), seq, &format!("raw exchange {id} is sealed, but missing")));
         }
         let (exchanges, exchanges_outside) = (self.seals.count(), outside);
@@ -183,7 +183,7 @@ impl Reader {
     fn check_exchanges(&self, from: u64, page: &[(u64, LoggedExchange)]) -> Result<u64> {
         let (mut next, mut outside) = (from, 0);
         for (id, exchange) in page {
-            if let Some((missing, seq)) = self.seals.next_seal(next).filter(|(sealed, _)| sealed < id) {
+            if let Some((missing, seq)) = self.seals.next_sealed(next).filter(|(sealed, _)| sealed < id) {
                 let reason = format!("raw exchange {missing} is sealed, but missing");
                 return Err(chain_error(self.url(), seq, &reason));
             }
@@ -233,7 +233,7 @@ impl Reader {
     }
 
     /// Reads the lines with these numbers, and verifies each line against the line before it.
-    pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
+    pub async fn lines_by_number(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(LINES_PER_QUERY) {
             // Requests each line together with the line before it. Repeats the last number to fill the statement.

@@ -44,7 +44,7 @@ fn mode_of(path: &Path) -> u32 {
 }
 
 async fn open_on(fixture: &Fixture, program: &str, machine: &str) -> Result<Store, JournalError> {
-    let holder = Holder { machine: machine.into(), ..holder(program, 1) };
+    let holder = Holder { pid_scope: machine.into(), ..holder(program, 1) };
     Store::open_with_terms(&fixture.url, &holder, &terms()).await
 }
 

@@ -123,7 +123,7 @@ impl TradeLine {
             ordered_direction: departure.map(|departure| departure.ordered.direction()),
             ordered_amount: departure.map(|departure| origin.scale.to_f64(departure.ordered.stake())),
             settled_by_person: book.is_settled_by_operator(trade.intent()),
-            corrected_from: book.correction(trade.intent()).map(|corrected| corrected.outcome),
+            corrected_from: book.original_result(trade.intent()).map(|corrected| corrected.outcome),
             scale: origin.scale,
         }
     }

@@ -3,7 +3,7 @@
 use crate::graph::{BinaryOp, Graph, Id, Op};
 use crate::program::{Program, Slot};
 use candlewick_sdk::{
-    Candle, Comparison, Declaration, Direction, Expiry, Interval, LongerRule, Resampler, SeriesIndex,
+    Candle, Comparison, CoverageRule, Declaration, Direction, Expiry, Interval, Resampler, SeriesIndex,
 };
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(crate) fn declare_rules(
     graph: &Graph,
     rules: &[(Direction, Id)],
     expiry: Option<Expiry>,
-    longer: LongerRule,
+    longer: CoverageRule,
 ) -> Declaration {
     let mut builder =
         DeclarationBuilder { graph, longer, declaration: Declaration::new(), places: HashMap::new() };
@@ -66,7 +66,7 @@ fn alternatives(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
 
 struct DeclarationBuilder<'g> {
     graph: &'g Graph,
-    longer: LongerRule,
+    longer: CoverageRule,
     declaration: Declaration,
     places: HashMap<Id, SeriesIndex>,
 }
@@ -114,7 +114,7 @@ struct SeriesProgram {
 }
 
 impl SeriesProgram {
-    fn new(graph: &Graph, of: Id, rule: LongerRule) -> Self {
+    fn new(graph: &Graph, of: Id, rule: CoverageRule) -> Self {
         let (program, places) = Program::build(graph, &[of]);
         let own = graph.intervals()[0];
         let resampler = |to: Interval| Some(Resampler::new(own, to).ok()?.with_rule(rule));

@@ -12,7 +12,7 @@ use crate::step::{Action, Step, TrackedComparison};
 use crate::strategy::RuleSet;
 use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
 use candlewick_sdk::{
-    BatchStrategy, BatchedStrategy, Candle, CandleAnswers, Expiry, Interval, Signal, Strategy,
+    BatchAdapter, BatchStrategy, Candle, CandleAnswers, Expiry, Interval, Signal, Strategy,
 };
 
 struct InlinedRule<H> {
@@ -348,7 +348,7 @@ impl StrategyBuilder {
         let prefilter = prefilter.map(|prefilter| prefilter.map(|(one, than)| (one as u8, than as u8)));
         let tail = RemainingSteps::build(steps, &mut values);
         let (columns, reached) = (Columns::new(&values), vec![0; answers.decision.scratch_len()].into());
-        Box::new(BatchedStrategy::new(InlinedRule {
+        Box::new(BatchAdapter::new(InlinedRule {
             head,
             tail,
             values,

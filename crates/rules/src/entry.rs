@@ -4,7 +4,7 @@ use crate::explained::ExplainedRule;
 use crate::file::{FileError, KEYS, WrittenRule, hint_for_expiry, hint_for_key, prepend_key};
 use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{
-    BotContext, BuildError, BuiltStrategy, Expiry, LongerRule, Parameter, Strategy, StrategyEntry,
+    BotContext, BuildError, BuiltStrategy, CoverageRule, Expiry, Parameter, Strategy, StrategyEntry,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -25,8 +25,8 @@ const HASH_LENGTH: usize = 16;
 pub fn entry() -> StrategyEntry {
     // This closure is normally not called, because `specify_entry` first builds an entry for the bot's parameters.
     let build = |params: &Value, bot: &BotContext| specify_entry(params)?.build_with_declaration(params, bot);
-    let entry = StrategyEntry::new_with_declaration(NAME, VERSION, build).derive_entry_with(specify_entry);
-    with_own_parameters(entry, &Map::new()).described(ABOUT)
+    let entry = StrategyEntry::new_with_declaration(NAME, VERSION, build).with_derivation(specify_entry);
+    with_own_parameters(entry, &Map::new()).with_about(ABOUT)
 }
 
 fn specify_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
@@ -48,7 +48,7 @@ fn specify_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
         move |values: &Value, bot: &BotContext| build_explained(&source, &rule, values, bot)
     };
     let entry =
-        StrategyEntry::new_with_declaration(NAME, version, build).explain_with(explain).described(about);
+        StrategyEntry::new_with_declaration(NAME, version, build).with_explainer(explain).with_about(about);
     let empty = Map::new();
     let entry = with_own_parameters(entry, params.as_object().unwrap_or(&empty));
     Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), specify_entry))
@@ -65,7 +65,7 @@ fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>) -> Stra
     KEYS.into_iter().zip(DESCRIPTIONS).fold(entry, |entry, (key, about)| {
         let nothing = if key == "parameters" { Value::Object(Map::new()) } else { Value::from("") };
         let value = given.get(key).cloned().unwrap_or(nothing);
-        entry.with_parameter(Parameter::new(key, value).described(about))
+        entry.with_parameter(Parameter::new(key, value).with_about(about))
     })
 }
 
@@ -79,7 +79,7 @@ fn build_strategy(
     let strategy: RuleStrategy = rule
         .build(&numbers, bot.interval, expiry)
         .map_err(|(side, error)| source.side_error(side, &error))?;
-    let longer = LongerRule::for_symbol(bot.symbol, bot.longer_share_percent);
+    let longer = CoverageRule::for_symbol(bot.symbol, bot.longer_share_percent);
     let declaration = Some(strategy.declaration(longer));
     Ok(BuiltStrategy { strategy: strategy.into_fastest(), declaration })
 }
@@ -215,7 +215,7 @@ pub(crate) fn respecify_on_change(
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,
 ) -> StrategyEntry {
     let own = entry.clone();
-    entry.derive_entry_with(
+    entry.with_derivation(
         move |params| {
             if is_same_definition(params, &own) { Ok(own.clone()) } else { specify(params) }
         },

@@ -81,7 +81,7 @@ impl WrittenRule {
         self.parameters.iter().map(|(name, parameter)| {
             let mut described = Parameter::new(name.as_str(), Value::Number(parameter.default.clone()));
             (described.minimum, described.maximum) = (parameter.min, parameter.max);
-            described.described(parameter.about.as_str())
+            described.with_about(parameter.about.as_str())
         })
     }
 

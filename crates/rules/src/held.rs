@@ -27,7 +27,7 @@ pub fn count_conditions(
     candles: &[Candle],
 ) -> Result<Vec<ConditionCount>, BuildError> {
     let Some(entry) = registry.find(strategy) else { return Ok(Vec::new()) };
-    let mut shown: Box<dyn Strategy> = entry.build_explained(params, bot)?;
+    let mut shown: Box<dyn Strategy> = entry.build_explainer(params, bot)?;
     let new = |one: &candlewick_sdk::Condition<'_>| ConditionCount {
         part: one.part.to_string(),
         role: one.role,

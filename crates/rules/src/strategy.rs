@@ -6,7 +6,7 @@ use crate::graph::{Graph, Id};
 use crate::program::{Program, Slot};
 use crate::{declare, direct};
 use candlewick_sdk::{
-    Candle, CandleAnswers, Declaration, Direction, Expiry, Interval, LongerRule, MAX_BATCH, Reason,
+    Candle, CandleAnswers, CoverageRule, Declaration, Direction, Expiry, Interval, MAX_BATCH, Reason,
     ReasonTemplate, Signal, Strategy,
 };
 
@@ -83,7 +83,7 @@ impl RuleStrategy {
         Self { graph, program, answers, longer }
     }
 
-    pub fn declaration(&self, longer: LongerRule) -> Declaration {
+    pub fn declaration(&self, longer: CoverageRule) -> Declaration {
         let rules: Vec<(Direction, Id)> =
             self.answers.rules.iter().map(|rule| (rule.direction, rule.condition)).collect();
         declare::declare_rules(&self.graph, &rules, self.answers.expiry, longer)

@@ -124,7 +124,7 @@ fn together(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<bool> {
 }
 
 fn explained(buy: &str, candles: &[Candle]) -> Vec<bool> {
-    let mut strategy = entry().build_explained(&json!({ "buy": buy }), &bot("GBPUSD")).unwrap();
+    let mut strategy = entry().build_explainer(&json!({ "buy": buy }), &bot("GBPUSD")).unwrap();
     let mut holds = |candle| {
         strategy.on_candle(candle);
         strategy.conditions()[0].is_met == Some(true)

@@ -27,7 +27,7 @@ fn line(one: &Condition<'_>) -> String {
 
 fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> {
     let (registry, terms) = (registry(), bot("BTCUSDT"));
-    let mut shown = registry.find(strategy).unwrap().build_explained(params, &terms).unwrap();
+    let mut shown = registry.find(strategy).unwrap().build_explainer(params, &terms).unwrap();
     let mut longer = LongerCandles::new(terms.interval, shown.longer_intervals()).unwrap();
     let mut after = |candle: &Candle| {
         shown.on_candle(candle);
@@ -196,7 +196,7 @@ fn explained_strategy_signals_like_the_normal_one() {
     for (strategy, params, least) in [("rules", &dip, 100), ("combine", &voted, 20)] {
         let entry = registry.find(strategy).unwrap();
         let (mut usual, mut explained) =
-            (entry.build(params, &terms).unwrap(), entry.build_explained(params, &terms).unwrap());
+            (entry.build(params, &terms).unwrap(), entry.build_explainer(params, &terms).unwrap());
         assert_eq!(usual.warmup(), explained.warmup());
         assert_eq!(usual.expiries(), explained.expiries());
         let mut longer = [&usual, &explained]

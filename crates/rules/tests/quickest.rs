@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 use candlewick_rules::Rule;
-use candlewick_sdk::testkit::{random_walk, reverting, wild};
+use candlewick_sdk::testkit::{extreme, mean_reverting, random_walk};
 use candlewick_sdk::{Candle, CandleAnswer, CandleAnswers, Interval, Signal, Strategy};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn shown(strategy: &dyn Strategy) -> Vec<(String, u64)> {
 fn check(buy: &str, sell: Option<&str>) {
     let rule = Rule::parse(Some(buy), sell).unwrap();
     let listed = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap();
-    let candles: Vec<Candle> = [random_walk(3, 3_000), wild(50), reverting(5, 3_000)].concat();
+    let candles: Vec<Candle> = [random_walk(3, 3_000), extreme(50), mean_reverting(5, 3_000)].concat();
     let mut quickest = listed.clone().into_fastest();
     assert_eq!(quickest.warmup(), listed.warmup(), "{buy}");
     assert_eq!(quickest.wants_settlements(), listed.wants_settlements(), "{buy}");

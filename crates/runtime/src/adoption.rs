@@ -33,7 +33,7 @@ pub async fn verify_adoption(
         ended,
         expected_close_latest: ended,
     };
-    check_adoption(order, venue_id, answer, |report| is_departure(&doubt, report, MIN_CLOCK_UNCERTAINTY))
+    check_report(order, venue_id, answer, |report| is_departure(&doubt, report, MIN_CLOCK_UNCERTAINTY))
 }
 
 pub async fn verify_trade_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
@@ -45,7 +45,7 @@ pub async fn verify_trade_missing(broker: &dyn Broker, venue_id: &str) -> Result
         return Err(unanswered(BrokerError::Unavailable { text }));
     };
     let is_listed = listing.trades.iter().any(|report| report.id == venue_id);
-    match (answer, listing.ended_early) {
+    match (answer, listing.end_error) {
         (Ok(_), _) => Err(RuntimeError::TradeKnown { venue_id: venue_id.to_owned() }),
         (Err(BrokerError::NotFound { .. }), None) if is_listed => {
             Err(RuntimeError::TradeKnown { venue_id: venue_id.to_owned() })
@@ -63,7 +63,7 @@ pub(crate) fn timeout_error() -> BrokerError {
 }
 
 /// Fails if the report belongs to another trade. Accepts missing fields, because the operator has seen the trade.
-pub(crate) fn check_adoption(
+pub(crate) fn check_report(
     order: &TradeOrder,
     venue_id: &str,
     answer: Result<TradeReport, BrokerError>,

@@ -49,7 +49,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    pub(crate) const fn is_signal(self) -> bool {
+    pub(crate) const fn is_os_signal(self) -> bool {
         matches!(self, Self::Interrupted | Self::Terminated)
     }
 }

@@ -30,17 +30,17 @@ pub use connect::{ConnectedAccount, connect, rounded_balance};
 pub use coordinator::{
     Answer, Command, ControlOrderId, Coordinator, CoordinatorParts, DurableOpen, FinishedRun, Input,
     JournalEntry, RequestId, RunResult, StreamSupport, UnfinishedKind, UnfinishedTrade, VenueRequest,
-    WalletDifference, applied_terms, profit_by_rule, remove_impossible_payout, remove_impossible_times,
+    WalletDifference, applied_terms, computed_profit, remove_impossible_payout, remove_impossible_times,
 };
 pub use error::{RuntimeError, StopReason};
 pub use notice::{
-    Evidence, Funds, Interest, Notice, NoticeReceiver, NoticeSender, Observer, ReceivedNotice, RequestKind,
-    may_settle,
+    Evidence, Funds, Notice, NoticeFilter, NoticeReceiver, NoticeSender, Observer, ReceivedNotice,
+    RequestKind, may_settle,
 };
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{
-    FullReadProgress, IntentDecision, JournalCheck, JournalFold, OldTrade, Projection, ProjectionResult,
-    ReadingWatcher, RecoveredState, SnapshotCheck, TablesCheck, check_journal, compact_journal,
+    FullReadCallback, FullReadProgress, IntentDecision, JournalCheck, JournalFold, OldTrade, Projection,
+    ProjectionResult, RecoveredState, SnapshotCheck, TablesCheck, check_journal, compact_journal,
     project_journal,
 };
 pub use reload::{NewSettings, RELOADABLE_KEYS, ReloadInput, SettingsReader};

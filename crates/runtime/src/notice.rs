@@ -116,7 +116,7 @@ impl Evidence {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interest {
+pub enum NoticeFilter {
     Everything,
     Trades,
 }
@@ -125,7 +125,7 @@ pub enum Interest {
 #[derive(Debug)]
 pub struct NoticeSender {
     sender: Sender<Notice>,
-    interest: Interest,
+    interest: NoticeFilter,
     wants_overview: bool,
     dropped: Arc<AtomicU64>,
 }
@@ -144,7 +144,7 @@ pub struct ReceivedNotice {
 }
 
 impl NoticeSender {
-    pub fn channel(capacity: usize, interest: Interest) -> (Self, NoticeReceiver) {
+    pub fn channel(capacity: usize, interest: NoticeFilter) -> (Self, NoticeReceiver) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let dropped = Arc::new(AtomicU64::new(0));
         let watcher = Self { sender, interest, wants_overview: false, dropped: Arc::clone(&dropped) };
@@ -163,7 +163,7 @@ impl NoticeSender {
     pub fn send(&self, notice: &Notice) {
         let is_unwanted = match notice {
             Notice::Overview(_) => !self.wants_overview,
-            other => self.interest == Interest::Trades && other.is_market_data(),
+            other => self.interest == NoticeFilter::Trades && other.is_market_data(),
         };
         if is_unwanted {
             return;
@@ -209,7 +209,7 @@ impl NoticeReceiver {
         Some(self.with_missed_count(notice))
     }
 
-    pub fn is_over(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         self.receiver.is_closed() && self.receiver.is_empty()
     }
 
@@ -223,14 +223,14 @@ impl NoticeReceiver {
 /// Receives measurements of a run. The run loop calls these methods, so they must not block or panic.
 pub trait Observer: Send + Sync {
     /// Called on each turn of the loop, and at least every few seconds.
-    fn on_turn(&self);
+    fn on_loop_turn(&self);
 
     /// Called for every notice, including notices that were dropped for some watchers.
     fn on_notice(&self, notice: &Notice);
 
     fn on_answer(&self, question: RequestKind, took: Duration);
 
-    fn on_written(&self, took: Duration, is_durable: bool);
+    fn on_journal_write(&self, took: Duration, is_durable: bool);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn slow_watcher_learns_how_many_notices_it_missed() {
-        let (watcher, mut notices) = NoticeSender::channel(2, Interest::Everything);
+        let (watcher, mut notices) = NoticeSender::channel(2, NoticeFilter::Everything);
         for number in 0..5 {
             watcher.send(&warning(number));
         }
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn trade_watcher_receives_no_candles() {
-        let (watcher, mut notices) = NoticeSender::channel(4, Interest::Trades);
+        let (watcher, mut notices) = NoticeSender::channel(4, NoticeFilter::Trades);
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
         let candle = EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live };

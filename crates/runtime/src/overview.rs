@@ -8,7 +8,7 @@ use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
 use candlewick_statistics::{MeanBreakEven, Verdict};
 use std::collections::BTreeMap;
 
-pub(crate) const MAX_SETTLED: usize = 50;
+pub(crate) const MAX_SETTLED_SHOWN: usize = 50;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
@@ -89,7 +89,7 @@ pub(crate) fn collect_trade_overviews(
     let unsettled =
         book.rows().iter().filter(is_under_way).filter_map(|row| TradeOverview::new(row, symbols));
     let mut settled: Vec<&IntentRow> =
-        book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED).collect();
+        book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED_SHOWN).collect();
     settled.sort_by_key(|row| std::cmp::Reverse(row.settled_at));
     let settled = settled.into_iter().filter_map(|row| TradeOverview::new(row, symbols));
     (unsettled.collect(), settled.collect())

@@ -124,7 +124,7 @@ impl Broker for PaperBroker {
         let now = self.clock.now();
         let report = |ticket: &Ticket| self.trade_report(ticket, &self.trade_times(ticket));
         let trades = self.open_tickets().iter().map(report).collect();
-        TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None }
+        TradeListing { began: now, ended: now, is_complete: true, trades, end_error: None }
     }
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {

@@ -64,7 +64,7 @@ impl ReloadInput {
 pub type SettingsReader = Arc<dyn Fn(&ReloadInput) -> Result<NewSettings, String> + Send + Sync>;
 
 impl RuntimeSettings {
-    pub(crate) fn take_reloadable(&mut self, new: &Self) {
+    pub(crate) fn apply_reloadable(&mut self, new: &Self) {
         // Each key of `RELOADABLE_KEYS` has one line here. A test checks this.
         self.missing_trade_s = new.missing_trade_s;
         self.second_trade = new.second_trade;
@@ -116,7 +116,7 @@ mod tests {
         let all = changes_between(&before, &to_value(&other).unwrap());
         assert_eq!(all.len(), to_value(&other).unwrap().as_object().unwrap().len());
         let mut taken = RuntimeSettings::default();
-        taken.take_reloadable(&other);
+        taken.apply_reloadable(&other);
         let changes = changes_between(&before, &to_value(&taken).unwrap());
         let mut keys: Vec<&str> = changes.iter().map(|change| change.key.as_str()).collect();
         let mut expected = RELOADABLE_KEYS;

@@ -21,7 +21,7 @@ pub(crate) struct SkewWatch {
     reported: Millis,
     estimate: Option<ClockEstimate>,
     outvoted: u64,
-    pub(crate) leaps: JumpLog,
+    pub(crate) jumps: JumpLog,
 }
 
 /// Describes how far this machine's clock is ahead or behind. `offset` is our time minus the venue's time. `limit` is
@@ -48,7 +48,7 @@ struct TimedSample {
 pub(crate) struct SkewChange {
     /// Proven difference, our time minus the venue's time. `None` if its change is too small to report.
     pub(crate) offset: Option<Millis>,
-    pub(crate) leap: Option<Millis>,
+    pub(crate) jump: Option<Millis>,
 }
 
 impl SkewWatch {
@@ -63,7 +63,7 @@ impl SkewWatch {
         self.estimate = self.find_estimate(now);
         let is_outvoted = self.estimate.is_some_and(|found| !found.allows(sample.bounds));
         self.outvoted += u64::from(is_outvoted);
-        SkewChange { offset: self.offset_to_report(), leap: jumped }
+        SkewChange { offset: self.offset_to_report(), jump: jumped }
     }
 
     pub(crate) fn estimate(&self) -> Option<ClockEstimate> {
@@ -84,7 +84,7 @@ impl SkewWatch {
             dated.at += by;
         }
         self.estimate = self.find_estimate(now);
-        SkewChange { offset: self.offset_to_report(), leap: None }
+        SkewChange { offset: self.offset_to_report(), jump: None }
     }
 
     fn offset_to_report(&mut self) -> Option<Millis> {
@@ -93,7 +93,7 @@ impl SkewWatch {
         if bounds.low <= known && known <= bounds.high {
             return None;
         }
-        let offset = Millis::ZERO - bounds.min_skew();
+        let offset = Millis::ZERO - bounds.min_abs_skew();
         let is_worthwhile = offset.abs_diff(self.reported) >= MIN_REPORTED_CHANGE || offset == Millis::ZERO;
         if is_worthwhile {
             self.reported = offset;
@@ -107,7 +107,7 @@ impl SkewWatch {
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
         let newest = self.samples.back().map(|dated| dated.sample);
         let header = newest.filter(|newest| newest.source == ClockSource::Date).map(|newest| newest.bounds);
-        let distance = |bounds: &Skew| bounds.min_skew().abs_diff(Millis::ZERO);
+        let distance = |bounds: &Skew| bounds.min_abs_skew().abs_diff(Millis::ZERO);
         Some(header.filter(|header| distance(header) > distance(&agreed)).unwrap_or(agreed))
     }
 
@@ -250,7 +250,7 @@ impl ClockSample {
     /// Returns `None` if the record is later than the requested time. Ignores an implausible recording time.
     pub(crate) fn from_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
-        let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_RECORDING_LEAD);
+        let recorded = record.created_time.filter(|at| *at <= reply.received + MAX_RECORDING_LEAD);
         let recorded = recorded.unwrap_or(record.time).max(record.time);
         let bounds = Skew { low: recorded - reply.received, high: Millis::MAX };
         Some(Self { source: ClockSource::PriceRecord, bounds })
@@ -349,15 +349,15 @@ mod tests {
             let jumped = says(ClockSource::Date, jump - 100, jump + 900);
             let (mut watch, change) = watched(&[calm, calm, calm, calm, jumped]);
             let certain = if jump > 0 { jump - 100 } else { jump + 900 };
-            assert_eq!(change, SkewChange { offset: Some(Millis::new(-certain)), leap: None });
+            assert_eq!(change, SkewChange { offset: Some(Millis::new(-certain)), jump: None });
             assert_eq!(watch.add_sample(calm, Millis::from_seconds(5)).offset, Some(Millis::ZERO));
             let (mut watch, _) = watched(&[calm, calm, calm, calm, jumped]);
             let change = watch.add_sample(jumped, Millis::from_seconds(5));
-            assert_eq!(change, SkewChange { offset: None, leap: Some(Millis::new(jump)) });
+            assert_eq!(change, SkewChange { offset: None, jump: Some(Millis::new(jump)) });
             if jump > 0 {
                 // Our clock had stopped, and now continues with the correct time.
                 let change = watch.on_local_clock_moved(Millis::new(jump), Millis::from_seconds(6 + 60));
-                assert_eq!(change, SkewChange { offset: Some(Millis::ZERO), leap: None });
+                assert_eq!(change, SkewChange { offset: Some(Millis::ZERO), jump: None });
             }
         }
     }
@@ -383,7 +383,7 @@ mod tests {
                     _ => (ClockSource::PriceRecord, venue - pause - received, i64::MAX),
                 };
                 let change = watch.add_sample(says(source, low, high), Millis::new(received));
-                prop_assert_eq!(change.leap, None);
+                prop_assert_eq!(change.jump, None);
                 let estimate = watch.estimate().unwrap();
                 prop_assert!(estimate.low.get() <= truth, "{:?}", estimate);
                 prop_assert!(estimate.high.is_none_or(|high| truth <= high.get()), "{:?}", estimate);
@@ -424,7 +424,8 @@ mod tests {
         let noon = Millis::HOUR * 12;
         let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let (time, recorded_time) = (noon + time, recorded_time.map(|at| noon + at));
-        let reply = Reply::at(PriceAnswer::Record(PriceRecord { time, prices, recorded_time }), noon);
+        let reply =
+            Reply::at(PriceAnswer::Record(PriceRecord { time, prices, created_time: recorded_time }), noon);
         let sample = ClockSample::from_price(&reply, noon);
         let bounds = expected.map(|low| Skew { low, high: Millis::MAX });
         assert_eq!(sample.map(|sample| sample.bounds), bounds, "{time} {recorded_time:?}");

@@ -11,7 +11,7 @@ const PREFETCH_DISTANCE: usize = 48;
 
 /// Result of feeding candles to a strategy ([`CandleLoop::feed_until_signal`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FedCandles {
+pub struct FeedResult {
     /// Number of candles that the strategy processed.
     pub count: usize,
     /// Number of suppressed signals: signals that are counted, but never traded.
@@ -84,7 +84,7 @@ pub trait CandleLoop {
         candles: &[Candle],
         suppress: usize,
         signal: &mut Option<Signal>,
-    ) -> FedCandles;
+    ) -> FeedResult;
 
     /// Feeds candles until `answers` contains `limit` signals. Returns the number of candles fed.
     ///
@@ -99,7 +99,7 @@ impl<S: Strategy> CandleLoop for S {
         candles: &[Candle],
         suppress: usize,
         signal: &mut Option<Signal>,
-    ) -> FedCandles {
+    ) -> FeedResult {
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
         let suppressed = first.iter().map(|candle| u64::from(self.on_candle(candle).is_some())).sum();
         for (index, candle) in rest.iter().enumerate() {
@@ -108,15 +108,15 @@ impl<S: Strategy> CandleLoop for S {
             }
             if let Some(answer) = self.on_candle(candle) {
                 *signal = Some(answer);
-                return FedCandles { count: first.len() + index + 1, suppressed };
+                return FeedResult { count: first.len() + index + 1, suppressed };
             }
         }
         *signal = None;
-        FedCandles { count: candles.len(), suppressed }
+        FeedResult { count: candles.len(), suppressed }
     }
 
     fn feed_until_limit(&mut self, candles: &[Candle], limit: usize, answers: &mut CandleAnswers) -> usize {
-        if let Some(fed) = self.try_answer_batch(Batch { candles, max_answers: limit }, answers) {
+        if let Some(fed) = self.process_batch(Batch { candles, max_answers: limit }, answers) {
             return fed;
         }
         let entries = answers.entries();
@@ -254,9 +254,9 @@ pub unsafe trait BatchStrategy: Strategy {
 
 /// Wrapper around a [`BatchStrategy`] that processes candles in batches if possible.
 #[derive(Clone, Debug)]
-pub struct BatchedStrategy<S>(S);
+pub struct BatchAdapter<S>(S);
 
-impl<S: BatchStrategy> BatchedStrategy<S> {
+impl<S: BatchStrategy> BatchAdapter<S> {
     /// Wraps a strategy.
     pub const fn new(strategy: S) -> Self {
         Self(strategy)
@@ -265,7 +265,7 @@ impl<S: BatchStrategy> BatchedStrategy<S> {
 
 // Excludes this implementation from the compiler's suggestions.
 #[diagnostic::do_not_recommend]
-impl<S: BatchStrategy> Strategy for BatchedStrategy<S> {
+impl<S: BatchStrategy> Strategy for BatchAdapter<S> {
     fn warmup(&self) -> usize {
         self.0.warmup()
     }
@@ -313,7 +313,7 @@ impl<S: BatchStrategy> Strategy for BatchedStrategy<S> {
         self.0.indicators()
     }
 
-    fn try_answer_batch(
+    fn process_batch(
         &mut self,
         Batch { candles, max_answers }: Batch<'_>,
         answers: &mut CandleAnswers,
@@ -362,7 +362,7 @@ mod tests {
         let shown = strategy.feed_until_signal(&from_closes(&closes), suppress, &mut signal);
         let (answered, suppressed) = expected;
         let count = answered.map_or(closes.len(), |place| place + 1);
-        assert_eq!(shown, FedCandles { count, suppressed }, "{answers:?} {suppress}");
+        assert_eq!(shown, FeedResult { count, suppressed }, "{answers:?} {suppress}");
         assert_eq!(strategy.shown, closes[..count], "{answers:?} {suppress}");
         let of = |place| Signal::buy("chosen").with("place", place as f64);
         assert_eq!(signal, answered.map(of), "{answers:?} {suppress}");
@@ -478,8 +478,7 @@ mod tests {
         let candles = from_closes(&closes);
         // The closes of candles 40, 80, 120, 160 and 200 are whole numbers.
         for (most, expected) in [(1, 64), (2, 128), (3, 128), (4, 192), (5, 200), (9, 200)] {
-            let (mut strategy, mut answers) =
-                (BatchedStrategy::new(Whole::default()), CandleAnswers::default());
+            let (mut strategy, mut answers) = (BatchAdapter::new(Whole::default()), CandleAnswers::default());
             assert_eq!(strategy.feed_until_limit(&candles, most, &mut answers), expected, "{most}");
             let times: Vec<_> = answers.iter().map(|answer| answer.candle_time).collect();
             let whole = (1..=expected / 40).map(|count| candles[count * 40 - 1].time());
@@ -491,7 +490,7 @@ mod tests {
 
     #[test]
     fn feeds_few_candles_one_by_one() {
-        let (mut strategy, mut answers) = (BatchedStrategy::new(Whole::default()), CandleAnswers::default());
+        let (mut strategy, mut answers) = (BatchAdapter::new(Whole::default()), CandleAnswers::default());
         assert_eq!(strategy.feed_until_limit(&from_closes(&[0.5, 1.0, 2.0]), 1, &mut answers), 2);
         assert_eq!((answers.len(), strategy.0.together.len()), (1, 0));
     }

@@ -31,7 +31,7 @@ use std::fmt;
 #[derive(Default)]
 pub struct Declaration {
     series: Vec<DeclaredSeries>,
-    entries: Vec<DeclaredEntry>,
+    entries: Vec<DeclaredSignal>,
 }
 
 /// A series of numbers computed from candles. Each candle has one number or none.
@@ -74,7 +74,7 @@ pub enum LevelSide {
 
 /// A declared signal, given for each candle that meets all comparisons. If several apply, the first one wins.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DeclaredEntry {
+pub struct DeclaredSignal {
     /// Direction of the bet.
     pub direction: Direction,
     /// Expiry of the trade, `None` for the bot's expiry.
@@ -107,7 +107,7 @@ impl Declaration {
             DeclaredSeries { key, filler: Box::new(value) }
         });
         let rules = strategy.rules();
-        let entries = rules.as_ref().iter().map(|rule| DeclaredEntry {
+        let entries = rules.as_ref().iter().map(|rule| DeclaredSignal {
             direction: rule.direction(),
             expiry: rule.expiry(),
             when: rule.comparisons().collect(),
@@ -149,17 +149,17 @@ impl Declaration {
         expiry: Option<Expiry>,
         when: impl IntoIterator<Item = Comparison>,
     ) -> Self {
-        self.entries.push(DeclaredEntry { direction, expiry, when: when.into_iter().collect() });
+        self.entries.push(DeclaredSignal { direction, expiry, when: when.into_iter().collect() });
         self
     }
 
     /// Returns the declared signals in order of precedence.
-    pub fn entries(&self) -> &[DeclaredEntry] {
+    pub fn entries(&self) -> &[DeclaredSignal] {
         &self.entries
     }
 
     /// Splits the declaration into its series and its declared signals.
-    pub fn into_parts(self) -> (Vec<DeclaredSeries>, Vec<DeclaredEntry>) {
+    pub fn into_parts(self) -> (Vec<DeclaredSeries>, Vec<DeclaredSignal>) {
         (self.series, self.entries)
     }
 }
@@ -223,7 +223,7 @@ impl Comparison {
     }
 }
 
-impl DeclaredEntry {
+impl DeclaredSignal {
     /// Returns whether a candle meets all comparisons. `values` contains one number per series, in series order.
     pub fn is_met_by(&self, values: &[f64]) -> bool {
         self.when

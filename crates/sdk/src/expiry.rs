@@ -1,6 +1,6 @@
 //! Expiry of a trade: a duration code (`closeType`) and an expiration type.
 
-use crate::interval::{suggest_length, suggestion_prefix};
+use crate::interval::{suggest_duration, suggestion_prefix};
 use crate::{Interval, Millis};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -30,7 +30,7 @@ fn suggest_code(text: &str) -> Option<String> {
         let seconds = Some(seconds).filter(|seconds| *seconds <= 86_400)?;
         CloseType::new(Millis::from_seconds(seconds)).ok().map(|code| code.to_string())
     };
-    suggest_length(text, code)
+    suggest_duration(text, code)
 }
 
 /// Rule by which the venue derives the closing time from the duration.

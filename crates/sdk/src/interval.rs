@@ -27,7 +27,9 @@ pub(crate) fn suggestion_prefix(suggestion: Option<&str>, rest: &str) -> String 
 }
 
 fn suggest_interval(text: &str) -> Option<String> {
-    suggest_length(text, |seconds| Interval::from_seconds(seconds).ok().map(|interval| interval.to_string()))
+    suggest_duration(text, |seconds| {
+        Interval::from_seconds(seconds).ok().map(|interval| interval.to_string())
+    })
 }
 
 const UNITS: [(char, i64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
@@ -113,7 +115,7 @@ const UNIT_NAMES: [(&str, i64); 5] = [
 
 /// Suggests a duration for an invalid text. `format` renders a number of seconds.
 /// A number without a unit is read both as seconds and as minutes, because other programs use either unit.
-pub(crate) fn suggest_length(text: &str, format: impl Fn(i64) -> Option<String>) -> Option<String> {
+pub(crate) fn suggest_duration(text: &str, format: impl Fn(i64) -> Option<String>) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();
     if let Some((minutes, seconds)) = text.split_once(':') {
         let seconds = parse_digits(seconds).filter(|_| seconds.len() == 2)?;

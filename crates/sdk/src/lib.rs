@@ -118,11 +118,11 @@ pub mod testkit;
 
 pub use candle::{Candle, CandleError, Ohlcv, Price, compare_prices, format_price};
 pub use candle_loop::{
-    BatchStrategy, BatchedStrategy, CandleAnswer, CandleAnswers, CandleLoop, FedCandles, MAX_BATCH, prefetch,
+    BatchAdapter, BatchStrategy, CandleAnswer, CandleAnswers, CandleLoop, FeedResult, MAX_BATCH, prefetch,
 };
 pub use condition::{Condition, ConditionRole, GateSnapshot, GateTransition, SettledSignal};
 pub use declaration::{
-    Comparison, Declaration, DeclaredEntry, DeclaredSeries, DeclaredStrategy, LevelSide, SeriesIndex,
+    Comparison, Declaration, DeclaredSeries, DeclaredSignal, DeclaredStrategy, LevelSide, SeriesIndex,
     SeriesKey, SignalRule,
 };
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
@@ -132,7 +132,7 @@ pub use money::{Money, MoneyError, MoneyScale, Payout, PayoutError};
 pub use parameters::{Parameter, Parameters};
 pub use reason::{Reason, ReasonTemplate};
 pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry, folder_error};
-pub use resample::{LongerCandles, LongerRule, ResampleCounts, ResampleError, Resampler, Staleness};
+pub use resample::{CoverageRule, LongerCandles, ResampleCounts, ResampleError, Resampler, Staleness};
 pub use series::{CandleSeries, Series, SeriesError, count_closing_before};
 pub use signal::{Direction, DirectionError, FixedText, Outcome, Settlement, Signal};
 pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};

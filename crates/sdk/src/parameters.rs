@@ -73,7 +73,7 @@ impl Parameter {
 
     /// Sets the description of the parameter.
     #[must_use]
-    pub fn described(mut self, about: impl Into<String>) -> Self {
+    pub fn with_about(mut self, about: impl Into<String>) -> Self {
         self.about = about.into();
         self
     }

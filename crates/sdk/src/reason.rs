@@ -102,7 +102,7 @@ impl Reason {
 
     /// Returns a copy whose first numbers are replaced by `values`. Further numbers stay unchanged.
     #[must_use]
-    pub fn renumbered(&self, values: &[f64]) -> Self {
+    pub fn with_values(&self, values: &[f64]) -> Self {
         let mut reason = self.clone();
         reason.numbers[..usize::from(self.count)]
             .iter_mut()

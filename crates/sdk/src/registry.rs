@@ -146,7 +146,7 @@ impl StrategyEntry {
     /// The derived entry then [builds](Self::build) the strategy. It keeps the name of this entry, but may have another
     /// version and other parameters. See [`for_params`](Self::for_params).
     #[must_use]
-    pub fn derive_entry_with(
+    pub fn with_derivation(
         mut self,
         derive: impl Fn(&Value) -> Result<Self, BuildError> + Send + Sync + 'static,
     ) -> Self {
@@ -158,7 +158,7 @@ impl StrategyEntry {
     ///
     /// The variant gives the same signals but is slower. `build` has the same arguments as in [`new`](Self::new).
     #[must_use]
-    pub fn explain_with(
+    pub fn with_explainer(
         mut self,
         build: impl Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync + 'static,
     ) -> Self {
@@ -174,7 +174,7 @@ impl StrategyEntry {
 
     /// Sets the description of the strategy.
     #[must_use]
-    pub fn described(mut self, about: impl Into<String>) -> Self {
+    pub fn with_about(mut self, about: impl Into<String>) -> Self {
         self.about = about.into();
         self
     }
@@ -210,7 +210,7 @@ impl StrategyEntry {
     }
 
     /// Like [`build`](Self::build), but builds the variant that explains its conditions, if available.
-    pub fn build_explained(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
+    pub fn build_explainer(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
         let entry = self.for_params(params)?;
         let Some(explain) = &entry.explain else { return entry.build(params, bot) };
         let values = parameters::fill_in_defaults(params, &entry.parameters)

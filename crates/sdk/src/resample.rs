@@ -27,7 +27,7 @@ use std::ops::Range;
 pub struct Resampler {
     from: Interval,
     to: Interval,
-    rule: LongerRule,
+    rule: CoverageRule,
     partial: Option<PartialCandle>,
     last_end: Option<Millis>,
     counts: ResampleCounts,
@@ -38,7 +38,7 @@ pub struct Resampler {
 
 /// Rule that decides whether a long candle is built if short candles are missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum LongerRule {
+pub enum CoverageRule {
     /// Builds a long candle only if no short candle is missing.
     #[default]
     Complete,
@@ -108,7 +108,7 @@ pub enum ResampleError {
     },
 }
 
-impl LongerRule {
+impl CoverageRule {
     /// Default minimum share of the market hours that short candles must cover, in percent.
     pub const DEFAULT_SHARE_PERCENT: f64 = 50.0;
 
@@ -148,7 +148,7 @@ impl Resampler {
         Ok(Self {
             from,
             to,
-            rule: LongerRule::Complete,
+            rule: CoverageRule::Complete,
             partial: None,
             last_end: None,
             counts: ResampleCounts::default(),
@@ -160,7 +160,7 @@ impl Resampler {
 
     /// Sets the rule for building long candles.
     #[must_use]
-    pub const fn with_rule(self, rule: LongerRule) -> Self {
+    pub const fn with_rule(self, rule: CoverageRule) -> Self {
         Self { rule, ..self }
     }
 
@@ -248,8 +248,8 @@ impl Resampler {
             return None;
         }
         let has_share = match self.rule {
-            LongerRule::Complete => false,
-            LongerRule::Share { percent, .. } => {
+            CoverageRule::Complete => false,
+            CoverageRule::Share { percent, .. } => {
                 present.get() as f64 * 100.0 >= expected.get() as f64 * percent
             }
         };
@@ -300,16 +300,16 @@ impl LongerCandles {
     /// Creates a builder that combines candles of the interval `own` into candles of each `wanted` interval, with the
     /// rule [`LongerRule::Complete`]. Fails unless each `wanted` interval is longer than `own` and a multiple of `own`.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
-        Self::with_rule(own, wanted, LongerRule::Complete)
+        Self::with_rule(own, wanted, CoverageRule::Complete)
     }
 
     /// Creates a builder with the interval, symbol and minimum share of a bot.
     pub fn for_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
-        Self::with_rule(bot.interval, wanted, LongerRule::for_symbol(bot.symbol, bot.longer_share_percent))
+        Self::with_rule(bot.interval, wanted, CoverageRule::for_symbol(bot.symbol, bot.longer_share_percent))
     }
 
     /// Like [`new`](Self::new), but applies the given rule.
-    pub fn with_rule(own: Interval, wanted: &[Interval], rule: LongerRule) -> Result<Self, ResampleError> {
+    pub fn with_rule(own: Interval, wanted: &[Interval], rule: CoverageRule) -> Result<Self, ResampleError> {
         let mut wanted = wanted.to_vec();
         wanted.sort_unstable();
         wanted.dedup();
@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     fn feeds_longer_candle_that_ended_in_a_gap_before_the_next_candle() {
-        let rule = LongerRule::Share { week: TradingWeek::Always, percent: 50.0 };
+        let rule = CoverageRule::Share { week: TradingWeek::Always, percent: 50.0 };
         let mut longer = LongerCandles::with_rule(Interval::MINUTE, &intervals(&["2m", "4m"]), rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };
         for candle in minutes([0, 1, 2, 5, 9, 10, 11, 12]) {
@@ -471,7 +471,7 @@ mod tests {
 
     #[test]
     fn friday_is_the_last_day_of_currencies_before_monday() {
-        let rule = LongerRule::for_symbol("EURUSD".parse().unwrap(), Some(50.0));
+        let rule = CoverageRule::for_symbol("EURUSD".parse().unwrap(), Some(50.0));
         let day: Interval = "1d".parse().unwrap();
         let mut longer = LongerCandles::with_rule(Interval::MINUTE, &[day], rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };

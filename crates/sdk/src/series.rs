@@ -83,7 +83,7 @@ impl CandleSeries {
     ///
     /// The caller guarantees that the candles passed the checks of [`CandleSeries::new`] and have not changed since.
     /// Fails only with [`SeriesError::Empty`].
-    pub fn from_checked(
+    pub fn from_validated(
         series: Series,
         candles: impl AsRef<[Candle]> + Send + Sync + 'static,
     ) -> Result<Self, SeriesError> {

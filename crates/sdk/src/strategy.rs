@@ -153,7 +153,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     /// Processes candles as a batch and returns their number. Returns `None` if they must be processed one by one.
     #[doc(hidden)]
     #[inline]
-    fn try_answer_batch(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
+    fn process_batch(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
         None
     }
 }

@@ -48,7 +48,7 @@ pub fn show(facts: RunFacts, notices: &mut NoticeReceiver, controls: &RunControl
     let mut screen = Screen::enter()?;
     let (mut ui, mut pending, palette) =
         (Ui::default(), None::<PendingRequest>, Palette::new(controls.has_colours));
-    while !notices.is_over() && IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
+    while !notices.is_closed() && IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         for _ in 0..MAX_NOTICES_PER_FRAME {
             let Some(received) = notices.try_next() else { break };
             view.on_notice(received);

@@ -132,7 +132,7 @@ impl Broker for SineBroker {
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
         let trades = self.all_trades().iter().map(|trade| trade.report(now)).collect();
-        TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None }
+        TradeListing { began: now, ended: now, is_complete: true, trades, end_error: None }
     }
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {

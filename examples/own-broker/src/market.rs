@@ -74,7 +74,7 @@ impl MarketData for SineMarket {
         let time = at.floor_to(Millis::SECOND);
         let price = price_at(time);
         let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
-        Ok(Reply::at(PriceAnswer::Record(PriceRecord { time, prices, recorded_time: None }), now))
+        Ok(Reply::at(PriceAnswer::Record(PriceRecord { time, prices, created_time: None }), now))
     }
 }
 

@@ -99,7 +99,7 @@ async fn play() -> anyhow::Result<Report> {
     let (clock, bot_clock) = LeapingClock::pair(time);
     let clocks: [Arc<dyn Clock>; 2] = [Arc::new(clock.clone()), Arc::new(bot_clock)];
     let (session, control) = JournalSession::open_with_control(&loaded).await?;
-    let EmbeddedVenue { running, connection, .. } =
+    let EmbeddedVenue { sandbox: running, connection, .. } =
         EmbeddedVenue::start_with_clocks(&loaded, (candles, markets), (start, None), clocks).await?;
     let venue = Arc::clone(&connection.broker);
     let (stop, stopped) = mpsc::channel(1);

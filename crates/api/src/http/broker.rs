@@ -61,7 +61,7 @@ impl Broker for HttpBroker {
         if is_complete {
             self.account_proof.apply_complete_list(began);
         }
-        TradeListing { began, ended: self.clock.now(), is_complete, trades, ended_early }
+        TradeListing { began, ended: self.clock.now(), is_complete, trades, end_error: ended_early }
     }
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
@@ -258,12 +258,12 @@ mod tests {
         let (script, broker) = scripted(&[USER, first, "[]"]).await;
         let listing = broker.trades().await;
         assert_eq!((listing.is_complete, listing.trades.len()), (false, 1));
-        assert!(matches!(listing.ended_early, Some(BrokerError::Malformed { .. })), "{listing:?}");
+        assert!(matches!(listing.end_error, Some(BrokerError::Malformed { .. })), "{listing:?}");
         assert_eq!(script.requests().len(), 3);
 
         let (_script, broker) = scripted(&[USER, LIST]).await;
         let listing = broker.trades().await;
-        assert_eq!((listing.is_complete, listing.trades.len(), listing.ended_early), (true, 2, None));
+        assert_eq!((listing.is_complete, listing.trades.len(), listing.end_error), (true, 2, None));
     }
 
     #[tokio::test]
@@ -336,6 +336,6 @@ mod tests {
         let list = r#"{"data": [{"id": "01JT", "amount": 10, "amount": 60}]}"#;
         let (_script, broker) = scripted(&[USER, list]).await;
         let listing = broker.trades().await;
-        assert!(listing.trades.is_empty() && listing.ended_early.is_some(), "{listing:?}");
+        assert!(listing.trades.is_empty() && listing.end_error.is_some(), "{listing:?}");
     }
 }

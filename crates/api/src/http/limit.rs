@@ -203,7 +203,7 @@ fn is_late(at: Instant, deadline: Option<Instant>) -> bool {
 }
 
 #[derive(Debug)]
-pub(super) struct Connections {
+pub(super) struct ConnectionLimit {
     reading: Arc<Permits>,
     opening: Arc<Permits>,
 }
@@ -223,7 +223,7 @@ pub(super) struct Permit {
     permits: Arc<Permits>,
 }
 
-impl Connections {
+impl ConnectionLimit {
     pub(super) fn new(max_connections: usize) -> Self {
         Self { reading: Permits::new(max_connections), opening: Permits::new(max_connections) }
     }
@@ -421,7 +421,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn thousand_requests_share_the_permits() {
-        let connections = Arc::new(Connections::new(7));
+        let connections = Arc::new(ConnectionLimit::new(7));
         let (under_way, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let start = Instant::now();
         let mut opens = Vec::new();
@@ -444,7 +444,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn permits_go_by_priority_and_opens_have_their_own() {
-        let connections = Arc::new(Connections::new(1));
+        let connections = Arc::new(ConnectionLimit::new(1));
         let held = connections.acquire_read(Priority::Trades, Duration::ZERO).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut waits = Vec::new();
@@ -471,7 +471,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn timed_out_waiter_returns_its_permit() {
-        let connections = Arc::new(Connections::new(1));
+        let connections = Arc::new(ConnectionLimit::new(1));
         let held = connections.acquire_open(Duration::ZERO).await.unwrap();
         let start = Instant::now();
         assert!(connections.acquire_open(Duration::from_millis(300)).await.is_none());

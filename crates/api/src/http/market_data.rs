@@ -39,7 +39,7 @@ impl MarketData for HttpBroker {
         Ok(reply.map(|record| {
             record.map_or(PriceAnswer::NotYet, |record| {
                 let (time, prices, recorded_time) = (record.time, record.prices, record.created_at);
-                PriceAnswer::Record(PriceRecord { time, prices, recorded_time })
+                PriceAnswer::Record(PriceRecord { time, prices, created_time: recorded_time })
             })
         }))
     }
@@ -178,7 +178,7 @@ mod tests {
             let script = Script::answering(&[&body]).await;
             let asked = script.broker(unlimited()).price(&symbol, AsOf::Moment(Millis::new(7))).await;
             let found = asked.as_ref().ok().map(|reply| {
-                reply.value.record().map(|one| (one.time.get(), one.prices.close, one.recorded_time))
+                reply.value.record().map(|one| (one.time.get(), one.prices.close, one.created_time))
             });
             assert_eq!(found, expected, "{asked:?}");
             let said = asked.err().map(|error| error.to_string());

@@ -27,7 +27,7 @@ use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, SecondsFormat, Utc};
 use client::{Address, Payload};
 use keys::CredentialStore;
-use limit::{Connections, Host, RateLimit};
+use limit::{ConnectionLimit, Host, RateLimit};
 use reqwest::Request;
 use reqwest::header::{HeaderMap, HeaderValue};
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ pub struct HttpBroker {
     asset_types: BTreeMap<Symbol, String>,
     user_id: OnceCell<String>,
     rate_limit: RateLimit,
-    connections: Connections,
+    connections: ConnectionLimit,
     account_proof: AccountProof,
     trading: Address,
     prices: Address,
@@ -101,7 +101,7 @@ impl HttpBroker {
         let prices = address("price_url", &settings.price_url, &credentials.api_key)?;
         Ok(Self {
             rate_limit: RateLimit::new(settings.requests_per_second),
-            connections: Connections::new(settings.max_connections),
+            connections: ConnectionLimit::new(settings.max_connections),
             account_proof: AccountProof::default(),
             transport,
             observer: None,

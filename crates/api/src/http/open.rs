@@ -2,7 +2,7 @@
 
 use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
-use super::read::{POST_OPEN, prefix_with_status, unexpected_status};
+use super::read::{POST_OPEN, describe_status, prefix_with_status};
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{FailureBody, TradeRecord, read_record};
@@ -152,7 +152,7 @@ impl HttpBroker {
                 let rejection = Rejection { reason, text: self.credentials.redact(&text), venue_time };
                 Err(OpenOutcome::Rejected(rejection))
             }
-            status if status.is_success() => Err(self.unknown(&unexpected_status(status))),
+            status if status.is_success() => Err(self.unknown(&describe_status(status))),
             _ => {
                 let text = FailureBody::parse(status, answer.body.bytes()).text;
                 Err(self.unknown(&prefix_with_status(answer.status, &text)))

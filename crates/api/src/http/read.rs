@@ -126,7 +126,7 @@ impl HttpBroker {
             };
         }
         if status.is_success() {
-            return Err(self.malformed(format!("{} (GET {path})", unexpected_status(status)), &answer.body));
+            return Err(self.malformed(format!("{} (GET {path})", describe_status(status)), &answer.body));
         }
         let FailureBody { text, .. } = FailureBody::parse(status.as_u16(), answer.body.bytes());
         let text = format!("{text}{}", answer.clock_hint(&text));
@@ -194,7 +194,7 @@ impl Answer {
     }
 }
 
-pub(super) fn unexpected_status(status: StatusCode) -> String {
+pub(super) fn describe_status(status: StatusCode) -> String {
     format!("HTTP {} instead of 200", status.as_u16())
 }
 

@@ -196,7 +196,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes a price field. `None` for 0, which means unknown (contract 2.3), and for a negative price.
-    pub(crate) fn take_nonzero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
+    pub(crate) fn take_price<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         let value: T = self.take_optional(field)?;
         if value < T::default() {
             self.drift.count_impossible_value(self.record, field, "is below zero");

@@ -71,7 +71,7 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
         return Err(missing_in_catalog_error(bot, &others, &format!("the catalog {folder}")));
     }
     if loaded.is_set("data.catalog") {
-        let found = if others.is_empty() { "none".to_owned() } else { list_series(&others) };
+        let found = if others.is_empty() { "none".to_owned() } else { format_series(&others) };
         let text = format!("the catalog {folder} has no candles for the bots' symbols; available: {found}");
         return Err(AppError::data(text)
             .help("`candlewick data generate --catalog DIR` creates synthetic candles; --data reads files"));
@@ -119,7 +119,7 @@ pub fn candle_store(loaded: &LoadedConfig) -> CandleStore {
     CandleStore {
         catalog: Catalog::new(settings.catalog.clone()),
         cache: settings.file_cache(),
-        object_folder: settings.object_folder(),
+        object_folder: settings.copies_folder(),
         longer_share_percent: settings.longer_share_percent,
     }
 }
@@ -186,7 +186,7 @@ pub fn trim_to_range(whole: HashedSeries, range: &Range<Millis>, place: &str) ->
     Ok(if is_whole { whole } else { HashedSeries::new(part) })
 }
 
-pub(super) fn list_series(all: &[Series]) -> String {
+pub(super) fn format_series(all: &[Series]) -> String {
     all.iter().map(Series::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -194,7 +194,7 @@ pub fn collect_candles(series: &[HashedSeries]) -> Vec<CandleSeries> {
     series.iter().map(|one| one.candles().clone()).collect()
 }
 
-pub(crate) fn check_matching_series(all: &[&CandleSeries], at: &str) -> Result<Vec<String>> {
+pub(crate) fn check_series_match(all: &[&CandleSeries], at: &str) -> Result<Vec<String>> {
     let found = series_mismatches(all);
     if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
         return Err(AppError::data(format!("{at}: {}", describe_mismatch(fatal))).help(mismatch_hint(fatal)));
@@ -204,7 +204,7 @@ pub(crate) fn check_matching_series(all: &[&CandleSeries], at: &str) -> Result<V
 
 fn check_alignment(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
     let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
-    check_matching_series(&candles, place)
+    check_series_match(&candles, place)
 }
 
 pub(crate) fn check_stored_series(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>> {

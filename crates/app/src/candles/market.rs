@@ -1,6 +1,6 @@
 //! Assigns candle series to bots and markets, explains missing candles, and detects price steps.
 
-use super::load::{has_candles_for, list_series, stored_series_for};
+use super::load::{format_series, has_candles_for, stored_series_for};
 use super::name::{DataName, divides, parse_data_names};
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
@@ -76,7 +76,7 @@ pub(super) fn missing_in_catalog_error(bot: &BotSettings, there: &[Series], plac
 }
 
 pub(super) fn describe_missing_candles(bot: &BotSettings, there: &[Series], place: &str) -> String {
-    let (series, name, available) = (bot.series(), &bot.name, list_series(there));
+    let (series, name, available) = (bot.series(), &bot.name, format_series(there));
     format!("no candles of {series} for bot \"{name}\" in {place}; available: {available}")
 }
 

@@ -7,13 +7,12 @@ mod name;
 mod shift;
 
 pub use gather::{
-    ALLOW_COARSE_HINT, COARSE_NOTICE, CandleChoice, Candles, Fineness, SeriesContent, check_expiries,
+    ALLOW_COARSE_HINT, COARSE_NOTICE, CandleChoice, Candles, FineCoverage, SeriesContent, check_expiries,
     describe_coarse_expiry,
 };
 pub use load::{ALL_TIME, candle_store, collect_candles, load, stored_series_for, trim_to_range};
 pub(crate) use load::{
-    check_matching_series, check_stored_series, differs_only_in_interval, has_candles_for,
-    read_other_intervals,
+    check_series_match, check_stored_series, differs_only_in_interval, has_candles_for, read_other_intervals,
 };
 pub(crate) use market::{built_in_steps, describe_bots_without_candles, suggest_catalog_series};
 pub use market::{

@@ -2,7 +2,7 @@
 
 use super::check::{Schema, check};
 use super::layer::{Flag, Layer, Origin, describe_tried_paths};
-use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
+use super::secret::{MASK, is_secret_url, mask_passwords, mask_path};
 use super::sections::fill_asset_type;
 use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems, blackouts};
 use crate::error::{AppError, Result};
@@ -246,7 +246,7 @@ fn restart_problem(change: &SettingChange, new: &LoadedConfig) -> Problem {
 fn mask_value(key: &str, value: &Json) -> Json {
     match value {
         Json::String(_) | Json::Object(_) if key.starts_with("broker.headers") => Json::from(MASK),
-        Json::String(text) if has_secret_path(key) => Json::from(mask_path(text)),
+        Json::String(text) if is_secret_url(key) => Json::from(mask_path(text)),
         Json::String(text) => mask_passwords(text).map_or_else(|| value.clone(), Json::from),
         _ => value.clone(),
     }

@@ -138,7 +138,7 @@ pub(super) fn mask_passwords(text: &str) -> Option<String> {
     Some(format!("{scheme}{marks}{named}{place}{options}"))
 }
 
-pub(super) fn has_secret_path(key: &str) -> bool {
+pub(super) fn is_secret_url(key: &str) -> bool {
     let is_url = |rest: &str| rest.split('.').next_back() == Some("url");
     key == "heartbeat.url" || key.strip_prefix("notify.channels.").is_some_and(is_url)
 }

@@ -7,7 +7,7 @@ use candlewick_engine::BotSettings;
 use candlewick_history::{FileCache, expected_asset_type};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlPaths, HaltFile};
-use candlewick_sdk::{LongerRule, Symbol};
+use candlewick_sdk::{CoverageRule, Symbol};
 use candlewick_search::variants::VariantLedger;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,7 @@ impl Default for DataSettings {
             catalog: PathBuf::from("data"),
             cache: None,
             state: None,
-            longer_share_percent: LongerRule::DEFAULT_SHARE_PERCENT,
+            longer_share_percent: CoverageRule::DEFAULT_SHARE_PERCENT,
         }
     }
 }
@@ -155,7 +155,7 @@ impl DataSettings {
         self.cache_folder().map(FileCache::new)
     }
 
-    pub fn object_folder(&self) -> PathBuf {
+    pub fn copies_folder(&self) -> PathBuf {
         let usual = || std::env::temp_dir().join("candlewick");
         self.cache_folder().unwrap_or_else(usual).join("objects")
     }

@@ -1,6 +1,6 @@
 //! Renders the merged configuration, with the origin of each value and with masked secrets.
 
-use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
+use super::secret::{MASK, is_secret_url, mask_passwords, mask_path};
 use super::{Config, KeyPath, LoadedConfig, secret};
 use figment::value::{Dict, Num, Value};
 use serde_json::{Map, Value as Json, json};
@@ -108,7 +108,7 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
         }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
             Some(name) if is_secret_header(name) => Value::String(*tag, MASK.to_owned()),
-            None if has_secret_path(&path.to_string()) => Value::String(*tag, mask_path(text)),
+            None if is_secret_url(&path.to_string()) => Value::String(*tag, mask_path(text)),
             _ => Value::String(*tag, mask_passwords(text).unwrap_or_else(|| text.clone())),
         },
         other => other.clone(),

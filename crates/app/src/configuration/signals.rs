@@ -2,7 +2,7 @@
 
 use super::secret::read_private_file;
 use super::{LoadedConfig, Problem};
-use crate::signals::offset_zone;
+use crate::signals::parse_offset_zone;
 use candlewick_engine::invalid_time_zone_hint;
 use chrono_tz::Tz;
 use schemars::JsonSchema;
@@ -104,7 +104,7 @@ impl SignalSettings {
     }
 
     fn parse_zone(&self) -> Option<Tz> {
-        self.timezone.parse().ok().or_else(|| offset_zone(&self.timezone))
+        self.timezone.parse().ok().or_else(|| parse_offset_zone(&self.timezone))
     }
 
     pub(crate) fn networks(&self) -> Vec<Network> {

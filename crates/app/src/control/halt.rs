@@ -134,7 +134,7 @@ pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> 
 }
 
 /// Sends a signal through the socket only. Through the journal, the signal would arrive too late.
-pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome> {
+pub async fn submit_signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome> {
     let problem = match send_order(&paths.socket, &ControlOrder::Signal(order), None).await {
         Ok(ControlAnswer::Signal { outcome }) => return Ok(outcome),
         Ok(ControlAnswer::Refused { problem }) => {

@@ -5,7 +5,7 @@ mod reach;
 mod resolve;
 mod running;
 
-pub use halt::{HaltOutcome, ResumeOutcome, halt, limit_reached, reload, resume, signal};
+pub use halt::{HaltOutcome, ResumeOutcome, halt, limit_reached, reload, resume, submit_signal};
 pub use resolve::{Decision, ResolveOutcome, resolve};
 pub(crate) use running::RunningBotEntry;
 pub use running::find_running_bot;
@@ -43,7 +43,7 @@ fn expect_state(answer: ControlAnswer) -> Result<RunState> {
 
 /// Sends a command to the run of this process and returns the answer. `None` if the run has ended.
 #[cfg_attr(not(any(feature = "metrics", feature = "notify")), allow(dead_code, reason = "unused then"))]
-pub(crate) async fn request_run(
+pub(crate) async fn send_to_run(
     orders: &mpsc::WeakSender<ControlRequest>,
     order: ControlOrder,
 ) -> Option<ControlAnswer> {

@@ -31,7 +31,7 @@ pub(super) async fn deliver(
 ) -> Result<Delivery> {
     order.check_length()?;
     let token = OrderToken::random()?;
-    let undelivered = match live_holder(url).await {
+    let undelivered = match live_lease(url).await {
         Ok(Some(lease)) => {
             return send_both_ways(paths, url, order, (&token, &lease))
                 .await
@@ -55,7 +55,7 @@ pub(super) async fn store_order(url: &JournalUrl, order: &ControlOrder) -> Resul
     Ok(submit_operator_order(url, &to_stored_order(order, &OrderToken::random()?)).await?)
 }
 
-pub(super) async fn live_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
+pub(super) async fn live_lease(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
     let lease = Reader::open(url).await?.current_lease().await?;
     let us = Holder::current_process("candlewick");
     Ok(lease.filter(|lease| !LeaseTerms::default().may_take_over(lease, &us)))

@@ -14,7 +14,7 @@ use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{IntentOrigin, JournalContents, RUN_NUMBER_BETWEEN_RUNS, TradingMode, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{
-    applied_terms, latest_close, profit_by_rule, remove_impossible_payout, remove_impossible_times,
+    applied_terms, computed_profit, latest_close, remove_impossible_payout, remove_impossible_times,
     verify_adoption, verify_trade_missing,
 };
 use candlewick_sdk::Millis;
@@ -262,7 +262,7 @@ fn resolution_event(
         }
         Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },
         Resolution::Settled(outcome) => {
-            let profit = profit_by_rule(outcome, row.approved.stake(), row.payout);
+            let profit = computed_profit(outcome, row.approved.stake(), row.payout);
             let unknown = || format!("trade #{intent} has no known payout, so its profit is unknown");
             let profit = profit.ok_or_else(|| AppError::invalid(unknown()))?;
             EventKind::SettledByPerson { intent, outcome, profit }

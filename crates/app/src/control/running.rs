@@ -1,6 +1,6 @@
 //! Registry of running bots with file journals. Commands use it to find bots that were started in other folders.
 
-use super::reach::live_holder;
+use super::reach::live_lease;
 use crate::configuration::{LoadedConfig, journal_url, make_state_folder, state_folder};
 use crate::error::{AppError, Result};
 use candlewick_journal::JournalUrl;
@@ -133,7 +133,7 @@ async fn live_bots() -> Vec<RunningBot> {
     for bot in state_folder().map(|folder| read_entries(&folder)).unwrap_or_default() {
         let url = JournalUrl::from_path(&bot.journal);
         // Read errors are ignored here, because commands that use an unreadable journal report it.
-        let holder = if bot.journal.exists() { live_holder(&url).await } else { Ok(None) };
+        let holder = if bot.journal.exists() { live_lease(&url).await } else { Ok(None) };
         // Another, unregistered bot may hold the journal by now.
         if holder.is_ok_and(|held| held.is_some_and(|lease| lease.holder.pid == bot.process)) {
             living.push(bot);

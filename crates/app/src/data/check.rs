@@ -1,6 +1,6 @@
 //! Checks candles, and writes repaired copies without changing the original.
 
-use super::{ExistingFile, LongerCandleCounts, OutputFile, origin_now};
+use super::{IfExists, OutputFile, ResampledCounts, origin_now};
 use crate::candles::{CandleStore, DataName, suggest_catalog_series};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -23,7 +23,7 @@ pub struct RepairOptions {
     pub conflicts: Option<ConflictChoice>,
     /// Output file. If `None`, the file is created in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,
-    pub existing: ExistingFile,
+    pub existing: IfExists,
 }
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl RepairOptions {
             let help = "repair one file at a time; without --out, a series is repaired in the catalog";
             return Err(AppError::invalid("--out works for a single file only").help(help));
         }
-        OutputFile::new(out, ExistingFile::Replaced).map(drop)
+        OutputFile::new(out, IfExists::Replaced).map(drop)
     }
 
     pub fn repair(
@@ -119,7 +119,7 @@ pub struct CheckResult {
     checked: CheckedSeries,
     repaired: Option<RepairedCopy>,
     left: BTreeMap<FindingKind, u64>,
-    longer: Option<LongerCandleCounts>,
+    longer: Option<ResampledCounts>,
 }
 
 impl CheckResult {
@@ -134,7 +134,7 @@ impl CheckResult {
         let left = repaired.as_ref().map_or(&checked.findings, |repaired| &repaired.left);
         let left = left.clone().without(ignored).counts().clone();
         let candles = checked.candles.as_ref();
-        let longer = candles.map(|candles| LongerCandleCounts::from_series(candles, longer_share_percent));
+        let longer = candles.map(|candles| ResampledCounts::from_series(candles, longer_share_percent));
         Self { target, checked, repaired, left, longer }
     }
 
@@ -198,7 +198,7 @@ impl CheckResult {
             }
             let _ = write!(text, "\n{table}");
         }
-        if let Some(longer) = self.longer.as_ref().and_then(LongerCandleCounts::text) {
+        if let Some(longer) = self.longer.as_ref().and_then(ResampledCounts::text) {
             let _ = write!(text, "\n  {longer}");
         }
         if let Some(repaired) = repaired {
@@ -232,7 +232,7 @@ impl CheckResult {
             "end": candles.map(CandleSeries::end),
             "missing": checked.missing,
             "coverage": checked.coverage(),
-            "longer": self.longer.as_ref().map(LongerCandleCounts::to_json),
+            "longer": self.longer.as_ref().map(ResampledCounts::to_json),
             "problems": checked.findings.total(),
             "counts": counts.collect::<Map<String, Value>>(),
             "findings": findings.collect::<Vec<_>>(),

@@ -25,7 +25,7 @@ pub struct ExportOptions {
 pub struct ExportedSeries {
     file: PathBuf,
     series: HashedSeries,
-    resampled_from: Option<(Series, LongerCandleCounts)>,
+    resampled_from: Option<(Series, ResampledCounts)>,
 }
 
 pub fn export(
@@ -40,7 +40,7 @@ pub fn export(
         let ResampledSeries { counts, .. } =
             resample_with_coverage(store.catalog.read(shorter)?.candles(), interval, share)?;
         let counts = vec![(interval, counts)];
-        resampled_from = Some((shorter, LongerCandleCounts { share_percent: share, counts }));
+        resampled_from = Some((shorter, ResampledCounts { share_percent: share, counts }));
     }
     let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
     let whole = match (&terms.name, terms.version) {
@@ -85,7 +85,7 @@ impl fmt::Display for ExportedSeries {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExistingFile {
+pub enum IfExists {
     Kept,
     Replaced,
 }
@@ -97,14 +97,14 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    pub fn new(path: &Path, existing: ExistingFile) -> Result<Self> {
+    pub fn new(path: &Path, existing: IfExists) -> Result<Self> {
         let shown = path.display();
         let Some(format) = CandleFormat::from_path(path) else {
             let problem = format!("--out {shown}: unknown file format");
             return Err(AppError::invalid(problem).help("use a name that ends in .csv or .parquet"));
         };
         let is_there = || if is_storage_url(path) { storage::exists(path) } else { Ok(path.exists()) };
-        if existing == ExistingFile::Kept && is_there()? {
+        if existing == IfExists::Kept && is_there()? {
             let problem = format!("{shown}: the file already exists");
             return Err(AppError::invalid(problem).help("--force replaces it; --out chooses another name"));
         }
@@ -141,7 +141,7 @@ impl CatalogContents {
             match catalog.manifest(series) {
                 Ok(None) => {}
                 Ok(Some(manifest)) => {
-                    let missing = catalog.missing_candles(series);
+                    let missing = catalog.count_missing(series);
                     let missing = missing.map_err(|error| unreadable.push(error.into())).ok();
                     entries.push((manifest, missing));
                 }
@@ -164,14 +164,14 @@ impl CatalogContents {
 
 fn manifest_document((manifest, version, missing): (&Manifest, &Version, Option<u64>)) -> Value {
     let versions = manifest.versions.iter().map(|version| {
-        json!({ "number": version.number, "note": version.note, "candles": version.candles(), "data_hash": version.data_hash })
+        json!({ "number": version.number, "note": version.note, "candles": version.candle_count(), "data_hash": version.data_hash })
     });
     json!({
         "symbol": manifest.symbol,
         "interval": manifest.interval,
         "start": version.start(),
         "end": version.end(),
-        "candles": version.candles(),
+        "candles": version.candle_count(),
         "missing": missing,
         "revised": manifest.revision_count(),
         "data_hash": version.data_hash,
@@ -199,7 +199,7 @@ impl fmt::Display for CatalogContents {
                 manifest.interval.to_string(),
                 utc(version.start()),
                 utc(version.end()),
-                version.candles().to_string(),
+                version.candle_count().to_string(),
                 missing.map_or_else(|| "unknown".to_owned(), |missing| missing.to_string()),
                 manifest.revision_count().to_string(),
                 sources.join(", "),
@@ -210,12 +210,12 @@ impl fmt::Display for CatalogContents {
 }
 
 #[derive(Clone, Debug)]
-pub struct LongerCandleCounts {
+pub struct ResampledCounts {
     share_percent: f64,
     counts: Vec<(Interval, ResampleCounts)>,
 }
 
-impl LongerCandleCounts {
+impl ResampledCounts {
     pub fn from_series(series: &CandleSeries, share_percent: f64) -> Self {
         Self { share_percent, counts: count_resampled_candles(series, share_percent) }
     }

@@ -1,6 +1,6 @@
 //! Generates synthetic candles from a seed, and writes them to a file or to the catalog.
 
-use super::{ExistingFile, origin_now};
+use super::{IfExists, origin_now};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_history::{
@@ -55,7 +55,7 @@ pub struct GeneratedCandles {
 pub fn generate_candles(
     terms: &GenerateOptions,
     defects: Defects,
-    (target, existing): (GenerateTarget<'_>, ExistingFile),
+    (target, existing): (GenerateTarget<'_>, IfExists),
     progress: &dyn Progress,
 ) -> Result<GeneratedCandles> {
     let settings = terms.settings()?;
@@ -77,7 +77,7 @@ pub fn generate_candles(
     Ok(GeneratedCandles { file, candles, settings, defects })
 }
 
-fn output_path(target: GenerateTarget<'_>, series: Series, existing: ExistingFile) -> Result<PathBuf> {
+fn output_path(target: GenerateTarget<'_>, series: Series, existing: IfExists) -> Result<PathBuf> {
     let (place, what, is_there) = match target {
         GenerateTarget::Catalog(catalog) => {
             (catalog.folder().to_owned(), series.to_string(), catalog.manifest(series)?.is_some())
@@ -88,7 +88,7 @@ fn output_path(target: GenerateTarget<'_>, series: Series, existing: ExistingFil
             (place, "the file".to_owned(), is_there)
         }
     };
-    if is_there && existing == ExistingFile::Kept {
+    if is_there && existing == IfExists::Kept {
         let help =
             "--force replaces a file, or adds a catalog version; --out and --catalog choose another folder";
         return Err(AppError::invalid(format!("{}: {what} already exists", place.display())).help(help));

@@ -1,8 +1,8 @@
 //! Import of candle files from other programs and sources.
 
-use super::{LongerCandleCounts, OutputFile, origin_now};
+use super::{OutputFile, ResampledCounts, origin_now};
 use crate::candles::{
-    check_matching_series, differs_only_in_interval, format_price_step, has_float_noise, price_step,
+    check_series_match, differs_only_in_interval, format_price_step, has_float_noise, price_step,
     read_other_intervals,
 };
 use crate::configuration::toml_key;
@@ -27,7 +27,7 @@ const MIN_SUSPICIOUS_DIFFERENCES: usize = 10;
 
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    pub reading: ImportSettings,
+    pub settings: ImportSettings,
     pub source: Option<String>,
     pub licence: Option<String>,
     pub mixing: SourceMixing,
@@ -39,7 +39,7 @@ pub struct ParsedFile {
     file: PathBuf,
     imported: ImportedSeries,
     notices: Vec<String>,
-    longer: LongerCandleCounts,
+    longer: ResampledCounts,
 }
 
 pub struct ImportedFile {
@@ -60,7 +60,11 @@ pub fn read_for_catalog(
     progress: &dyn Progress,
 ) -> Result<Vec<ParsedFile>> {
     let read = |file: &PathBuf| {
-        ParsedFile::read((file, &terms.copies_folder), (&terms.reading, terms.longer_share_percent), progress)
+        ParsedFile::read(
+            (file, &terms.copies_folder),
+            (&terms.settings, terms.longer_share_percent),
+            progress,
+        )
     };
     let mut all = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut names: Vec<Symbol> = catalog.series()?.into_iter().map(|series| series.symbol).collect();
@@ -91,7 +95,7 @@ impl ParsedFile {
         let mut bar = progress.bar(&format!("Reading {}", file.display()));
         let here = storage::local_path(file, copies)?;
         let imported = import_file(&here, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
-        let longer = LongerCandleCounts::from_series(&imported.candles, longer_share_percent);
+        let longer = ResampledCounts::from_series(&imported.candles, longer_share_percent);
         Ok(Self { file: file.to_owned(), imported, notices: Vec::new(), longer })
     }
 
@@ -149,7 +153,7 @@ impl ParsedFile {
         let mut notices = Vec::new();
         for other in stored.iter().chain(earlier) {
             if differs_only_in_interval(own.series(), other.series()) {
-                notices.extend(check_matching_series(&[own, other], &place)?);
+                notices.extend(check_series_match(&[own, other], &place)?);
             }
         }
         Ok(notices)

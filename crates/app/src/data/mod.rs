@@ -6,7 +6,7 @@ mod generate;
 mod import;
 
 pub use export::{
-    CatalogContents, ExistingFile, ExportOptions, ExportedSeries, LongerCandleCounts, OutputFile, export,
+    CatalogContents, ExportOptions, ExportedSeries, IfExists, OutputFile, ResampledCounts, export,
 };
 pub use generate::{Defects, GenerateOptions, GenerateTarget, GeneratedCandles, generate_candles};
 pub use import::{ImportOptions, ImportedFile, ParsedFile, read_for_catalog};

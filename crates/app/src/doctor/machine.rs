@@ -304,7 +304,8 @@ mod tests {
             (3_000, true, Mark::Warn, "takes over the journal"),
         ] {
             let program = "candlewick 1".into();
-            let holder = Holder { program, pid: 7, started: None, host: "h".into(), machine: String::new() };
+            let holder =
+                Holder { program, pid: 7, start_ticks: None, host: "h".into(), pid_scope: String::new() };
             let (since, heartbeat) = (Millis::ZERO, Millis::MINUTE);
             let (silence, duration) = (Millis::new(silence), Millis::from_seconds(30));
             let finding =

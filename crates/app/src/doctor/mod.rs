@@ -9,7 +9,7 @@ mod venue;
 
 pub use finding::{Finding, Mark};
 pub use prices::alternative_symbols;
-pub use venue::{DoctorApi, suggest_fix};
+pub use venue::{ApiKind, suggest_fix};
 
 use crate::configuration::{LoadedConfig, journal_url};
 use candlewick_sdk::Registry;

@@ -1,7 +1,7 @@
 //! Checks that the symbol price API returns prices and candles for each bot.
 
 use super::finding::{Check, Finding};
-use super::venue::{ClockSamples, DoctorApi, VenueProbe, send_request, suggest_fix};
+use super::venue::{ApiKind, ClockSamples, VenueProbe, send_request, suggest_fix};
 use crate::configuration::bot_asset_type;
 use candlewick_broker::{AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord};
 use candlewick_engine::BotSettings;
@@ -45,7 +45,7 @@ async fn check_symbol(asked: &VenueProbe, symbol: Symbol, samples: &mut ClockSam
         Err(BrokerError::NotFound { .. }) => (explain_unknown_pair(asked, symbol, samples).await, true),
         Err(error) => {
             let text = format!("{}: {error}", asked.price_url);
-            (Check::PriceApi.fail(text, suggest_fix(&error, DoctorApi::Price)), false)
+            (Check::PriceApi.fail(text, suggest_fix(&error, ApiKind::Price)), false)
         }
     }
 }
@@ -172,7 +172,7 @@ fn candle_hint(error: &BrokerError, bot: &BotSettings) -> String {
             bot_asset_type(bot),
             bot.name
         ),
-        other => suggest_fix(other, DoctorApi::Price),
+        other => suggest_fix(other, ApiKind::Price),
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
     fn warns_about_an_old_price() {
         let symbol = "EURUSD".parse().unwrap();
         let prices = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
-        let record = |time| PriceRecord { time: Millis::new(time), prices, recorded_time: None };
+        let record = |time| PriceRecord { time: Millis::new(time), prices, created_time: None };
         let check = |now, mark: Mark, text: &str| {
             let finding = judge_price(symbol, &record(10_000), Millis::new(now));
             assert_eq!((finding.mark, finding.text.as_str()), (mark, text));

@@ -49,7 +49,7 @@ fn describe_configuration(files: &[PathBuf], loaded: &LoadedConfig, registry: &R
     let bots = loaded.config.bots.len();
     let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
     let mut notices = describe_ladders(loaded);
-    notices.extend(lints::run_to_texts(&LintInput::new(loaded, registry), Stage::Doctor));
+    notices.extend(lints::collect_texts(&LintInput::new(loaded, registry), Stage::Doctor));
     if notices.is_empty() {
         Check::Configuration.ok(text)
     } else {

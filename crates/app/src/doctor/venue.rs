@@ -27,7 +27,7 @@ pub(super) struct VenueProbe {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DoctorApi {
+pub enum ApiKind {
     Trading,
     Price,
 }
@@ -64,10 +64,10 @@ pub(super) async fn send_request<T>(
     }
 }
 
-pub fn suggest_fix(error: &BrokerError, api: DoctorApi) -> String {
+pub fn suggest_fix(error: &BrokerError, api: ApiKind) -> String {
     let (key, variable) = match api {
-        DoctorApi::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
-        DoctorApi::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),
+        ApiKind::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
+        ApiKind::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),
     };
     match error {
         BrokerError::Credentials { .. } => {
@@ -107,7 +107,7 @@ impl ClockSamples {
     }
 
     pub(super) fn venue_now(&self) -> Millis {
-        let ahead = self.common.filter(|common| common.low <= common.high).map(Skew::min_skew);
+        let ahead = self.common.filter(|common| common.low <= common.high).map(Skew::min_abs_skew);
         self.clock.now() + ahead.unwrap_or_default()
     }
 
@@ -141,10 +141,10 @@ pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -
     }
     let skew = format!("the venue's clock is {} to {} ahead of this machine", seconds(low), seconds(high));
     let limit = format!("risk.max_clock_skew_ms allows {} ms", allowed.get());
-    if allowed > Millis::ZERO && common.min_skew().abs_diff(Millis::ZERO) > allowed {
+    if allowed > Millis::ZERO && common.min_abs_skew().abs_diff(Millis::ZERO) > allowed {
         return Check::ClockSkew.fail(format!("{skew}; {limit}"), CLOCK_HINT);
     }
-    if common.min_skew() != Millis::ZERO {
+    if common.min_abs_skew() != Millis::ZERO {
         return Check::ClockSkew.warn(format!("{skew}; {limit}"), CLOCK_HINT);
     }
     Check::ClockSkew.ok(format!("{skew}, within the margin of error; {limit}"))
@@ -157,7 +157,7 @@ pub(super) async fn check_user(asked: &VenueProbe, samples: &mut ClockSamples) -
     }
     match send_request(asked.venue.identity(), samples).await {
         Ok(user) => judge_user(&user, url),
-        Err(e) => Check::TradingApi.fail(format!("{url}: {e}"), suggest_fix(&e, DoctorApi::Trading)),
+        Err(e) => Check::TradingApi.fail(format!("{url}: {e}"), suggest_fix(&e, ApiKind::Trading)),
     }
 }
 
@@ -178,7 +178,7 @@ pub(super) async fn check_wallets(
 ) -> Finding {
     match send_request(asked.venue.balances(), samples).await {
         Ok(balances) => judge_balances(&balances, config),
-        Err(error) => Check::Wallets.fail(error.to_string(), suggest_fix(&error, DoctorApi::Trading)),
+        Err(error) => Check::Wallets.fail(error.to_string(), suggest_fix(&error, ApiKind::Trading)),
     }
 }
 
@@ -219,8 +219,8 @@ pub(super) async fn check_open_trades(asked: &VenueProbe, loaded: &LoadedConfig)
         let text = format!("unknown: the venue did not list trades within {} s", REQUEST_TIMEOUT.as_secs());
         return Check::OpenTrades.warn(text, "check for open trades at the venue");
     };
-    if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
-        return Check::OpenTrades.fail(error.to_string(), suggest_fix(error, DoctorApi::Trading));
+    if let (true, Some(error)) = (listing.trades.is_empty(), &listing.end_error) {
+        return Check::OpenTrades.fail(error.to_string(), suggest_fix(error, ApiKind::Trading));
     }
     let known = match journal_url(loaded) {
         Ok(url) => known_trades(&url).await,
@@ -386,7 +386,7 @@ mod tests {
             (&many[..], none, false, Mark::Warn, "5 trades are open at the venue (incomplete list)"),
         ] {
             let (began, ended) = (Millis::ZERO, Millis::ZERO);
-            let page = TradeListing { began, ended, is_complete, trades: trades.to_vec(), ended_early: None };
+            let page = TradeListing { began, ended, is_complete, trades: trades.to_vec(), end_error: None };
             let known: Option<BTreeSet<String>> =
                 known.map(|known| known.iter().map(|id| (*id).to_owned()).collect());
             let found = judge_trades(&page, Demo, known.as_ref());

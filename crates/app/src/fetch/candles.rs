@@ -59,7 +59,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
                 if fetched.requests == 0 {
                     let until = |one: &Range<Millis>| one.start..one.end.min(got.answered_at);
                     let stretches: Vec<_> = stretches.iter().map(until).collect();
-                    fetching.add_expected(count_slots(&stretches, series.interval));
+                    fetching.add_to_total(count_slots(&stretches, series.interval));
                 }
                 fetching.advance(count_slots(std::slice::from_ref(&got.window), series.interval));
                 fetched.record(got.requests, got.invalid_rows, got.answered_at);
@@ -92,7 +92,7 @@ struct StoredSeries {
 
 fn read_series(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>> {
     let has_candles =
-        |manifest: &Manifest| manifest.current_version().is_some_and(|version| version.candles() > 0);
+        |manifest: &Manifest| manifest.current_version().is_some_and(|version| version.candle_count() > 0);
     let Some(manifest) = catalog.manifest(series)?.filter(has_candles) else { return Ok(None) };
     let candles = catalog.read(series)?.into_candles();
     let repaired = catalog.repaired_candles(series)?.iter().map(|value| value.candle.time()).collect();
@@ -141,7 +141,7 @@ async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetchin
         let Some(StoredSeries { candles, .. }) = read_series(catalog, series)? else { return Ok(()) };
         let was_asked = |gap: &Range<Millis>| asked.iter().any(|r| r.start <= gap.start && gap.end <= r.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
-        let rests: Vec<_> = empty.filter(|gap| session.expected_candles(gap, series.interval) == 0).collect();
+        let rests: Vec<_> = empty.filter(|gap| session.count_expected(gap, series.interval) == 0).collect();
         if rests.is_empty() { Ok(()) } else { Ok(catalog.record_empty_hours(series, &source, &rests)?) }
     };
     fetching.with_catalog(note).await

@@ -13,7 +13,7 @@ use crate::progress::{Progress, ProgressBar};
 use candles::Batch;
 use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_broker::{BrokerError, MarketData, PriceRecorder};
+use candlewick_broker::{BrokerError, MarketData, PricePoller};
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, expected_asset_type};
 use candlewick_sdk::{Interval, Series, Symbol};
@@ -74,11 +74,11 @@ impl Fetcher {
         })
     }
 
-    pub fn check_aligned(&self, symbol: Symbol) -> Result<Vec<String>> {
+    pub fn check_alignment(&self, symbol: Symbol) -> Result<Vec<String>> {
         check_stored_series(&self.catalog, symbol)
     }
 
-    fn add_expected(&self, candles: u64) {
+    fn add_to_total(&self, candles: u64) {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner).total += candles;
     }
 
@@ -93,7 +93,7 @@ impl Fetcher {
         let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
         meter.done += records;
         let message = format!("Recording: {} price records so far (press Ctrl-C to stop)", meter.done);
-        meter.bar.pulse(message);
+        meter.bar.set_text(message);
     }
 
     async fn with_catalog<T: Send + 'static>(
@@ -183,7 +183,7 @@ pub async fn record_prices(target: Target, fetching: Fetcher) -> (FetchStats, Re
 
 async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
     fetching.check_source(series).await?;
-    let mut poller = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
+    let mut poller = PricePoller::new(Arc::clone(&fetching.market), series.symbol);
     let mut ticks = interval(POLL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let (mut batch, mut stored) = (Batch::default(), Instant::now());

@@ -1,7 +1,7 @@
 //! Results of `data fetch`, and handling of venue errors.
 
 use super::{Fetcher, Target};
-use crate::doctor::{DoctorApi, alternative_symbols, suggest_fix};
+use crate::doctor::{ApiKind, alternative_symbols, suggest_fix};
 use crate::error::{AppError, ErrorKind, Result};
 use candlewick_broker::{AsOf, BrokerError, COMMON_INTERVALS, PriceAnswer};
 use candlewick_history::{AppendCounts, Catalog, Manifest, Revision, Version};
@@ -66,7 +66,7 @@ impl FetchStats {
     pub(super) async fn load_stored_state(&mut self, fetching: &Fetcher) -> Result<()> {
         let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
         let look = move |catalog: &Catalog| {
-            let (manifest, missing) = (catalog.manifest(series)?, catalog.missing_candles(series)?);
+            let (manifest, missing) = (catalog.manifest(series)?, catalog.count_missing(series)?);
             if revised == 0 {
                 return Ok((manifest, missing, Vec::new()));
             }
@@ -102,7 +102,7 @@ impl FetchStats {
             "revisions": revisions.collect::<Vec<_>>(),
             "start": version.map(Version::start),
             "end": version.map(Version::end),
-            "candles": version.map_or(0, Version::candles),
+            "candles": version.map_or(0, Version::candle_count),
             "missing": self.missing,
             "data_hash": version.map(|version| version.data_hash.clone()),
         })
@@ -146,7 +146,7 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
         let AppendCounts { new_candles: new, skipped: same, revised, .. } = one.appended;
         let version = one.manifest.as_ref().and_then(Manifest::current_version);
         let of_version = version.map_or_else(Default::default, |version| {
-            let candles = version.candles().to_string();
+            let candles = version.candle_count().to_string();
             [utc(version.start()), utc(version.end()), candles, one.missing.to_string()]
         });
         let counts = [new, same, revised, one.rejected as u64].map(|count| count.to_string());
@@ -206,7 +206,7 @@ pub(super) async fn end_task(error: BrokerError, fetched: &FetchStats, fetching:
             "wait, then run the same command to continue. Reduce --rate or broker.requests_per_second"
                 .to_owned()
         }
-        other => suggest_fix(other, DoctorApi::Price),
+        other => suggest_fix(other, ApiKind::Price),
     };
     let stored = match fetched.new_candles() {
         0 => String::new(),

@@ -27,7 +27,7 @@ use std::sync::Arc;
 const MIN_STALE_AGE_S: u32 = 10;
 
 pub struct EmbeddedVenue {
-    pub running: RunningSandbox,
+    pub sandbox: RunningSandbox,
     pub connection: Connection,
     pub start: Millis,
     pub end: Millis,
@@ -94,7 +94,7 @@ impl EmbeddedVenue {
             end: until,
             ..Connection::with_http_venue(loaded, Arc::clone(&venue), venue, clock)
         };
-        Ok(Self { running, connection, start, end })
+        Ok(Self { sandbox: running, connection, start, end })
     }
 }
 
@@ -190,7 +190,7 @@ fn last_candle_end(series: &[CandleSeries], bots: &[BotSettings]) -> Millis {
 }
 
 pub struct ServedSandbox {
-    pub running: RunningSandbox,
+    pub sandbox: RunningSandbox,
     pub start: Millis,
 }
 
@@ -211,7 +211,7 @@ impl ServedSandbox {
             scale: loaded.config.account.money_scale,
         };
         let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
-        Ok(Self { running, start })
+        Ok(Self { sandbox: running, start })
     }
 }
 

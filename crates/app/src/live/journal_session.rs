@@ -314,7 +314,7 @@ pub(super) async fn restore_evicted_intents(
     Ok(finished)
 }
 
-pub(super) async fn complete_reload_input(
+pub(super) async fn fill_reload_input(
     standing: &ReloadInput,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,

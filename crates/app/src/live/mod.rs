@@ -297,7 +297,7 @@ async fn check_start(
         tracing::info!("{evicted} old trades are stored only in the journal, to save memory");
     }
     let known = ReloadInput { forgotten_trades: evicted, ..ReloadInput::new(session, past.book()) };
-    let standing = journal_session::complete_reload_input(&known, journal, settings).await?;
+    let standing = journal_session::fill_reload_input(&known, journal, settings).await?;
     start_checks::check_ladders(settings, &standing, simulation)?;
     if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }
 }

@@ -1,6 +1,6 @@
 //! Reload of a run's settings: full validation, then a check against the run and its open trades.
 
-use super::journal_session::complete_reload_input;
+use super::journal_session::fill_reload_input;
 use super::start_checks::check_ladders;
 use crate::bots::session_settings;
 use crate::configuration::{Config, LoadedConfig, check_reload};
@@ -58,7 +58,7 @@ impl ReloadContext {
         Arc::new(move |standing: &ReloadInput| {
             let loaded = read().map_err(|error| to_one_line(&error))?;
             // Runs in a thread that may block.
-            let completion = complete_reload_input(standing, self.journal.as_ref(), &self.settings);
+            let completion = fill_reload_input(standing, self.journal.as_ref(), &self.settings);
             let standing = Handle::current().block_on(completion).map_err(|error| to_one_line(&error))?;
             self.validate(&loaded, &standing).map_err(|error| to_one_line(&error))
         })

@@ -27,7 +27,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
             "check the venue's list of trades, then run `candlewick resolve {first} --adopt VENUE_ID` or `--not-opened`"
         )));
     }
-    let rejected: Vec<&str> = session.edge_rejected_bots().collect();
+    let rejected: Vec<&str> = session.bots_without_edge().collect();
     if rejected.is_empty() {
         return Ok(());
     }

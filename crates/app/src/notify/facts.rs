@@ -103,7 +103,7 @@ impl AlertBuilder {
         (self.is_low && !was_low).then(|| alert(at, Kind::Balance, &text()))
     }
 
-    pub(super) fn alerts_for_lasting_doubts(&mut self, now: Millis) -> Vec<Alert> {
+    pub(super) fn alerts_for_orders_in_doubt(&mut self, now: Millis) -> Vec<Alert> {
         let after = self.doubt_after;
         let lasting = self.doubts.iter_mut().filter(|(_, one)| !one.is_reported && now - one.since >= after);
         let alerts = lasting.map(|(intent, doubt)| {
@@ -342,13 +342,13 @@ mod tests {
         let end = |intent| RunEvent::Resolved { intent: IntentId::new(intent), how: "not_opened" };
         assert_eq!((facts.alert_for(at(0), doubt(7)), facts.alert_for(at(1), doubt(8))), (None, None));
         assert_eq!(facts.alert_for(at(30), end(8)), None, "it was short");
-        assert_eq!(facts.alerts_for_lasting_doubts(at(59)), []);
-        let lasting = facts.alerts_for_lasting_doubts(at(60));
+        assert_eq!(facts.alerts_for_orders_in_doubt(at(59)), []);
+        let lasting = facts.alerts_for_orders_in_doubt(at(60));
         let [Alert { severity: Severity::Warning, symbol: Some(s), text, .. }] = lasting.as_slice() else {
             panic!("{lasting:?}")
         };
         assert!(s == "BTCUSDT" && text.contains("trade #7") && text.contains("60 s"), "{text}");
-        assert_eq!(facts.alerts_for_lasting_doubts(at(600)), [], "alerts only once");
+        assert_eq!(facts.alerts_for_orders_in_doubt(at(600)), [], "alerts only once");
         let Alert { event, text, .. } = facts.alert_for(at(601), end(7)).unwrap();
         assert_eq!((event.as_str(), text.as_str()), ("resolved", "trade #7 is resolved: not opened"));
     }
@@ -358,7 +358,7 @@ mod tests {
         let mut facts = facts();
         facts.note_doubt(at(-3_600), order(7));
         facts.note_doubt(at(50), order(8));
-        let alerts = facts.alerts_for_lasting_doubts(at(60));
+        let alerts = facts.alerts_for_orders_in_doubt(at(60));
         assert_eq!(alerts.len(), 1);
         assert!(alerts[0].text.starts_with("trade #7 (BUY BTCUSDT for 10.00): unknown status for 3660 s"));
         let end = RunEvent::Resolved { intent: IntentId::new(7), how: "not_opened" };

@@ -4,7 +4,7 @@ use super::ChannelTest;
 use super::channels::{OpenChannel, delivery_pace, event_name, open_all, open_chats};
 use super::facts::{AlertBuilder, alert};
 use crate::configuration::{AlertEvent, LoadedConfig, Problems, notify_section_problems};
-use crate::control::{describe, request_run};
+use crate::control::{describe, send_to_run};
 use crate::error::AppError;
 use crate::live::stop_name;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
@@ -12,7 +12,7 @@ use candlewick_notify::{Alert, ChannelCounts, ChatQuestion, ChatRequest, Message
 use candlewick_records::count_text;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::events::{EventNames, RunEvent};
-use candlewick_runtime::{Interest, Notice, NoticeReceiver, NoticeSender, StopReason};
+use candlewick_runtime::{Notice, NoticeFilter, NoticeReceiver, NoticeSender, StopReason};
 use candlewick_sdk::{Millis, suggest};
 use std::error::Error;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl Alerts {
         let channels = open_all(loaded)?;
         let channels = channels.into_iter().map(|open| (open.name, open.rules, open.delivery)).collect();
         let notifier = Arc::new(Notifier::start(&config.notify.sender, channels, delivery_pace(loaded)));
-        let (watcher, notices) = NoticeSender::channel(QUEUE_CAPACITY, Interest::Trades);
+        let (watcher, notices) = NoticeSender::channel(QUEUE_CAPACITY, NoticeFilter::Trades);
         watchers.push(watcher);
         let scale = config.account.money_scale;
         let following = AlertFollower {
@@ -127,7 +127,7 @@ impl AlertFollower {
                     self.handle(received.notice);
                 }
                 _ = pace.tick() => {
-                    for alert in self.facts.alerts_for_lasting_doubts(self.clock.now()) {
+                    for alert in self.facts.alerts_for_orders_in_doubt(self.clock.now()) {
                         self.notifier.send(alert);
                     }
                     self.notifier.tick();
@@ -208,7 +208,7 @@ async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::
             ChatRequest::Status => ControlOrder::Status,
             ChatRequest::Halt { by } => ControlOrder::Halt { reason: format!("by a chat ({by})") },
         };
-        let words = match timeout(CHAT_TIMEOUT, request_run(&orders, order)).await {
+        let words = match timeout(CHAT_TIMEOUT, send_to_run(&orders, order)).await {
             Ok(Some(ControlAnswer::Done { state })) => describe(&state),
             Ok(Some(
                 ControlAnswer::Refused { problem }

@@ -1,6 +1,6 @@
 //! The hold-out of a walk-forward run: its lock, and the record of earlier tests on it.
 
-use super::{Layout, PreparedSearch, SearchTerms};
+use super::{Layout, PreparedSearch, SearchOptions};
 use crate::error::{AppError, ErrorKind, Result};
 use candlewick_records::{count_text, utc};
 use candlewick_sdk::Millis;
@@ -235,7 +235,7 @@ impl HoldOutLock {
     }
 }
 
-pub(super) struct HoldOutRange {
+pub(super) struct HoldOut {
     pub(super) lock: HoldOutLock,
     pub(super) hypothesis: Hypothesis,
     pub(super) range: Range<Millis>,
@@ -243,9 +243,9 @@ pub(super) struct HoldOutRange {
     ledger: Option<VariantLedger>,
 }
 
-impl HoldOutRange {
+impl HoldOut {
     pub(super) fn from_layout(
-        terms: &SearchTerms,
+        terms: &SearchOptions,
         prepared: &PreparedSearch<'_>,
         layout: &Layout,
     ) -> Option<Self> {

@@ -15,11 +15,11 @@ pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanLocation, PlannedCommand, PlannedWalk, SearchPlan,
 };
 pub(crate) use prepared::find_bot_index;
-pub use prepared::{PreparedSearch, SearchTerms, hash_bot_files};
+pub use prepared::{PreparedSearch, SearchOptions, hash_bot_files};
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::{GatheredShards, RoundShard};
-pub use variants::{SweepRun, TriedCount, count_sweep};
+pub use variants::{SweepRun, TriedCount, record_sweep};
 pub use walk::{
     HoldOutOutcome, HoldOutUse, Layout, LayoutTerms, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
     WalkWatcher,

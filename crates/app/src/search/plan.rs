@@ -2,7 +2,7 @@
 
 use super::LayoutTerms;
 use super::folder::ResultFolder;
-use super::prepared::{PreparedSearch, SearchTerms};
+use super::prepared::{PreparedSearch, SearchOptions};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
@@ -44,7 +44,7 @@ pub struct SearchPlan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk: Option<PlannedWalk>,
     pub program: Program,
-    arguments: PlannedArguments<SearchTerms>,
+    arguments: PlannedArguments<SearchOptions>,
     configuration: Value,
     candles: Vec<SeriesContent>,
     pub(super) sweep: Value,
@@ -101,10 +101,10 @@ impl PlannedCommand {
 impl SearchPlan {
     pub fn new(
         (sets, shards, walk): (u64, u64, Option<PlannedWalk>),
-        (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+        (terms, prepared): (&SearchOptions, &PreparedSearch<'_>),
         identity: Value,
     ) -> Result<Self> {
-        let own = SearchTerms { search: Some(prepared.sweep.search.search), ..terms.clone() };
+        let own = SearchOptions { search: Some(prepared.sweep.search.search), ..terms.clone() };
         let candles = PlannedCandles::new(&terms.candles, &prepared.loaded);
         Ok(Self {
             format: PLAN_FORMAT,
@@ -113,7 +113,7 @@ impl SearchPlan {
             shards,
             rounds: None,
             walk,
-            program: Program::running()?,
+            program: Program::current()?,
             arguments: PlannedArguments { own, candles },
             configuration: prepared.sections.clone(),
             candles: prepared.candles.contents.clone(),
@@ -137,16 +137,16 @@ impl SearchPlan {
         Ok(plan)
     }
 
-    pub fn terms(&self, place: PlanLocation) -> SearchTerms {
+    pub fn terms(&self, place: PlanLocation) -> SearchOptions {
         let PlannedArguments { own, candles } = self.arguments.clone();
         let threads = place.threads;
-        SearchTerms { threads, candles: CandleChoice::from_plan(candles, place), ..own }
+        SearchOptions { threads, candles: CandleChoice::from_plan(candles, place), ..own }
     }
 
     pub fn prepare<'a>(
         &self,
         path: &Path,
-        terms: &SearchTerms,
+        terms: &SearchOptions,
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>> {
@@ -199,7 +199,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
 }
 
 pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences> {
-    let (own, mut found) = (Program::running()?, PlanDifferences::default());
+    let (own, mut found) = (Program::current()?, PlanDifferences::default());
     if own.hash != planned.hash {
         let problem = format!("another program made the plan: {planned}; this program is {own}");
         if others == OtherProgram::Refused {
@@ -220,7 +220,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
 }
 
 /// Returns `problem` as a notice if shards of other program builds are allowed, otherwise as an error.
-pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -> Result<String> {
+pub(super) fn notice_or_error(shard: &Path, problem: String, others: OtherProgram) -> Result<String> {
     if others == OtherProgram::Allowed {
         return Ok(problem);
     }

@@ -1,9 +1,9 @@
 //! Options of a search, and the prepared search.
 
 use super::hold_out::Hypothesis;
-use crate::backtest::threads_or_cores;
-use crate::bots::{BotSet, locate_search_error, session_settings, suggest_strategy};
-use crate::candles::{COARSE_NOTICE, CandleChoice, Candles, Fineness, describe_coarse_expiry};
+use crate::backtest::thread_count;
+use crate::bots::{BotSet, convert_search_error, session_settings, suggest_strategy};
+use crate::candles::{COARSE_NOTICE, CandleChoice, Candles, FineCoverage, describe_coarse_expiry};
 use crate::configuration::{BaseLayer, LoadedConfig, RealMoney, to_json};
 use crate::error::{AppError, Result};
 use crate::lints::{self, LintInput, Stage};
@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::signals::warn_about_unused_list;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{CloseType, Expiry, LongerRule, Millis, Registry, StrategyEntry, suggest};
+use candlewick_sdk::{CloseType, CoverageRule, Expiry, Millis, Registry, StrategyEntry, suggest};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     Axis, AxisTarget, DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Setting, Space,
@@ -30,7 +30,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SearchTerms {
+pub struct SearchOptions {
     /// Searched parameters: `NAME=VALUES`, or `NAME` for the full range declared by the strategy.
     #[serde(rename = "param")]
     pub parameters: Vec<String>,
@@ -70,9 +70,9 @@ pub struct PreparedSearch<'a> {
 }
 
 impl PreparedSearch<'_> {
-    pub(crate) fn apply_terms(&mut self, terms: &SearchTerms) -> Result<()> {
+    pub(crate) fn apply_terms(&mut self, terms: &SearchOptions) -> Result<()> {
         let sweep = configure_sweep(terms, &self.space);
-        self.sweep = sweep.map_err(|error| locate_search_error(error, &self.loaded))?;
+        self.sweep = sweep.map_err(|error| convert_search_error(error, &self.loaded))?;
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl PreparedSearch<'_> {
     }
 
     /// Builds the entry of the variant ledger for a run in progress.
-    pub(super) fn look(&self, terms: &SearchTerms, kind: LookKind, run: &str, span: Range<Millis>) -> Look {
+    pub(super) fn look(&self, terms: &SearchOptions, kind: LookKind, run: &str, span: Range<Millis>) -> Look {
         Look {
             kind,
             run: Some(run.to_owned()),
@@ -94,7 +94,7 @@ impl PreparedSearch<'_> {
     }
 }
 
-impl SearchTerms {
+impl SearchOptions {
     pub fn prepare<'a>(
         &self,
         files: &[PathBuf],
@@ -128,14 +128,14 @@ impl SearchTerms {
             return Err(AppError::invalid(problem).help(describe_parameters(&entry)));
         }
         let space = Space::new(&entry, &bot, &self.parameters, &self.conditions);
-        let space = space.map_err(|error| locate_search_error(error, &loaded))?;
-        let sweep = configure_sweep(self, &space).map_err(|error| locate_search_error(error, &loaded))?;
+        let space = space.map_err(|error| convert_search_error(error, &loaded))?;
+        let sweep = configure_sweep(self, &space).map_err(|error| convert_search_error(error, &loaded))?;
         loaded.config.bots = vec![bot];
         let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries((&entry, &space), &candles, &loaded, self)?);
         candles.notices.extend(close_types_problem((&entry, &space), &loaded.config.bots));
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
-        candles.notices.extend(lints::run_to_texts(&lint_input, Stage::Search));
+        candles.notices.extend(lints::collect_texts(&lint_input, Stage::Search));
         let settings = BacktestSettings {
             session: session_settings(&loaded),
             simulation: loaded.config.simulation.clone(),
@@ -198,7 +198,7 @@ impl SearchTerms {
     }
 
     pub fn threads(&self) -> NonZeroUsize {
-        threads_or_cores(self.threads)
+        thread_count(self.threads)
     }
 }
 
@@ -209,7 +209,7 @@ pub(crate) fn sections_affecting_results(loaded: &LoadedConfig) -> Value {
         ["account", "simulation", "risk", "bots"].into_iter().map(&mut section).collect();
     let price_every = all["runtime"]["price_every_ms"].take();
     let share = all["data"]["longer_share_percent"].take();
-    if share != json!(LongerRule::DEFAULT_SHARE_PERCENT) {
+    if share != json!(CoverageRule::DEFAULT_SHARE_PERCENT) {
         sections.insert("data".to_owned(), json!({ "longer_share_percent": share }));
     }
     sections.insert("runtime".to_owned(), json!({ "price_every_ms": price_every }));
@@ -240,7 +240,7 @@ fn describe_parameters(entry: &StrategyEntry) -> String {
     format!("parameters are: {}", all.join(", "))
 }
 
-fn configure_sweep(arguments: &SearchTerms, space: &Space) -> Result<SweepSettings, SearchError> {
+fn configure_sweep(arguments: &SearchOptions, space: &Space) -> Result<SweepSettings, SearchError> {
     let is_grid = arguments.trials.is_none() && space.count().is_some();
     let search = arguments.search.unwrap_or(if is_grid { Search::Grid } else { Search::Sobol });
     let problem = match (search, arguments.trials, arguments.halving) {
@@ -276,11 +276,11 @@ fn check_expiries(
     (entry, space): (&StrategyEntry, &Space),
     candles: &Candles,
     loaded: &LoadedConfig,
-    terms: &SearchTerms,
+    terms: &SearchOptions,
 ) -> Result<Option<String>> {
     let markets = &candles.markets;
     let coarse = match space.axes().iter().find(|axis| axis.target() == AxisTarget::CloseType) {
-        None => terms.candles.check_expiries(loaded, markets, Fineness::Throughout)?,
+        None => terms.candles.check_expiries(loaded, markets, FineCoverage::Throughout)?,
         Some(axis) => check_searched_close_types(axis, markets, loaded, terms)?,
     };
     if coarse.is_some() {
@@ -290,7 +290,8 @@ fn check_expiries(
         let tried = boundary_bots(bot, space);
         let why = tried.iter().find_map(|(flag, bot)| {
             let mut own = strategy_expiries(entry, bot).into_iter().flatten().flatten();
-            let why = own.find_map(|expiry| describe_coarse_expiry(expiry, market, Fineness::Throughout))?;
+            let why =
+                own.find_map(|expiry| describe_coarse_expiry(expiry, market, FineCoverage::Throughout))?;
             Some(format!("{flag}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
@@ -325,13 +326,15 @@ fn check_searched_close_types(
     axis: &Axis,
     markets: &[Market],
     loaded: &LoadedConfig,
-    terms: &SearchTerms,
+    terms: &SearchOptions,
 ) -> Result<Option<String>> {
     for (bot, market) in bots_with_markets(loaded, markets) {
         for setting in axis.listed_values().into_iter().flatten() {
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
             let expiry = Expiry { close_type, ..bot.expiry() };
-            let Some(why) = describe_coarse_expiry(expiry, market, Fineness::Throughout) else { continue };
+            let Some(why) = describe_coarse_expiry(expiry, market, FineCoverage::Throughout) else {
+                continue;
+            };
             return terms.coarse_candles_notice(format!("--param close_type: {why}"));
         }
     }

@@ -3,7 +3,7 @@
 use super::folder::ResultFolder;
 use super::plan::{
     OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanLocation, PlannedArguments, PlannedCandles,
-    PlannedCommand, allow_shard, check_candles, check_identity, check_program, read_plan,
+    PlannedCommand, check_candles, check_identity, check_program, notice_or_error, read_plan,
 };
 use super::prepared::{hash_bot_files, sections_affecting_results};
 use crate::backtest::{BacktestOptions, PreparedBacktest, Strategies};
@@ -84,7 +84,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
             command,
             sets,
             shards,
-            program: Program::running()?,
+            program: Program::current()?,
             arguments: PlannedArguments { own, candles },
             configuration: basis.sections.clone(),
             candles: basis.prepared.candles.contents.clone(),
@@ -181,7 +181,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         let program = found["program"].take();
         if program != planned["program"].take() {
             let problem = format!("shard {number} was not run by the program of the plan");
-            notice = Some(allow_shard(&place, problem, others)?);
+            notice = Some(notice_or_error(&place, problem, others)?);
         }
         if found != planned {
             return Err(lacks("the rows belong to another plan".to_owned()));

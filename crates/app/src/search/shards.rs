@@ -1,7 +1,7 @@
 //! Shards of a planned search: writes one journal per shard, and merges the journals, in rounds if necessary.
 
 use super::folder::ResultFolder;
-use super::plan::{OtherProgram, SearchPlan, allow_shard};
+use super::plan::{OtherProgram, SearchPlan, notice_or_error};
 use crate::error::{AppError, Result};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Round, Rounds, Shard, Sweep, TrialJournal};
@@ -82,7 +82,7 @@ impl SearchPlan {
         {
             let hash: String = program.as_str().unwrap_or_default().chars().take(12).collect();
             let problem = format!("shard {number} was not run by the program of the plan, but by {hash}");
-            notice = Some(allow_shard(&place, problem, others)?);
+            notice = Some(notice_or_error(&place, problem, others)?);
             identity["program"] = program;
         }
         identity["shard"] = json!([number, self.shards]);
@@ -129,7 +129,7 @@ impl SearchPlan {
     }
 
     /// Builds the shard of a round from the journals of all earlier rounds. `None` if the search is not adaptive.
-    pub fn round_shard(
+    pub fn build_round_shard(
         &self,
         (folder, number): (&ResultFolder, u64),
         sweep: &Sweep<'_>,

@@ -1,6 +1,6 @@
 //! Recording of tried parameter sets in the variant ledger.
 
-use super::prepared::{PreparedSearch, SearchTerms};
+use super::prepared::{PreparedSearch, SearchOptions};
 use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Candidate, Figures, Outcome, Sweep, TrialRow};
@@ -32,13 +32,13 @@ pub struct TriedCount {
 }
 
 pub struct SweepRun<'a> {
-    pub terms: &'a SearchTerms,
+    pub terms: &'a SearchOptions,
     pub prepared: &'a PreparedSearch<'a>,
     run: String,
 }
 
 impl<'a> SweepRun<'a> {
-    pub fn new(terms: &'a SearchTerms, prepared: &'a PreparedSearch<'a>, identity: &Value) -> Self {
+    pub fn new(terms: &'a SearchOptions, prepared: &'a PreparedSearch<'a>, identity: &Value) -> Self {
         Self { terms, prepared, run: run_id(identity) }
     }
 
@@ -63,7 +63,7 @@ fn run_id(identity: &Value) -> String {
 
 /// Records the trials of a sweep. Returns the new total, or `None` without a ledger.
 /// A complete sweep also records sets whose trades on the candles of an earlier sweep have changed.
-pub fn count_sweep(
+pub fn record_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
     registry: &Registry,
@@ -96,8 +96,8 @@ pub fn count_sweep(
 }
 
 /// Records the sets tried in training, in tests and on the hold-out. Returns the new total, or `None` without a ledger.
-pub(super) fn count_walk(
-    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+pub(super) fn record_walk(
+    (terms, prepared): (&SearchOptions, &PreparedSearch<'_>),
     walk: &WalkLook<'_>,
     registry: &Registry,
 ) -> Option<io::Result<TriedCount>> {

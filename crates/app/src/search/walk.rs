@@ -1,12 +1,12 @@
 //! Resumable walk-forward runs: windows, hold-out, result folder and shards.
 
-use super::hold_out::HoldOutRange;
+use super::hold_out::HoldOut;
 use super::plan::{OtherProgram, PlanDifferences, PlannedWalk, SearchPlan};
-use super::variants::{TriedCount, WalkLook, count_walk};
+use super::variants::{TriedCount, WalkLook, record_walk};
 use super::{
-    KnownLooks, OpeningRecord, OpeningRequest, PreparedSearch, Reopening, ResultFolder, SearchTerms,
+    KnownLooks, OpeningRecord, OpeningRequest, PreparedSearch, Reopening, ResultFolder, SearchOptions,
 };
-use crate::bots::locate_search_error;
+use crate::bots::convert_search_error;
 use crate::error::{AppError, Result};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::{Millis, Registry};
@@ -31,7 +31,7 @@ pub enum HoldOutUse {
 
 pub struct WalkRun<'a> {
     pub(super) walk: WalkForward<'a>,
-    pub(super) terms: &'a SearchTerms,
+    pub(super) terms: &'a SearchOptions,
     pub(super) prepared: &'a PreparedSearch<'a>,
     pub(super) layout_terms: &'a LayoutTerms,
     pub layout: Layout,
@@ -41,7 +41,7 @@ pub struct WalkRun<'a> {
     run: String,
     /// Trials from other machines for each window. Empty if all windows run on this machine.
     pub(super) gathered: Vec<Vec<Record>>,
-    hold_out: Option<HoldOutRange>,
+    hold_out: Option<HoldOut>,
     hold_out_use: HoldOutUse,
     resumed: usize,
 }
@@ -77,7 +77,7 @@ pub type WalkWatcher<'a> = dyn FnMut(WalkProgress) -> ControlFlow<()> + Send + '
 impl<'a> WalkRun<'a> {
     /// Divides the candles and opens the result folder. Fails if the hold-out must stay closed.
     pub fn prepare(
-        terms: &'a SearchTerms,
+        terms: &'a SearchOptions,
         layout_terms: &'a LayoutTerms,
         prepared: &'a PreparedSearch<'a>,
         (folder, hold_out_use): (&Path, HoldOutUse),
@@ -88,7 +88,7 @@ impl<'a> WalkRun<'a> {
         let layout = layout_terms.divide(&course.span(), course.alignment(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
         let identity = build_identity(terms, prepared, &layout)?;
-        let hold_out = HoldOutRange::from_layout(terms, prepared, &layout);
+        let hold_out = HoldOut::from_layout(terms, prepared, &layout);
         let run = blake3::hash(identity.to_string().as_bytes()).to_hex().to_string();
         if let Some((hold_out, request)) = opening_request(hold_out_use, hold_out.as_ref(), &run)? {
             hold_out.lock.check(&request)?;
@@ -99,7 +99,7 @@ impl<'a> WalkRun<'a> {
             gathered: Vec::new(),
             walk: WalkForward { data: course, sweep, threads: terms.threads() },
             prepared,
-            windows: windows.map_err(|error| locate_search_error(error, loaded))?,
+            windows: windows.map_err(|error| convert_search_error(error, loaded))?,
             hold_out,
             layout,
             folder: ResultFolder::open(folder)?,
@@ -121,7 +121,7 @@ impl<'a> WalkRun<'a> {
         };
         let (identity, walked, windows) = (&identity, &self.layout.walked, &walk.windows[..]);
         let look = WalkLook { identity, run: &self.run, walked, windows, hold_out_result: opened };
-        count_walk((self.terms, self.prepared), &look, registry)
+        record_walk((self.terms, self.prepared), &look, registry)
     }
 
     pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd> {
@@ -139,19 +139,17 @@ impl<'a> WalkRun<'a> {
         let asked = opening_request(self.hold_out_use, self.hold_out.as_ref(), &self.run)?;
         let opened = asked.map(|(hold_out, request)| hold_out.lock.open(&request)).transpose()?;
         let hold_out = match (opened, &self.hold_out) {
-            (Some(opening), Some(HoldOutRange { range, .. })) => {
+            (Some(opening), Some(HoldOut { range, .. })) => {
                 let window = self.layout.settings.window_for_test(&self.layout.walked, range.clone());
                 let Some(result) = self.run_window((windows.len(), count), &window, watcher)? else {
                     return Ok(WalkEnd::Stopped);
                 };
                 Some(HoldOutOutcome::Opened { opening, result: Box::new(result) })
             }
-            (None, Some(HoldOutRange { lock, hypothesis, range, candles, .. })) => {
-                Some(HoldOutOutcome::Locked {
-                    range: range.clone(),
-                    openings: lock.count_openings(hypothesis, candles, range)?,
-                })
-            }
+            (None, Some(HoldOut { lock, hypothesis, range, candles, .. })) => Some(HoldOutOutcome::Locked {
+                range: range.clone(),
+                openings: lock.count_openings(hypothesis, candles, range)?,
+            }),
             (_, None) => None,
         };
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
@@ -180,7 +178,7 @@ impl<'a> WalkRun<'a> {
         window: &Window,
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<Option<WindowResult>> {
-        let to_error = |error: SearchError| locate_search_error(error, &self.prepared.loaded);
+        let to_error = |error: SearchError| convert_search_error(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity = window_identity(&self.identity, window);
         self.folder.download(&name)?;
@@ -212,9 +210,9 @@ impl<'a> WalkRun<'a> {
 
 fn opening_request<'a>(
     hold_out_use: HoldOutUse,
-    hold_out: Option<&'a HoldOutRange>,
+    hold_out: Option<&'a HoldOut>,
     run: &str,
-) -> Result<Option<(&'a HoldOutRange, OpeningRequest<'a>)>> {
+) -> Result<Option<(&'a HoldOut, OpeningRequest<'a>)>> {
     let HoldOutUse::Opened(reopening) = hold_out_use else { return Ok(None) };
     let Some(hold_out) = hold_out else {
         let problem = "--open-hold-out: no candles are held out; set --hold-out to a percentage";
@@ -238,7 +236,7 @@ pub(super) fn window_identity(identity: &Value, window: &Window) -> Value {
     identity
 }
 
-fn build_identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
+fn build_identity(terms: &SearchOptions, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
     let mut identity = terms.identity(prepared)?;
     let settings = layout.settings;
     identity["walk"] = json!({
@@ -399,7 +397,7 @@ impl WalkRun<'_> {
     }
 
     fn to_app_error(&self, error: SearchError) -> AppError {
-        locate_search_error(error, &self.prepared.loaded)
+        convert_search_error(error, &self.prepared.loaded)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Dry run of a signal list: reports how each line would be interpreted.
 
 use super::collect_entries;
-use super::list::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine, SignalList, zone_label};
+use super::list::{EntryTime, LineOutcome, ListEntry, ListOptions, ParsedLine, SignalList, zone_label};
 use super::refusals::ListRefusals;
 use crate::configuration::LoadedConfig;
 use crate::error::AppError;
@@ -57,7 +57,7 @@ pub struct CheckedList {
 
 pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<CheckedList, AppError> {
     let bots = &loaded.config.bots;
-    let lines = SignalList::read_lines(path, bots, ListTerms::from_settings(&loaded.config.signals));
+    let lines = SignalList::read_lines(path, bots, ListOptions::from_settings(&loaded.config.signals));
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
     let entries = collect_entries(&lines);
     let refusals = ListRefusals::find(loaded, &entries, now);
@@ -115,7 +115,7 @@ impl CheckedEntry {
     }
 }
 
-fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> CheckedLine {
+fn check_line(line: ParsedLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> CheckedLine {
     let taken = match line.outcome {
         LineOutcome::Entry(entry, zone) => {
             let mut words = describe_entry(&entry, zone, bots);

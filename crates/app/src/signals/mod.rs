@@ -14,7 +14,7 @@ mod webhook;
 pub use check::{
     CheckedEntry, CheckedLine, CheckedList, LineUsage, check_list, describe_bypassed_bot_settings,
 };
-pub(crate) use list::{SignalList, offset_zone};
+pub(crate) use list::{SignalList, parse_offset_zone};
 pub use message::parse_close_type;
 
 use crate::configuration::{LoadedConfig, Problem, Problems, WebhookSecret, signal_problems};
@@ -25,7 +25,7 @@ use candlewick_engine::BotSettings;
 use candlewick_runtime::control::{ControlRequest, SignalBots};
 use candlewick_sdk::Millis;
 use chrono_tz::Tz;
-use list::{LineOutcome, ListEntry, ListTerms, ReadLine};
+use list::{LineOutcome, ListEntry, ListOptions, ParsedLine};
 use refusals::ListRefusals;
 use sink::SignalSink;
 use std::collections::BTreeMap;
@@ -63,13 +63,13 @@ pub fn rejected_entries_notice(loaded: &LoadedConfig) -> Option<String> {
 fn listed_entries(loaded: &LoadedConfig) -> Vec<(ListEntry, Tz)> {
     let signals = &loaded.config.signals;
     let lines = |path: &PathBuf| {
-        SignalList::read_lines(path, &loaded.config.bots, ListTerms::from_settings(signals)).ok()
+        SignalList::read_lines(path, &loaded.config.bots, ListOptions::from_settings(signals)).ok()
     };
     collect_entries(&signals.list.as_ref().and_then(lines).unwrap_or_default())
 }
 
-fn collect_entries(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
-    let entry = |line: &ReadLine| match line.outcome {
+fn collect_entries(lines: &[ParsedLine]) -> Vec<(ListEntry, Tz)> {
+    let entry = |line: &ParsedLine| match line.outcome {
         LineOutcome::Entry(entry, zone) => Some((entry, zone)),
         _ => None,
     };

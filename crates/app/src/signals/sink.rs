@@ -156,7 +156,7 @@ impl SignalSink {
         self.send_request(ControlOrder::SignalNote { source: self.source, text, fixed }).await;
     }
 
-    pub(super) async fn send_next_entry(&self, next: Option<NextEntry>, passed_over: Option<String>) {
+    pub(super) async fn report_next_entry(&self, next: Option<NextEntry>, passed_over: Option<String>) {
         self.send_request(ControlOrder::SignalNext { next, passed_over }).await;
     }
 

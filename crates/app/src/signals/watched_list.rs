@@ -3,7 +3,7 @@
 //! An invalid file raises an alarm and the previous list stays active. A deleted file counts as an
 //! empty list. Entries are identified by bot and time, so that a changed file never repeats a trade.
 
-use super::list::{DueEntry, ListTerms, SignalList};
+use super::list::{DueEntry, ListOptions, SignalList};
 use super::sink::SignalSink;
 use crate::configuration::LoadedConfig;
 use candlewick_broker::clock::{Clock, Hold};
@@ -30,7 +30,7 @@ pub(super) struct WatchedList {
     list: SignalList,
     path: PathBuf,
     bots: Vec<BotSettings>,
-    terms: ListTerms,
+    terms: ListOptions,
     max_lateness: Millis,
     done: Millis,
     /// Recently sent entries. They are stored because a changed file may contain them again.
@@ -53,7 +53,7 @@ impl WatchedList {
             list,
             path,
             bots: loaded.config.bots.clone(),
-            terms: ListTerms::from_settings(&loaded.config.signals),
+            terms: ListOptions::from_settings(&loaded.config.signals),
             max_lateness,
             done: now - max_lateness,
             sent: BTreeSet::new(),
@@ -72,7 +72,7 @@ impl WatchedList {
         let mut sleep = start_sleep(sink.clock.as_ref(), self.next_due_time()).await;
         drop(held);
         sink.send_note(format!("{} was read: {}", self.path.display(), self.describe()), &[]).await;
-        sink.send_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
+        sink.report_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
         let mut polls = interval(POLL_INTERVAL);
         polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -105,7 +105,7 @@ impl WatchedList {
                         }
                     }
                     sleep = start_sleep(sink.clock.as_ref(), self.next_due_time()).await;
-                    sink.send_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
+                    sink.report_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
                 }
                 _ = polls.tick() => {
                     if let Some(changed) = self.poll_file() {
@@ -123,7 +123,7 @@ impl WatchedList {
                         let held = sink.clock.hold();
                         sleep = start_sleep(sink.clock.as_ref(), self.next_due_time()).await;
                         drop(held);
-                        sink.send_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
+                        sink.report_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
                     }
                 }
             }

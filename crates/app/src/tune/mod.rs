@@ -9,7 +9,7 @@ use crate::configuration::{BaseLayer, LoadedConfig};
 use crate::data::check::CheckTarget;
 use crate::error::AppError;
 use crate::progress::Progress;
-use crate::search::{Layout, LayoutTerms, PreparedSearch, SearchTerms, find_bot_index, render_best_bot};
+use crate::search::{Layout, LayoutTerms, PreparedSearch, SearchOptions, find_bot_index, render_best_bot};
 use crate::shell::quote_for_shell;
 use crate::storage::is_storage_url;
 use candlewick_backtest::BacktestSettings;
@@ -33,7 +33,7 @@ const FIXED_PARTS: i64 = 6;
 const USUAL_PARTS: i64 = 8;
 
 pub struct TunePlan<'a> {
-    pub terms: SearchTerms,
+    pub terms: SearchOptions,
     pub prepared: PreparedSearch<'a>,
     pub layout: LayoutTerms,
     pub is_bot_unchanged: bool,
@@ -46,7 +46,7 @@ impl<'a> TunePlan<'a> {
     /// Prepares a search over all parameters that have a range. It tries at most [`MAX_SETS`] sets: the whole
     /// grid or a sample. If no parameter of the bot has a range, the bot is tested unchanged.
     pub fn prepare(
-        mut terms: SearchTerms,
+        mut terms: SearchOptions,
         hold_out: f64,
         (files, registry): (&[PathBuf], &'a Registry),
         progress: &dyn Progress,
@@ -93,7 +93,7 @@ impl<'a> TunePlan<'a> {
         })
     }
 
-    pub fn terms_before_hold_out(&self, layout: &Layout) -> SearchTerms {
+    pub fn terms_before_hold_out(&self, layout: &Layout) -> SearchOptions {
         let mut terms = self.terms.clone();
         let end = layout.hold_out.as_ref().map(|range| range.start - layout.settings.gap);
         terms.candles.to = end.or(terms.candles.to);
@@ -126,7 +126,7 @@ impl<'a> TunePlan<'a> {
 }
 
 fn load_bot_to_tune(
-    terms: &SearchTerms,
+    terms: &SearchOptions,
     files: &[PathBuf],
     registry: &Registry,
 ) -> Result<(LoadedConfig, BotSettings), AppError> {
@@ -185,7 +185,7 @@ pub enum CandleOrigin {
 }
 
 pub fn check_candles(
-    terms: &SearchTerms,
+    terms: &SearchOptions,
     (files, registry): (&[PathBuf], &Registry),
     progress: &dyn Progress,
 ) -> Result<Vec<CheckedCandles>, AppError> {

@@ -14,7 +14,7 @@ use crate::configuration::ProblemKind;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_records::{count_text, table};
 use candlewick_sdk::testkit::{
-    Check, CheckReport, Finding, FirstRun, Market, Position, Subject, UnseenWalk, Validation,
+    Check, CheckReport, Finding, FirstRun, Market, Progress, Subject, UnseenWalk, Validation,
     ValidationError, at_interval, candles_needed, check_clock, random_walk, synthetic_markets, validate,
 };
 use candlewick_sdk::{BuildError, Candle, LongerCandles, Signal, Strategy};
@@ -206,7 +206,7 @@ impl ValidationReport {
         text
     }
 
-    pub fn document(&self, subject: &Subject) -> Value {
+    pub fn to_json(&self, subject: &Subject) -> Value {
         let check = |checked: &candlewick_sdk::testkit::CheckReport| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         json!({
@@ -320,7 +320,7 @@ fn measure_round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, can
     let mut shown = 0_u32;
     for few in candles.chunks(CHUNK_CANDLES) {
         for candle in few {
-            Position::record(shown as usize);
+            Progress::record(shown as usize);
             std::hint::black_box(longer.feed_candle(candle, &mut *strategy));
         }
         shown += few.len() as u32;

@@ -3,7 +3,7 @@
 //! of the strategy. The child ends when it can no longer write to the parent.
 
 use candlewick_broker::clock::Stopwatch;
-use candlewick_sdk::testkit::{Check, Position};
+use candlewick_sdk::testkit::{Check, Progress};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -23,7 +23,7 @@ const MAX_QUEUED_LINES: usize = 1_024;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Message<T> {
     Begun(Check),
-    At(Position),
+    At(Progress),
     Done(T),
 }
 
@@ -207,7 +207,7 @@ pub(super) fn report_position(nonce: String) {
     thread::spawn(move || {
         loop {
             thread::sleep(HEARTBEAT_INTERVAL);
-            if send_message::<()>(&nonce, &Message::At(Position::now())).is_err() {
+            if send_message::<()>(&nonce, &Message::At(Progress::now())).is_err() {
                 std::process::exit(1);
             }
         }
@@ -220,13 +220,13 @@ const STALL_THRESHOLD: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
     pub(super) check: Option<Check>,
-    position: Position,
+    position: Progress,
     /// Time from the start to the last change of the position.
     moved: Duration,
 }
 
 impl Stage {
-    pub(super) fn update(&mut self, position: Position, at: Duration) {
+    pub(super) fn update(&mut self, position: Progress, at: Duration) {
         if position != self.position {
             (self.position, self.moved) = (position, at);
         }
@@ -275,7 +275,7 @@ fn describe_last_line(line: &str) -> String {
 }
 
 fn describe_pace(stage: &Stage, elapsed: Duration) -> String {
-    let Position { candle, shown } = stage.position;
+    let Progress { candle, shown } = stage.position;
     let stalled = elapsed.saturating_sub(stage.moved);
     if shown == 0 {
         return String::new();

@@ -16,7 +16,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
-use window::{Coverage, Windows};
+use window::{Coverage, WindowQueue};
 
 /// Series, request size and pace of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct DownloadSettings {
 /// Candle download, one window at a time in chronological order. Retries temporary failures.
 pub struct Download {
     requester: CandleRequester,
-    windows: Windows,
+    windows: WindowQueue,
     /// Number of rows in the largest answer so far. An answer with fewer rows was not truncated.
     max_rows: usize,
     now: Option<Millis>,
@@ -58,7 +58,7 @@ pub struct DownloadedWindow {
 impl Download {
     /// Creates a download for ascending ranges of open times. Sends no request yet.
     pub fn new(market: Arc<dyn MarketData>, settings: DownloadSettings, ranges: Vec<Range<Millis>>) -> Self {
-        let windows = Windows::new(settings.interval, ranges, settings.candles_per_request);
+        let windows = WindowQueue::new(settings.interval, ranges, settings.candles_per_request);
         Self { requester: CandleRequester::new(market, settings), windows, max_rows: 0, now: None }
     }
 
@@ -91,7 +91,7 @@ impl Download {
         got: &mut DownloadedWindow,
     ) -> Result<Vec<Range<Millis>>, BrokerError> {
         let page = self.requester.request_page(window).await?;
-        let now = page.now;
+        let now = page.answered_at;
         self.now = self.now.max(Some(now));
         let may_be_truncated = page.row_count >= self.max_rows;
         self.max_rows = self.max_rows.max(page.row_count);
@@ -118,7 +118,7 @@ impl DownloadedWindow {
         self.candles.extend(page.candles);
         self.invalid_rows += page.unusable_rows;
         self.requests += 1;
-        self.answered_at = self.answered_at.max(page.now);
+        self.answered_at = self.answered_at.max(page.answered_at);
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct CandlePage {
     pub(super) row_count: usize,
     pub(super) has_forming_candle: bool,
     /// Earliest possible venue time of the answer.
-    pub(super) now: Millis,
+    pub(super) answered_at: Millis,
 }
 
 impl CandleRequester {
@@ -83,7 +83,7 @@ impl CandleRequester {
             unusable_rows: unusable,
             row_count: rows,
             has_forming_candle: is_forming,
-            now,
+            answered_at: now,
         })
     }
 

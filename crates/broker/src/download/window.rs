@@ -11,7 +11,7 @@ const MAX_EMPTY_WINDOW: Millis = Millis::from_seconds(7 * 86_400);
 const MIN_WINDOW_CANDLES: i64 = 100;
 
 #[derive(Debug)]
-pub(super) struct Windows {
+pub(super) struct WindowQueue {
     interval: Interval,
     ranges: VecDeque<Range<Millis>>,
     /// Window length in candles, except after a window without candles.
@@ -19,7 +19,7 @@ pub(super) struct Windows {
     next_len: i64,
 }
 
-impl Windows {
+impl WindowQueue {
     /// Creates the windows for `ranges`, excluding partial candles at both ends of a range.
     pub(super) fn new(interval: Interval, ranges: Vec<Range<Millis>>, usual_len: u64) -> Self {
         let length = interval.length();
@@ -121,14 +121,14 @@ mod tests {
     #[test]
     fn unaligned_range_is_reduced_to_whole_candles() {
         let ranges = vec![Millis::new(60_001)..Millis::new(239_999), Millis::new(1)..Millis::new(119_999)];
-        let mut windows = Windows::new(Interval::MINUTE, ranges, 9);
+        let mut windows = WindowQueue::new(Interval::MINUTE, ranges, 9);
         assert_eq!(windows.next(None), Some(Millis::MINUTE * 2..Millis::MINUTE * 3));
         assert_eq!(windows.next(None), None);
     }
 
     #[test]
     fn empty_windows_grow_to_a_week_and_reset() {
-        let mut windows = Windows::new(Interval::MINUTE, minutes(&[(0, 1_000_000)]), 3_000);
+        let mut windows = WindowQueue::new(Interval::MINUTE, minutes(&[(0, 1_000_000)]), 3_000);
         let mut lengths = |candles: usize| {
             let window = windows.next(None).unwrap();
             windows.record_result(candles);

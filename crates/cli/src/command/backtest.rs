@@ -14,7 +14,7 @@ use candlewick_app::backtest::{BacktestOptions, BacktestRun, LatencyOptions, Pre
 use candlewick_app::candles::{Candles, missing_price_steps};
 use candlewick_app::search::hash_bot_files;
 use candlewick_backtest::BacktestResult;
-use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, payout_probe_count_notices};
+use candlewick_engine::{BotSettings, TradeBook, WorstStaleness, payout_probe_count_notices};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, count_text};
 use candlewick_report::analysis::{
@@ -228,7 +228,7 @@ fn build_background(
         unset_tick_sizes: missing_price_steps(&candles.markets, &simulation.ticks),
         reversals: candles.series.iter().map(Reversals::from_candles).collect(),
         rule_parameter_counts: count_fitted_numbers_per_bot(loaded, context.registry),
-        stale_longer_candles: collect_stale_longer_candles(bots, &finished.longer_staleness),
+        stale_longer_candles: collect_stale_longer_candles(bots, &finished.worst_staleness),
     }
 }
 
@@ -241,7 +241,7 @@ fn describe_unbuilt_candles(count: u64) -> Option<String> {
 
 fn collect_stale_longer_candles(
     bots: &[BotSettings],
-    staleness: &[LongerStaleness],
+    staleness: &[WorstStaleness],
 ) -> Vec<StaleLongerCandle> {
     let stale = bots.iter().zip(staleness).filter_map(|(bot, staleness)| {
         let (interval, staleness) = (*staleness)?;

@@ -2,7 +2,7 @@
 
 use crate::context::{Context, JournalArguments, start_workers};
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::interrupt::Interrupt;
+use crate::interrupt::StopListener;
 use crate::output::{print, print_json_line};
 use candlewick_app::AppError;
 use candlewick_app::configuration::control_paths;
@@ -62,7 +62,7 @@ async fn serve(
     watched: WatchedBot,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let mut interrupt = Interrupt::new()?;
+    let mut interrupt = StopListener::new()?;
     let journal = watched.journal.to_string();
     let mut dashboard = Dashboard::start(settings, watched).await?;
     let mut links = dashboard.sign_in_links.clone();

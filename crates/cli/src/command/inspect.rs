@@ -3,7 +3,7 @@
 use crate::arguments::{RequestedTime, parse_requested_time};
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::interrupt::Interrupt;
+use crate::interrupt::StopListener;
 use crate::output::{print, print_json, print_json_text, show};
 use candlewick_app::AppError;
 use candlewick_app::configuration::control_paths;
@@ -79,7 +79,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
     let (loaded, _) = arguments.journal.load_for_running_bot(context)?;
     let paths = control_paths(&loaded)?;
     block_on(async {
-        let mut interrupt = Interrupt::new()?;
+        let mut interrupt = StopListener::new()?;
         let mut followed = FollowedRun::begin(&paths.socket).await.map_err(AppError::from)?;
         loop {
             let line = tokio::select! {
@@ -170,7 +170,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
         let mut reader = Reader::open(&url).await?;
         let contents = read_recent(&mut reader).await?;
         let last = contents.last.line.received;
-        time.print_meaning(last, context);
+        time.print_resolved(last, context);
         let time = time.resolve_before(last).unwrap_or(last);
         let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
         let asked =
@@ -233,7 +233,7 @@ impl TradesArguments {
         if let Some(end) = reader.lines(head, 1).await?.first() {
             let end = end.line.received;
             let asked = [&self.since, &self.until];
-            asked.into_iter().flatten().for_each(|asked| asked.print_meaning(end, context));
+            asked.into_iter().flatten().for_each(|asked| asked.print_resolved(end, context));
             let filter = self.to_filter(end);
             if let Some(trades) = Box::pin(filter.read_last(reader)).await? {
                 return Ok(trades);

@@ -76,7 +76,7 @@ struct VerificationReport {
 
 fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let JournalCheck { verified, snapshots, tables, compaction } = block_on(async {
+    let JournalCheck { journal: verified, snapshots, tables, compaction } = block_on(async {
         let mut reader = Reader::open(&url).await.map_err(RuntimeError::from)?;
         check_journal(&mut reader).await
     })?;
@@ -87,7 +87,7 @@ fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Endi
         raw_exchanges: verified.exchanges,
         raw_exchanges_outside: verified.unsealed_exchanges,
         snapshots: snapshots.verified,
-        snapshots_not_checked: snapshots.not_checked,
+        snapshots_not_checked: snapshots.unverified,
         tables_up_to: match tables {
             TablesCheck::Sound { seq, .. } => Some(seq),
             TablesCheck::Absent => None,

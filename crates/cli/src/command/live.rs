@@ -3,7 +3,7 @@
 use crate::arguments::{parse_journal, parse_short_duration, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::interrupt::Interrupt;
+use crate::interrupt::StopListener;
 use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, run_until_stopped};
 use crate::progress::StderrBars;
 use candlewick_app::bots::BotSet;
@@ -152,7 +152,7 @@ async fn run_bots(
     context: &Context<'_>,
 ) -> Result<ControlFlow<Ending, Outcome>, Failure> {
     // The listener is created first, so that no stop request is lost.
-    let mut interrupt = Interrupt::new()?;
+    let mut interrupt = StopListener::new()?;
     let real = if arguments.real { RealMoney::Requested } else { RealMoney::NotRequested };
     let read_again = live::build_reloader(context, config_layers(arguments), real);
     let venue = if arguments.sandbox {
@@ -194,7 +194,7 @@ async fn run_bots(
 async fn connect(
     arguments: &LiveArguments,
     loaded: &LoadedConfig,
-    interrupt: &mut Interrupt,
+    interrupt: &mut StopListener,
     context: &Context<'_>,
 ) -> Result<ControlFlow<Ending, Venue>, Failure> {
     let connection = if let Some(name) = &arguments.broker {
@@ -235,7 +235,7 @@ async fn start_embedded(
     } else {
         (JournalSession::None, ControlChannel::closed())
     };
-    let EmbeddedVenue { running, connection, start, end } =
+    let EmbeddedVenue { sandbox: running, connection, start, end } =
         start_sandbox(arguments, loaded, bots, context).await?;
     tracing::info!(url = running.base_url, start = String::from(StartTime(start)), "embedded venue ready");
     let sandbox = &loaded.config.sandbox;
@@ -266,8 +266,12 @@ async fn start_sandbox(
     )?;
     let series = candles::collect_candles(&series);
     let markets = candles::markets_for(&loaded.config.bots, &series);
-    let fine =
-        candles::check_expiries(loaded, &markets, candles::Fineness::Throughout, candles::ALLOW_COARSE_HINT);
+    let fine = candles::check_expiries(
+        loaded,
+        &markets,
+        candles::FineCoverage::Throughout,
+        candles::ALLOW_COARSE_HINT,
+    );
     match fine {
         Err(_) if loaded.config.sandbox.allow_coarse => tracing::warn!("{}", candles::COARSE_NOTICE),
         fine => fine?,

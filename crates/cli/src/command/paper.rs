@@ -3,7 +3,7 @@
 use crate::arguments::{parse_journal, parse_short_duration};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::interrupt::Interrupt;
+use crate::interrupt::StopListener;
 use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, run_until_stopped};
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney, journal_url};
@@ -60,7 +60,7 @@ async fn run_bots(
     (bots, read_again): (BotSet, ConfigurationReader),
     context: &Context<'_>,
 ) -> Result<Outcome, Failure> {
-    let interrupt = Interrupt::new()?;
+    let interrupt = StopListener::new()?;
     let url = journal_url(loaded).map_err(Problems::from)?;
     let screen = Screen::new(OutputDetail::All, loaded, context).with_header(Header::new(
         loaded,

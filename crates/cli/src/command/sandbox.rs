@@ -3,7 +3,7 @@
 use crate::arguments::{parse_moment, parse_speed};
 use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::interrupt::Interrupt;
+use crate::interrupt::StopListener;
 use crate::live;
 use crate::output::{print, print_json_line};
 use crate::progress::StderrBars;
@@ -81,9 +81,10 @@ async fn serve(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     // The listener is created before the ready message, so that no stop request after the message is lost.
-    let mut interrupt = Interrupt::new()?;
+    let mut interrupt = StopListener::new()?;
     let about = describe_settings(&settings, &series, loaded)?;
-    let ServedSandbox { mut running, start } = ServedSandbox::start(settings, series, loaded).await?;
+    let ServedSandbox { sandbox: mut running, start } =
+        ServedSandbox::start(settings, series, loaded).await?;
     announce((&running, start), &about, context)?;
     let ending = tokio::select! {
         ending = interrupt.wait() => ending,

@@ -4,7 +4,7 @@ use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json, show_as};
 use candlewick_app::configuration::control_paths;
-use candlewick_app::control::signal;
+use candlewick_app::control::submit_signal;
 use candlewick_app::signals::{
     CheckedEntry, CheckedLine, CheckedList, LineUsage, check_list, parse_close_type,
 };
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     let paths = control_paths(&loaded)?;
     let order = build_order(arguments)?;
     let id = order.id;
-    let outcome = block_on(signal(&paths, order))?;
+    let outcome = block_on(submit_signal(&paths, order))?;
     let text = || match &outcome {
         SignalOutcome::Approved { intent } => {
             format!("Approved: opening trade #{intent}. Run `candlewick explain {intent}` for details.")

@@ -8,10 +8,10 @@ use crate::output::{show, show_as};
 use crate::progress::{Progress, StderrBars, with_spinner};
 use crate::search::{OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::AppError;
-use candlewick_app::bots::locate_search_error;
+use candlewick_app::bots::convert_search_error;
 use candlewick_app::search::{
-    OtherProgram, PlanDifferences, PlannedCommand, PreparedSearch, ResultFolder, SearchPlan, SearchTerms,
-    SweepRun, TriedCount, count_sweep, render_best_bot,
+    OtherProgram, PlanDifferences, PlannedCommand, PreparedSearch, ResultFolder, SearchOptions, SearchPlan,
+    SweepRun, TriedCount, record_sweep, render_best_bot,
 };
 use candlewick_app::validation::verify_best_set;
 use candlewick_broker::clock::Stopwatch;
@@ -181,8 +181,8 @@ impl SweepContext<'_> {
 
     fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
         let shard = Shard::new(number, plan.shards).map_err(|error| self.to_failure(error))?;
-        let of_round =
-            plan.round_shard((&self.folder, number), self.job, others, &|error| self.to_app_error(error))?;
+        let of_round = plan
+            .build_round_shard((&self.folder, number), self.job, others, &|error| self.to_app_error(error))?;
         let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
         self.context.print_notes(self.notices.iter().chain(before));
         plan.download_shard(&self.folder, number)?;
@@ -216,7 +216,7 @@ const TRIALS_FILE: &str = "trials.jsonl";
 
 pub(super) struct SweepContext<'a> {
     noted: SweepRun<'a>,
-    pub(super) terms: &'a SearchTerms,
+    pub(super) terms: &'a SearchOptions,
     pub(super) prepared: &'a PreparedSearch<'a>,
     runner: &'a SharedRunner<'a>,
     pub(super) job: &'a Sweep<'a>,
@@ -228,7 +228,7 @@ pub(super) struct SweepContext<'a> {
 }
 
 pub(super) fn with_sweep<T>(
-    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+    (terms, prepared): (&SearchOptions, &PreparedSearch<'_>),
     (folder, top): (ResultFolder, usize),
     plan: Option<(&SearchPlan, OtherProgram)>,
     context: &Context<'_>,
@@ -274,7 +274,7 @@ impl SweepContext<'_> {
         self.context.print_notes(self.folder.upload(TRIALS_FILE)?);
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
         let counted = with_spinner("Counting variants", self.context.global, || {
-            count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
+            record_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
         });
         if let Some(ending) = ending {
             return Ok(Err(ending));
@@ -371,7 +371,7 @@ impl SweepContext<'_> {
     }
 
     fn to_app_error(&self, error: SearchError) -> AppError {
-        locate_search_error(error, &self.prepared.loaded)
+        convert_search_error(error, &self.prepared.loaded)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::output::{show, write_file};
 use crate::progress::{Progress, StderrBars};
 use crate::search::SearchArguments;
 use candlewick_app::search::{
-    HoldOutUse, Layout, PreparedSearch, Reopening, ResultFolder, SearchTerms, WalkRun,
+    HoldOutUse, Layout, PreparedSearch, Reopening, ResultFolder, SearchOptions, WalkRun,
 };
 use candlewick_app::tune::{CheckedCandles, TunePlan, check_candles};
 use candlewick_app::validation::{self, ValidationOptions, ValidationReport};
@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
 }
 
 impl TuneArguments {
-    fn to_search_terms(&self) -> SearchTerms {
+    fn to_search_terms(&self) -> SearchOptions {
         let mut terms = self.search.to_search_terms();
         terms.candles.rules = self.rule.clone().or(terms.candles.rules);
         terms
@@ -205,7 +205,7 @@ impl TuneRun<'_> {
             strategy_check: StepResult {
                 name: "strategy check".to_owned(),
                 words: summarize_checks(strategy.1),
-                document: strategy.1.document(strategy.0),
+                document: strategy.1.to_json(strategy.0),
             },
             conditions: strategy.2,
             sweep,

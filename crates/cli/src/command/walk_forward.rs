@@ -11,7 +11,7 @@ use crate::progress::{Progress, StderrBars};
 use crate::search::{LayoutArguments, OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::search::{
     HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
-    ResultFolder, SearchTerms, TriedCount, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
+    ResultFolder, SearchOptions, TriedCount, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
 };
 use candlewick_backtest::{BacktestResult, BacktestSettings};
 use candlewick_broker::clock::Stopwatch;
@@ -207,7 +207,7 @@ fn show_step(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<En
 
 pub(super) fn run_walk(
     mut walk: WalkRun<'_>,
-    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+    (terms, prepared): (&SearchOptions, &PreparedSearch<'_>),
     notices: &[String],
     context: &Context<'_>,
 ) -> Result<Result<WalkResult, Ending>, Failure> {
@@ -251,7 +251,7 @@ impl HoldOutArguments {
 }
 
 fn collect_caveats(
-    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+    (terms, prepared): (&SearchOptions, &PreparedSearch<'_>),
     counted: Option<&io::Result<TriedCount>>,
 ) -> Caveats {
     let basis = replay_basis(&terms.candles, prepared.candles.prices);

@@ -2,7 +2,7 @@
 
 use super::DisplayContext;
 use super::header::Header;
-use super::screen::{DisplayEnd, MAX_QUEUED_NOTICES, Screen, collect_distinct};
+use super::screen::{DisplayHandle, MAX_QUEUED_NOTICES, Screen, collect_distinct};
 use crate::failure::Failure;
 use crate::log::{LogMessage, LogWriter};
 use candlewick_engine::BotSettings;
@@ -22,7 +22,7 @@ pub(crate) fn check_full_screen() -> Result<(), Failure> {
 }
 
 /// Starts the full-screen view. If the view is closed before the run ends, the run continues with plain lines.
-pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<NoticeSender>, DisplayEnd) {
+pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<NoticeSender>, DisplayHandle) {
     let clock = Arc::clone(&front.connection.clock);
     let (lines, log_lines) = sync_channel(MAX_QUEUED_LINES);
     let controls = RunControls {
@@ -46,7 +46,7 @@ pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Noti
         screen.show_all(&mut notices);
         let _ = ended.send(());
     });
-    (vec![watcher.with_overview()], DisplayEnd(Some(has_ended)))
+    (vec![watcher.with_overview()], DisplayHandle(Some(has_ended)))
 }
 
 pub(super) fn end(log: &LogWriter) {

@@ -68,7 +68,7 @@ impl Header {
         details.push(("Limits", describe_limits(&loaded.config.risk)));
         details.extend(label_lines(
             "Notes",
-            lints::run_to_texts(&LintInput::new(loaded, registry), Stage::Start),
+            lints::collect_texts(&LintInput::new(loaded, registry), Stage::Start),
         ));
         Self {
             venue,

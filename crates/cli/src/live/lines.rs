@@ -144,7 +144,7 @@ pub(super) fn format_signed(money: Money, scale: MoneyScale) -> String {
     format!("{sign}{}", scale.format(money))
 }
 
-pub(super) fn describe_stopping(
+pub(super) fn describe_stop(
     why: StopReason,
     unfinished: usize,
     (last_close, waits_until): (Option<Millis>, Millis),
@@ -240,9 +240,9 @@ mod tests {
     fn describes_open_trades_and_how_to_quit_while_stopping() {
         let now = Millis::HOUR * 3;
         let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));
-        let waits = describe_stopping(StopReason::Interrupted, 1, (Some(close), until));
+        let waits = describe_stop(StopReason::Interrupted, 1, (Some(close), until));
         assert!(waits.contains("until 03:01:30 for 1 open trade (last close 03:12:02). Press"), "{waits}");
-        let none = describe_stopping(StopReason::TimeUp, 0, (None, until));
+        let none = describe_stop(StopReason::TimeUp, 0, (None, until));
         assert_eq!(none, "time limit reached: no new trades; no trades are open");
     }
 }

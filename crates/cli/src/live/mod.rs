@@ -10,7 +10,7 @@ mod stream;
 
 use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure};
-use crate::interrupt::{Interrupt, sleep_for};
+use crate::interrupt::{StopListener, sleep_for};
 use crate::log::LogWriter;
 use crate::progress::ReadingProgress;
 use candlewick_app::bots::BotSet;
@@ -42,7 +42,7 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) control: ControlChannel,
     pub(crate) screen: Screen,
     pub(crate) is_full_screen: bool,
-    pub(crate) interrupt: Interrupt,
+    pub(crate) interrupt: StopListener,
     pub(crate) run_for: Option<Millis>,
     pub(crate) read_configuration: ConfigurationReader,
 }
@@ -84,7 +84,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
         let (bots, connection, control) = (&bots, &connection, &control);
         full_screen::start(screen, &DisplayContext { loaded, bots, connection, control, stop: sender, log })
     } else {
-        screen.show()
+        screen.start()
     };
     log.format.set_clock(Some(Arc::clone(&connection.clock)));
     let progress = Box::new(ReadingProgress { global, is_full_screen });
@@ -127,7 +127,7 @@ pub(crate) fn build_reloader(
 }
 
 async fn watch_stop_requests(
-    mut interrupt: Interrupt,
+    mut interrupt: StopListener,
     run_for: Option<Millis>,
     stop: mpsc::Sender<StopReason>,
     leave: Arc<Notify>,
@@ -153,7 +153,7 @@ async fn watch_stop_requests(
 
 #[cfg(not(feature = "tui"))]
 mod full_screen {
-    use super::screen::DisplayEnd;
+    use super::screen::DisplayHandle;
     use super::{DisplayContext, Screen};
     use crate::failure::Failure;
     use crate::log::LogWriter;
@@ -164,8 +164,8 @@ mod full_screen {
         Err(Failure::configuration(problem))
     }
 
-    pub(super) fn start(screen: Screen, _: &DisplayContext<'_>) -> (Vec<NoticeSender>, DisplayEnd) {
-        screen.show()
+    pub(super) fn start(screen: Screen, _: &DisplayContext<'_>) -> (Vec<NoticeSender>, DisplayHandle) {
+        screen.start()
     }
 
     pub(super) fn end(_: &LogWriter) {}

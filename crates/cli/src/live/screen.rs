@@ -5,7 +5,7 @@
 use super::header::Header;
 use super::lines::{
     BAD, BOLD, DIM, GOOD, NOTE, describe_blockage_changes, describe_opened, describe_order,
-    describe_rejection, describe_settled, describe_stopping, describe_verdict, format_line, format_signed,
+    describe_rejection, describe_settled, describe_stop, describe_verdict, format_line, format_signed,
 };
 use crate::context::Context;
 use crate::terminal::terminal_columns;
@@ -16,7 +16,7 @@ use candlewick_engine::{
     RiskSettings, TradeSettlement,
 };
 use candlewick_runtime::control::{Blockage, Phase};
-use candlewick_runtime::{Funds, Interest, Notice, NoticeReceiver, NoticeSender, describe_skew};
+use candlewick_runtime::{Funds, Notice, NoticeFilter, NoticeReceiver, NoticeSender, describe_skew};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, escape_hidden};
 use console::Term;
 use std::io::Write as _;
@@ -253,9 +253,9 @@ impl Screen {
         format_signed(money, self.scale)
     }
 
-    pub(crate) fn show(mut self) -> (Vec<NoticeSender>, DisplayEnd) {
+    pub(crate) fn start(mut self) -> (Vec<NoticeSender>, DisplayHandle) {
         if self.detail == OutputDetail::Quiet {
-            return (Vec::new(), DisplayEnd(None));
+            return (Vec::new(), DisplayHandle(None));
         }
         let (watcher, mut notices) = NoticeSender::channel(MAX_QUEUED_NOTICES, self.interest());
         let (ended, has_ended) = oneshot::channel();
@@ -263,13 +263,13 @@ impl Screen {
             self.show_all(&mut notices);
             let _ = ended.send(());
         });
-        (vec![watcher], DisplayEnd(Some(has_ended)))
+        (vec![watcher], DisplayHandle(Some(has_ended)))
     }
 
-    pub(super) const fn interest(&self) -> Interest {
+    pub(super) const fn interest(&self) -> NoticeFilter {
         match self.detail {
-            OutputDetail::Quiet | OutputDetail::Trades => Interest::Trades,
-            OutputDetail::All => Interest::Everything,
+            OutputDetail::Quiet | OutputDetail::Trades => NoticeFilter::Trades,
+            OutputDetail::All => NoticeFilter::Everything,
         }
     }
 
@@ -319,7 +319,7 @@ impl Screen {
             }
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_close_prices();
-                let text = describe_stopping(why, unfinished, (last_close, waits_until));
+                let text = describe_stop(why, unfinished, (last_close, waits_until));
                 self.print_line(self.latest, BOLD, "stopping", &text);
             }
             _ => {}
@@ -327,9 +327,9 @@ impl Screen {
     }
 }
 
-pub(crate) struct DisplayEnd(pub(super) Option<oneshot::Receiver<()>>);
+pub(crate) struct DisplayHandle(pub(super) Option<oneshot::Receiver<()>>);
 
-impl DisplayEnd {
+impl DisplayHandle {
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
             drop(tokio::time::timeout(FLUSH_TIMEOUT, has_ended).await);

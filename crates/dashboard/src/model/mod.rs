@@ -155,7 +155,7 @@ impl Model {
 
     fn apply_entry(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Note {
-            let reload = self.notes.fold(stored);
+            let reload = self.notes.add(stored);
             // A reload affects the current limits only if it happened during the last run.
             if let Some(note) = reload.filter(|_| stored.line.run == self.run.number) {
                 self.is_reloaded = true;

@@ -37,7 +37,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    pub(crate) fn fold(&mut self, stored: &StoredLine) -> Option<ReloadNote> {
+    pub(crate) fn add(&mut self, stored: &StoredLine) -> Option<ReloadNote> {
         if let Ok(Some(note)) = ReloadNote::parse(&stored.line.body) {
             self.last_reload = Some(note.reloaded.clone());
             return Some(note);

@@ -32,7 +32,7 @@ impl SnapshotFold {
             Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(to_records_error)?;
         let Some(mut fold) = fold else { return Ok(None) };
         let trades = fold.take_old_trades();
-        let told = reader.lines_numbered(&fold.past().displayed_lines()).await?;
+        let told = reader.lines_by_number(&fold.past().displayed_lines()).await?;
         let runs = RecordedRun::read_all(&told)?;
         let old = OldTradeFigures::new(&fold, trades);
         let mut recent = Self { fold, old, runs, risk: None };
@@ -101,7 +101,7 @@ impl SnapshotFold {
     fn apply_note_or_event(&mut self, model: &mut Model, stored: &StoredLine) {
         match stored.line.kind {
             LineKind::Note => {
-                if let Some(note) = model.notes.fold(stored).filter(|_| stored.line.run == model.run.number) {
+                if let Some(note) = model.notes.add(stored).filter(|_| stored.line.run == model.run.number) {
                     (self.risk, model.is_reloaded) = (Some(note.risk), true);
                 }
             }

@@ -70,7 +70,7 @@ pub(crate) async fn require_sign_in(
 ) -> Response {
     let cookies = request.headers().get_all(COOKIE);
     let is_known =
-        cookies.iter().filter_map(|value| value.to_str().ok()).any(|text| serving.sessions.has_cookie(text));
+        cookies.iter().filter_map(|value| value.to_str().ok()).any(|text| serving.sign_ins.has_cookie(text));
     if !is_known {
         let problem = "you are not signed in: open the link that the dashboard printed in its terminal";
         return Failure::new(StatusCode::UNAUTHORIZED, problem).into_response();
@@ -174,7 +174,7 @@ pub struct SignInLink {
 }
 
 /// One-time token and issued cookies. They are stored as hashes and compared in constant time.
-pub(crate) struct Sessions {
+pub(crate) struct SignIns {
     inner: Mutex<Secrets>,
     links: watch::Sender<SignInLink>,
     base: String,
@@ -187,7 +187,7 @@ struct Secrets {
     cookies: VecDeque<Hash>,
 }
 
-impl Sessions {
+impl SignIns {
     pub(crate) fn new(hosts: &AllowedHosts) -> Result<(Self, watch::Receiver<SignInLink>), DashboardError> {
         let (token, base) = (generate_secret()?, hosts.base_url());
         let (links, shown) = watch::channel(SignInLink { url: build_url(&base, &token), sign_in_count: 0 });

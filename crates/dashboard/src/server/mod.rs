@@ -18,7 +18,7 @@ use axum::routing::get;
 use axum::{Json, Router, middleware};
 use connections::{SERVER_LIMITS, serve};
 use data::Failure;
-use guard::{AllowedHosts, Sessions, generate_secret};
+use guard::{AllowedHosts, SignIns, generate_secret};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -36,7 +36,7 @@ pub struct Dashboard {
 
 pub(crate) struct Server {
     shared: Arc<SharedState>,
-    sessions: Sessions,
+    sign_ins: SignIns,
     hosts: AllowedHosts,
     ordering: tokio::sync::Mutex<()>,
     /// Lock that allows only one explanation at a time, because each may read the whole journal.
@@ -50,10 +50,10 @@ impl Server {
         watched: WatchedBot,
     ) -> Result<(Self, watch::Receiver<SignInLink>), DashboardError> {
         let hosts = AllowedHosts::new(address, settings);
-        let (sessions, links) = Sessions::new(&hosts)?;
+        let (sessions, links) = SignIns::new(&hosts)?;
         let shared = SharedState::new(watched, generate_secret()?[..16].to_owned(), settings.read_only);
         let (ordering, explaining) = (tokio::sync::Mutex::default(), Arc::default());
-        Ok((Self { shared, sessions, hosts, ordering, explaining }, links))
+        Ok((Self { shared, sign_ins: sessions, hosts, ordering, explaining }, links))
     }
 }
 

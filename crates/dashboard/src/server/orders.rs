@@ -21,7 +21,7 @@ use std::sync::Arc;
     )
 )]
 pub(crate) async fn sign_in(State(serving): AppState, Json(asked): Json<SignIn>) -> Response {
-    match serving.sessions.exchange_token(&asked.token) {
+    match serving.sign_ins.exchange_token(&asked.token) {
         Ok(Some(cookie)) => ([(SET_COOKIE, cookie)], Json(SignedIn { signed_in: true })).into_response(),
         Ok(None) => {
             let problem = "used or outdated link: open the newest link in the dashboard's terminal";

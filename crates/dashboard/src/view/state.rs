@@ -265,7 +265,7 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
     let bots = build_bots(model, now.unwrap_or(last_event), is_reading);
     let model = &*model;
     let trading = model.run.trading;
-    let seconds = model.session().duplicate_trades().iter();
+    let seconds = model.session().second_trades().iter();
     let doubts = model.trades.unfinished().filter(|row| row.state == IntentState::InDoubt);
     Run {
         number: model.run.number,

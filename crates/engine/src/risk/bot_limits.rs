@@ -116,7 +116,7 @@ pub(super) fn check_daily_loss_limit(proposal: &Proposal<'_>, view: RiskView<'_>
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let Some(most) = limits.daily_loss_limit.amount_at(view.ledger.day_equity()) else { return Ruling::Pass };
     let profit = view.state.bot_tally(proposal.bot).day_profit;
-    refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
+    refuse_if(profit - view.intents.total_stake_of(proposal.bot) - proposal.stake < -most)
 }
 
 #[inline]
@@ -136,7 +136,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: RiskView<'
         return Ruling::Pass;
     };
     let profit = view.state.bot_tally(proposal.bot).session_profit;
-    refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
+    refuse_if(profit - view.intents.total_stake_of(proposal.bot) - proposal.stake < -most)
 }
 
 #[inline]

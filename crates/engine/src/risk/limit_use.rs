@@ -86,8 +86,8 @@ pub(crate) fn bot_limit_usage(
     let Some(own) = limits.bot_limits(bot) else { return Vec::new() };
     let tally = state.bot_tally(bot);
     // Open trades count as lost until they settle.
-    let day_loss = intents.stakes_of(bot) - tally.day_profit;
-    let (session, session_loss) = (state.session, intents.stakes_of(bot) - tally.session_profit);
+    let day_loss = intents.total_stake_of(bot) - tally.day_profit;
+    let (session, session_loss) = (state.session, intents.total_stake_of(bot) - tally.session_profit);
     let (today, most_today) = (tally.trades_today as usize, own.max_trades_per_day as usize);
     let (losses, most_losses) = (tally.losses as usize, own.max_loss_streak as usize);
     let money = |rule, used, bound: AmountOrPercent| {
@@ -121,7 +121,7 @@ pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: RiskView<'_>) -> 
         }
         _ => return None,
     };
-    Some(most + profit - intents.stakes_of(bot))
+    Some(most + profit - intents.total_stake_of(bot))
 }
 
 #[cfg(test)]

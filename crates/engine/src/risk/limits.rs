@@ -37,7 +37,7 @@ pub(crate) struct Limits {
     /// Symbols that compete by payout. Only the symbol with the best payout is traded.
     best_payout_names: Vec<Symbol>,
     /// Ids of `best_payout_names`, empty if the Session trades fewer than two of these symbols.
-    pub(super) best_payout_of: Vec<SymbolId>,
+    pub(super) best_payout_ids: Vec<SymbolId>,
     pub(super) payout_max_age: Millis,
     pub(super) stale_after_intervals: i64,
     pub(super) max_signal_delay: Millis,
@@ -101,7 +101,7 @@ impl Limits {
             named_payouts: parse_min_payouts(&settings.min_payout_percent_by_symbol)?,
             payouts: Vec::new(),
             best_payout_names: parse_best_payout_names(&settings.best_payout_of)?,
-            best_payout_of: Vec::new(),
+            best_payout_ids: Vec::new(),
             payout_max_age: seconds(settings.payout_max_age_s),
             stale_after_intervals: i64::from(settings.stale_after_intervals),
             max_signal_delay: Millis::new(i64::from(settings.max_signal_delay_ms)),
@@ -131,7 +131,7 @@ impl Limits {
         self.payouts = symbols.iter().map(payout).collect();
         let place = |name| symbols.iter().position(|symbol| symbol == name).and_then(SymbolId::new);
         let best_of: Vec<SymbolId> = self.best_payout_names.iter().filter_map(place).collect();
-        self.best_payout_of = if best_of.len() > 1 { best_of } else { Vec::new() };
+        self.best_payout_ids = if best_of.len() > 1 { best_of } else { Vec::new() };
     }
 
     #[inline]
@@ -141,7 +141,7 @@ impl Limits {
 
     #[inline]
     pub(super) fn needs_payout(&self, symbol: SymbolId) -> bool {
-        self.min_payout(symbol).is_some() || self.best_payout_of.contains(&symbol)
+        self.min_payout(symbol).is_some() || self.best_payout_ids.contains(&symbol)
     }
 
     pub(crate) fn bot_daily_loss_limit(&self, bot: &str) -> Option<&AmountOrPercent> {
@@ -187,7 +187,7 @@ impl Limits {
         self.max_stake.is_positive().then_some(self.max_stake)
     }
 
-    pub(crate) fn max_stake_share_of(&self, balance: Money) -> Option<Money> {
+    pub(crate) fn max_stake_at(&self, balance: Money) -> Option<Money> {
         (self.max_stake_fraction > 0.0).then(|| balance.mul_rounded_down(self.max_stake_fraction))
     }
 
@@ -197,7 +197,7 @@ impl Limits {
     }
 
     pub(crate) fn stake_cap(&self, free: Money) -> Option<Money> {
-        let bounds = [self.largest_stake(), self.max_stake_share_of(free)];
+        let bounds = [self.largest_stake(), self.max_stake_at(free)];
         bounds.into_iter().flatten().min().map(|most| self.round_down_to_step(most))
     }
 
@@ -223,7 +223,7 @@ impl Limits {
     }
 
     #[inline]
-    pub(super) fn exceeds_drawdown(&self, fall: Money, peak: Money) -> bool {
+    pub(super) fn is_drawdown_exceeded(&self, fall: Money, peak: Money) -> bool {
         // Fast path: whole halvings underestimate the allowed fall, but most falls are even smaller.
         let is_shallow = fall.minor() <= peak.minor() >> self.drawdown_halvings;
         let is_exact = (0..1 << 52).contains(&peak.minor());

@@ -45,9 +45,9 @@ pub(crate) use limit_use::{bot_limit_usage, limit_usage};
 pub(crate) use limits::Limits;
 pub(crate) use money_limits::AmountOrPercent;
 pub(crate) use payouts::PayoutProbe;
-pub(crate) use refusal::{Refusal, describe_figures, refusals, refuses_until, stopping_rule};
+pub(crate) use refusal::{Refusal, describe_refusal, refusals, refused_until, stopping_rule};
 pub(crate) use state::RiskState;
-pub(crate) use state::carried::{PayoutNeedChange, changed_count_setting};
+pub(crate) use state::carried::{PayoutNeedChange, incompatible_setting};
 
 use crate::intent::{IntentCounts, Intents};
 use crate::ledger::Ledger;

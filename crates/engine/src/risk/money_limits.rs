@@ -64,7 +64,7 @@ pub(super) fn check_max_drawdown(proposal: &Proposal, view: RiskView<'_>) -> Rul
     let peak = view.ledger.peak();
     // The available balance already excludes the stakes of open trades.
     let worst = view.ledger.available_balance() - proposal.stake;
-    refuse_if(view.limits.exceeds_drawdown(peak - worst, peak))
+    refuse_if(view.limits.is_drawdown_exceeded(peak - worst, peak))
 }
 
 pub(super) fn check_loss_streak(_proposal: &Proposal, view: RiskView<'_>) -> Ruling {
@@ -202,7 +202,7 @@ mod tests {
             let fall = Money::from_minor(((peak as f64 * share) as i64).saturating_add(offset));
             let peak = Money::from_minor(peak);
             let expected = percent > 0.0 && fall > peak.mul_rounded_down(percent / 100.0);
-            prop_assert_eq!(situation.limits.exceeds_drawdown(fall, peak), expected);
+            prop_assert_eq!(situation.limits.is_drawdown_exceeded(fall, peak), expected);
         }
     }
 

@@ -32,7 +32,7 @@ pub(super) fn check_min_payout(proposal: &Proposal, view: RiskView<'_>) -> Rulin
 /// Symbols without a signal are compared too, so the result does not depend on the order of the bots.
 #[inline]
 pub(super) fn check_best_payout(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
-    let is_listed = view.limits.best_payout_of.contains(&proposal.symbol);
+    let is_listed = view.limits.best_payout_ids.contains(&proposal.symbol);
     if is_listed { check_other_payouts(proposal, view) } else { Ruling::Pass }
 }
 
@@ -43,7 +43,7 @@ fn check_other_payouts(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
     let Some(own) = payout_of(proposal.symbol) else {
         return refuse_if(state.probing_intent(proposal.symbol).is_some());
     };
-    let mut others = limits.best_payout_of.iter().copied().filter(|symbol| *symbol != proposal.symbol);
+    let mut others = limits.best_payout_ids.iter().copied().filter(|symbol| *symbol != proposal.symbol);
     refuse_if(others.any(|symbol| match payout_of(symbol) {
         Some(payout) => payout > own || (payout == own && has_simultaneous_trade(symbol, proposal, view)),
         None => false,

@@ -29,7 +29,7 @@ pub(crate) fn refusals(proposal: &Proposal<'_>, view: RiskView<'_>, scale: Money
         Refusal {
             rule,
             remaining_and_stake: remaining.map(|left| (left.max(Money::ZERO), proposal.stake)),
-            figures: describe_figures(rule, proposal, view, scale),
+            figures: describe_refusal(rule, proposal, view, scale),
             until: find_refusal_end(rule, proposal, view),
             waits_for_trades: remaining
                 .is_some_and(|left| left + pending_stakes(rule, proposal, view) >= proposal.stake),
@@ -39,7 +39,7 @@ pub(crate) fn refusals(proposal: &Proposal<'_>, view: RiskView<'_>, scale: Money
     refusing.map(refusal).filter(|refusal| refusal.until.is_none_or(|until| until > proposal.at)).collect()
 }
 
-pub(crate) fn describe_figures(
+pub(crate) fn describe_refusal(
     rule: Rule,
     proposal: &Proposal<'_>,
     view: RiskView<'_>,
@@ -105,7 +105,7 @@ fn stake_figures(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale)
         return format!("the stake {stake} is below the minimum of {}", scale.format(limits.minimum_stake));
     }
     let most =
-        limits.largest_stake().into_iter().chain(limits.max_stake_share_of(ledger.available_balance())).min();
+        limits.largest_stake().into_iter().chain(limits.max_stake_at(ledger.available_balance())).min();
     most.map_or_else(
         || format!("stake {stake}"),
         |most| format!("the stake {stake} is above the maximum of {}", scale.format(most)),
@@ -136,7 +136,7 @@ fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> 
 
 fn pending_stakes(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Money {
     match rule {
-        Rule::BotDailyLossLimit | Rule::BotSessionLossLimit => view.intents.stakes_of(proposal.bot),
+        Rule::BotDailyLossLimit | Rule::BotSessionLossLimit => view.intents.total_stake_of(proposal.bot),
         _ => view.ledger.open_stakes(),
     }
 }
@@ -186,7 +186,7 @@ fn bisect_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -
 /// Returns the earliest time at which a signal of the bot may pass the rules if no event occurs before.
 /// `Millis::MAX` means that only an event can lift the refusal. The time of the proposal means that the next signal may
 /// pass. Some rules, such as trading hours, are ignored, so the actual time may be later.
-pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Millis {
+pub(crate) fn refused_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     // Only an event lifts the following rules. The most frequent rule is first.
     if view.limits.is_open_trade_cap_reached(view.intents, view.counts)
@@ -430,7 +430,7 @@ mod tests {
             let mut situation = situation(&settings);
             happen(&mut situation);
             let (proposal, view) = (situation.proposal, situation.view());
-            let until = refuses_until(&proposal, view);
+            let until = refused_until(&proposal, view);
             assert_eq!(until, expected, "{settings}");
             let last = until.min(DAY_END) - Millis::new(1);
             for at in [AT, AT + (last - AT).floor_to(Millis::SECOND), last] {
@@ -443,7 +443,7 @@ mod tests {
         }
         for settings in [json!({}), json!({ "min_payout_percent": 50.0, "max_stake": 1 })] {
             let situation = situation(&settings);
-            assert_eq!(refuses_until(&situation.proposal, situation.view()), AT);
+            assert_eq!(refused_until(&situation.proposal, situation.view()), AT);
         }
     }
 

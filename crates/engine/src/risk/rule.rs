@@ -103,7 +103,7 @@ impl Rule {
     }
 
     /// Returns whether the rule stays in force until an operator lifts it.
-    pub const fn is_lifted_by_operator(self) -> bool {
+    pub const fn needs_operator(self) -> bool {
         matches!(self, Self::Halted | Self::MaxDrawdown | Self::LossStreak | Self::BotLossStreak)
     }
 
@@ -134,9 +134,7 @@ impl Rule {
                 | Self::InsufficientBalance
                 | Self::EdgeRejected
         );
-        is_state
-            || self.is_lifted_by_operator()
-            || (self.is_usually_brief() && !matches!(self, Self::Cooldown))
+        is_state || self.needs_operator() || (self.is_usually_brief() && !matches!(self, Self::Cooldown))
     }
 
     /// Returns the rule's label and name, such as `late signal (LateSignal)`.
@@ -189,13 +187,13 @@ impl Rule {
     /// Returns the rule's label and name, and the bot's setting for the rule if there is one.
     /// An example is `total open-trade limit (MaxOpenTrades: max_open_trades = 3)`.
     pub fn describe_with_setting(self, risk: &RiskSettings, bot: &str) -> String {
-        self.with_detail(self.describe(), self.describe_setting(risk, bot).as_deref().unwrap_or_default())
+        self.add_detail(self.describe(), self.describe_setting(risk, bot).as_deref().unwrap_or_default())
     }
 
     /// Inserts `detail` into the parentheses of `text`, which was returned by [`Self::describe`].
     /// Returns `text` unchanged if `detail` is empty or `text` describes another rule.
     #[must_use]
-    pub fn with_detail(self, text: String, detail: &str) -> String {
+    pub fn add_detail(self, text: String, detail: &str) -> String {
         let is_bare = text.ends_with(&format!("({self})"));
         let is_own = is_bare || text.contains(&format!("({self}: "));
         let Some(open) = text.strip_suffix(')').filter(|_| is_own && !detail.is_empty()) else {
@@ -364,9 +362,9 @@ mod tests {
             (rule.describe(), "", "stake limits (StakeBounds)"),
             ("cold (StaleData)".to_owned(), "60.00", "cold (StaleData)"),
         ] {
-            assert_eq!(rule.with_detail(words, detail), expected);
+            assert_eq!(rule.add_detail(words, detail), expected);
         }
         let other = Rule::MaxOpenTradesPerSymbol.describe();
-        assert_eq!(Rule::MaxOpenTrades.with_detail(other.clone(), "1 of 2"), other);
+        assert_eq!(Rule::MaxOpenTrades.add_detail(other.clone(), "1 of 2"), other);
     }
 }

@@ -156,7 +156,7 @@ impl RiskState {
         }
     }
 
-    pub(crate) fn recount_trade(&mut self, limits: &Limits, decided: Millis) {
+    pub(crate) fn restore_trade(&mut self, limits: &Limits, decided: Millis) {
         if decided >= self.day_start {
             self.trades_today += 1;
         }
@@ -181,7 +181,7 @@ impl RiskState {
         }
     }
 
-    pub(crate) fn recount_bot_trade(&mut self, bot: BotId, decided: Millis) {
+    pub(crate) fn restore_bot_trade(&mut self, bot: BotId, decided: Millis) {
         if decided >= self.day_start {
             self.count_bot_trade(bot);
         }
@@ -312,8 +312,8 @@ mod tests {
         check(&|state| state.count_trade(&limits, at(1_000)), 1);
         check(&|state| state.uncount_trade(at(999)), 1);
         check(&|state| state.uncount_trade(at(1_000)), 0);
-        check(&|state| state.recount_trade(&limits, at(999)), 0);
-        check(&|state| state.recount_trade(&limits, at(1_000)), 1);
+        check(&|state| state.restore_trade(&limits, at(999)), 0);
+        check(&|state| state.restore_trade(&limits, at(1_000)), 1);
     }
 
     #[test]
@@ -325,9 +325,9 @@ mod tests {
             for decided in [0, 1, hour] {
                 state.count_trade(&limits, at(decided));
             }
-            state.recount_trade(&limits, at(1));
+            state.restore_trade(&limits, at(1));
             state.uncount_trade(at(1));
-            state.recount_trade(&limits, at(hour));
+            state.restore_trade(&limits, at(hour));
             assert_eq!(state.recent, expected.iter().copied().map(at).collect::<Vec<_>>(), "{limit}");
             assert_eq!(
                 state.trade_count_after(at(1)),

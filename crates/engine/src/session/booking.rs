@@ -31,7 +31,7 @@ impl Session {
         let Some(before) = self.intents.apply_venue_terms(intent, taken) else { return };
         self.ledger.release(before.stake);
         self.ledger.reserve(taken.stake);
-        if taken.is_different_bet(before.direction) {
+        if taken.differs_from_order(before.direction) {
             self.exclude(&before);
         }
     }
@@ -49,16 +49,16 @@ impl Session {
     pub(super) fn on_refused(&mut self, intent: IntentId) {
         let Some(intent) = self.intents.remove_refused(intent) else { return };
         self.ledger.release(intent.stake);
-        self.on_not_accepted(&intent);
+        self.on_order_failed(&intent);
     }
 
-    fn on_not_accepted(&mut self, intent: &Intent) {
+    fn on_order_failed(&mut self, intent: &Intent) {
         self.state.uncount_trade(intent.decision_time);
         self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
         self.exclude(intent);
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.on_not_accepted(intent.id);
+            bot.on_order_failed(intent.id);
         }
     }
 
@@ -148,8 +148,8 @@ impl Session {
         let close = nominal_close(terms.expiry(), self.order_time(terms));
         if self.intents.restore_unfinished(Intent::new(whose, bet, (terms.decision_time(), close))) {
             self.ledger.reserve(terms.stake());
-            self.state.recount_trade(&self.limits, terms.decision_time());
-            self.state.recount_bot_trade(terms.bot(), terms.decision_time());
+            self.state.restore_trade(&self.limits, terms.decision_time());
+            self.state.restore_bot_trade(terms.bot(), terms.decision_time());
             self.restore_ladder(terms.bot(), terms.intent());
         }
     }
@@ -169,8 +169,8 @@ impl Session {
             self.intents.reinstate(intent)
         {
             self.ledger.reserve(released);
-            self.state.recount_trade(&self.limits, decision_time);
-            self.state.recount_bot_trade(bot, decision_time);
+            self.state.restore_trade(&self.limits, decision_time);
+            self.state.restore_bot_trade(bot, decision_time);
             self.restore_ladder(bot, intent);
         }
         self.next_release = self.next_due_time();
@@ -178,7 +178,7 @@ impl Session {
 
     pub(super) fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
         let Some(intent) = self.intents.mark_unopened(intent, reserved_until) else { return };
-        self.on_not_accepted(&intent);
+        self.on_order_failed(&intent);
         self.next_release = self.next_due_time();
     }
 

@@ -4,7 +4,7 @@ use super::Session;
 use crate::bot::Bot;
 use crate::risk::{
     self, LimitUsage, PauseScope, PayoutProbe, Proposal, Refusal, RefusalPause, RunningPause,
-    bot_limit_usage, describe_figures, limit_usage, refusals,
+    bot_limit_usage, describe_refusal, limit_usage, refusals,
 };
 use crate::{BotId, Origin, Rule};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Payout, Reason, Symbol};
@@ -50,7 +50,7 @@ impl Session {
             return String::new();
         }
         let proposal = self.current_proposal(bot, at);
-        describe_figures(rule, &proposal, self.risk_view(proposal.symbol), self.money_scale)
+        describe_refusal(rule, &proposal, self.risk_view(proposal.symbol), self.money_scale)
     }
 
     /// Returns the next stake of a bot, and whether the trade would be a payout probe.
@@ -164,13 +164,11 @@ impl Session {
     /// Returns whether the bot's ladder will restart if no trade opens on the next candle.
     /// Returns `false` on the first level, because a restart would not change the stake.
     pub fn gives_up_ladder(&self, bot: BotId) -> bool {
-        self.bots
-            .get(bot.index())
-            .is_some_and(|bot| bot.stake.level() > 1 && bot.ladder_missed_from().is_some())
+        self.bots.get(bot.index()).is_some_and(|bot| bot.stake.level() > 1 && bot.level_deadline().is_some())
     }
 
     /// Returns the current level of each ladder that grows after losses, in bot order.
-    pub fn ladders(&self, now: Millis) -> Vec<LadderLevel> {
+    pub fn ladder_levels(&self, now: Millis) -> Vec<LadderLevel> {
         let ladder_level = |(place, bot): (usize, &Bot)| {
             let (level, levels) = bot.stake.ladder_position()?;
             let restarts = bot.has_missed_level(now) || self.restarts_ladder(bot);
@@ -187,7 +185,7 @@ impl Session {
             let id = BotId::new(place)?;
             let stake = self.stake(bot, PayoutProbe::NotNeeded, now);
             let (bound, figure) = self.find_violated_bound(id, stake)?;
-            Some(StakeViolation { bot: id, stake, bound, figure })
+            Some(StakeViolation { bot: id, stake, bound, value: figure })
         };
         self.bots.iter().enumerate().filter_map(trouble).collect()
     }
@@ -207,7 +205,7 @@ impl Session {
         let own = self.names.get(id.index()).and_then(|name| limits.max_daily_loss(name, equity));
         let bounds = [
             (StakeBound::MaxStake, limits.largest_stake(), true),
-            (StakeBound::MaxStakePercent, limits.max_stake_share_of(free), is_settled),
+            (StakeBound::MaxStakePercent, limits.max_stake_at(free), is_settled),
             (StakeBound::DailyLossLimit, limits.daily_loss_limit.amount_at(equity), is_settled),
             (StakeBound::BotDailyLossLimit, own, is_settled),
             (StakeBound::FreeBalance, Some(free), is_settled),
@@ -246,7 +244,7 @@ impl Refusal {
             return format!("{what} until open trades end");
         }
         let until = self.until.map(|until| format!(" until {}", format_time(until, now)));
-        let lifted = || self.rule.is_lifted_by_operator().then(|| " until an operator resumes".to_owned());
+        let lifted = || self.rule.needs_operator().then(|| " until an operator resumes".to_owned());
         format!("{what}{}", until.or_else(lifted).unwrap_or_default())
     }
 }
@@ -285,7 +283,7 @@ pub struct StakeViolation {
     /// Bound that the stake violates.
     pub bound: StakeBound,
     /// Value of the violated bound.
-    pub figure: Money,
+    pub value: Money,
 }
 
 /// A minimum or maximum for stakes.

@@ -38,7 +38,7 @@ pub struct TrialBatch {
     /// Number of signals that were suppressed because they would certainly be refused.
     pub suppressed: u64,
     /// Result of the signal on the last candle, `None` without a signal.
-    pub answer: Option<Result<BookedTrade, Rule>>,
+    pub result: Option<Result<BookedTrade, Rule>>,
 }
 
 /// A trade that passed every rule.
@@ -120,16 +120,16 @@ impl TrialSession {
             None => (bot.on_candles(candles, &mut signal), 0),
         };
         let Some(signal) = signal.as_ref().filter(|_| bot.is_warm()) else {
-            return TrialBatch { candle_count: count, suppressed, answer: None };
+            return TrialBatch { candle_count: count, suppressed, result: None };
         };
         let close = bot.last_close;
         self.advance_to(close);
         let answer = self.book_signal(signal, close, |terms| outcome(count - 1, terms));
-        TrialBatch { candle_count: count, suppressed, answer: Some(answer) }
+        TrialBatch { candle_count: count, suppressed, result: Some(answer) }
     }
 
     /// Passes candles to the bot and returns the number of signals. Call this only while all signals would be refused.
-    pub fn show_suppressed(&mut self, candles: &[Candle]) -> u64 {
+    pub fn suppress_signals(&mut self, candles: &[Candle]) -> u64 {
         self.session.bots[BotId::FIRST.index()].on_candles_suppressed(candles)
     }
 
@@ -143,13 +143,13 @@ impl TrialSession {
 
     /// Returns the earliest time at which a signal may be approved, unless an event occurs first.
     /// `now` is the time of the last candle or event. Returns `now` if the next signal may be approved.
-    pub fn refuses_until(&self, now: Millis) -> Millis {
+    pub fn refused_until(&self, now: Millis) -> Millis {
         let session = &self.session;
         let proposal = session.sample_proposal(BotId::FIRST, now);
         // Giving up a ladder lowers the stake, which may then pass the limits.
-        let gives_up = session.bots[BotId::FIRST.index()].ladder_missed_from().filter(|from| *from > now);
+        let gives_up = session.bots[BotId::FIRST.index()].level_deadline().filter(|from| *from > now);
         let until =
-            risk::refuses_until(&proposal, session.risk_view(proposal.symbol)).min(session.next_release);
+            risk::refused_until(&proposal, session.risk_view(proposal.symbol)).min(session.next_release);
         gives_up.map_or(until, |from| until.min(from))
     }
 

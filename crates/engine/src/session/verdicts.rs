@@ -83,7 +83,7 @@ impl Session {
     }
 
     /// Returns the names of the bots whose verdict forbids trades, because an edge is ruled out or no longer held.
-    pub fn edge_rejected_bots(&self) -> impl Iterator<Item = &str> {
+    pub fn bots_without_edge(&self) -> impl Iterator<Item = &str> {
         let bots = self.verdicts().zip(&self.names);
         bots.filter(|(verdict, _)| verdict.edge().forbids_trades()).map(|(_, name)| name.as_str())
     }

@@ -41,7 +41,7 @@ fn correction_updates_ledger_ladder_and_streak() {
     assert_eq!((ledger.peak().minor(), ledger.day_profit().minor()), (1_000_800, -4_200));
     let row = *test.book.row(IntentId::new(1)).unwrap();
     assert_eq!((row.outcome, row.profit.minor()), (Some(Outcome::Won), 800));
-    let first = test.book.correction(IntentId::new(1)).unwrap();
+    let first = test.book.original_result(IntentId::new(1)).unwrap();
     assert_eq!((first.outcome, first.profit.minor()), (Outcome::Cancelled, 0));
 }
 
@@ -93,7 +93,7 @@ fn unknown_and_open_trades_are_not_corrected() {
         (at(71, corrected(9, Outcome::Won, 800)), "", [999_000, 1_000]),
         (at(125, won(1, 800)), "", [1_000_800, 0]),
     ]);
-    assert_eq!(test.book.correction(IntentId::new(1)), None);
+    assert_eq!(test.book.original_result(IntentId::new(1)), None);
 }
 
 fn folded(entries: &[Journalled]) -> (Value, TradeBook) {

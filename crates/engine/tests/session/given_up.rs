@@ -153,7 +153,7 @@ fn ladder_level_is_reported_for_a_given_time() {
     let mut test = TestSession::new(&[Script::new("a").buys(&[1]).staking(gale(IfRefused::Reset))], |_| {});
     test.check(&[(candle(0, 1), "#1 a BUY 10.00 opened"), (at(119, lost(1, 1_000)), "")]);
     let level = |moment: i64| {
-        let ladder = test.session.ladders(second(moment))[0];
+        let ladder = test.session.ladder_levels(second(moment))[0];
         (ladder.level, ladder.stake.minor())
     };
     assert_eq!((level(120), level(121)), ((2, 2_000), (1, 1_000)));

@@ -309,7 +309,7 @@ fn note(session: &Session, world: &World, seen: &mut Seen) {
     for (is_there, what) in [
         (!world.in_doubt.is_empty(), "in doubt"),
         (!world.not_opened.is_empty(), "not opened"),
-        (!session.duplicate_trades().is_empty(), "second trade"),
+        (!session.second_trades().is_empty(), "second trade"),
         (world.limit != 9, "reloaded"),
         (!world.in_flight.is_empty(), "in flight"),
         (session.ledger().loss_streak() > 1, "losses in a row"),

@@ -161,7 +161,7 @@ fn reports_stake_outside_its_bounds_with_both_figures() {
         let troubles = session.session.stake_violations(second(150));
         troubles
             .into_iter()
-            .map(|trouble| (trouble.stake.minor(), trouble.bound, trouble.figure.minor()))
+            .map(|trouble| (trouble.stake.minor(), trouble.bound, trouble.value.minor()))
             .collect::<Vec<_>>()
     };
     assert_eq!(troubles(&session), []);

@@ -53,7 +53,7 @@ fn verdict_is_recorded_once_after_its_settlement_and_enforced_if_set() {
         assert_eq!(answers[fell], format!("a Rejected after {}", fell / 3 + 1));
         let next = &answers[fell + 1];
         assert_eq!(next == "a EdgeRejected", is_enforced, "{next}");
-        assert_eq!(session.session.edge_rejected_bots().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(session.session.bots_without_edge().collect::<Vec<_>>(), ["a"]);
         let edges: Vec<EdgeVerdict> = session.session.verdicts().map(BotVerdict::edge).collect();
         assert_eq!(edges, [EdgeVerdict::Rejected, EdgeVerdict::Open], "the other bot has no trade");
     }
@@ -158,7 +158,7 @@ fn restart_continues_the_verdict() {
             (after.edge_test(), after.edge(), after.first_intent()),
             (before.edge_test(), edge, before.first_intent())
         );
-        assert_eq!(session.edge_rejected_bots().count(), usize::from(edge == EdgeVerdict::Rejected));
+        assert_eq!(session.bots_without_edge().count(), usize::from(edge == EdgeVerdict::Rejected));
     }
     let mut richer = settings.clone();
     richer.bots[0].stake = StakeSettings::Share { percent: 1.0 };
@@ -186,7 +186,7 @@ fn other_parameters_version_or_plan_restart_the_verdict() {
         let verdict = the_verdict(&session);
         assert_eq!((accounts(&verdict), verdict.edge()), ((0, 1.0, 1.0), EdgeVerdict::Open), "{second:?}");
         assert_eq!(
-            (verdict.first_intent().number(), session.edge_rejected_bots().count()),
+            (verdict.first_intent().number(), session.bots_without_edge().count()),
             (LOSSES.unsigned_abs() + 1, 0)
         );
     }

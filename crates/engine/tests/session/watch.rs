@@ -47,7 +47,7 @@ fn ended_edge_is_reported_once_and_enforced_if_set() {
         let (shown, ended) = (place("a Shown after"), place("a NoLongerHeld after"));
         assert!(shown < 3 * WINS as usize && ended > 3 * WINS as usize, "{shown} {ended}");
         assert_eq!(answers[ended + 1] == "a EdgeRejected", is_enforced, "{}", answers[ended + 1]);
-        assert_eq!(session.session.edge_rejected_bots().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(session.session.bots_without_edge().collect::<Vec<_>>(), ["a"]);
         let verdict = session.session.verdicts().next().unwrap();
         let since = verdict.judge().no_longer_held_since().unwrap();
         let decided = |trade: i64| session.book.rows()[trade as usize - 1].approved.decision_time();

@@ -36,7 +36,7 @@ pub(crate) fn open(path: &Path, series: Series, key: CacheKey) -> Option<HashedS
     if !is_match || !header.belongs_to(series) {
         return None;
     }
-    let candles = CandleSeries::from_checked(series, candles).ok()?;
+    let candles = CandleSeries::from_validated(series, candles).ok()?;
     Some(HashedSeries::with_hash(candles, header.hash()))
 }
 

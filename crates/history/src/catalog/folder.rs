@@ -105,7 +105,7 @@ impl SeriesFolder {
     fn read_segments(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
         let mut candles: Vec<Candle> = Vec::new();
         // A damaged manifest may contain a huge count, so a failed memory reservation is ignored.
-        let _ = candles.try_reserve_exact(usize::try_from(version.candles()).unwrap_or(0));
+        let _ = candles.try_reserve_exact(usize::try_from(version.candle_count()).unwrap_or(0));
         for segment in &version.segments {
             candles.extend(self.read_segment(segment)?);
         }

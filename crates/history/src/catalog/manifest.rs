@@ -202,7 +202,7 @@ impl Version {
         Hash::from_hex(&self.data_hash).expect("a manifest's hashes are checked when it is read")
     }
 
-    pub fn candles(&self) -> u64 {
+    pub fn candle_count(&self) -> u64 {
         self.segments.iter().map(|segment| segment.candles).sum()
     }
 

@@ -147,11 +147,11 @@ impl Catalog {
 #[cfg(feature = "import")]
 impl Catalog {
     /// Counts missing candles as [`check_series`](crate::check_series) does. Returns 0 for an unknown series.
-    pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
+    pub fn count_missing(&self, series: Series) -> Result<u64, HistoryError> {
         let missing = self.read_consistently(series, |folder, manifest| {
             let Some(version) = manifest.current_version() else { return Ok(0) };
             let slots = (version.end() - version.start()).get() / series.interval.length().get();
-            let absent = u64::try_from(slots).unwrap_or(0).saturating_sub(version.candles());
+            let absent = u64::try_from(slots).unwrap_or(0).saturating_sub(version.candle_count());
             if absent == 0 || MarketHours::from_symbol(series.symbol) == MarketHours::Always {
                 return Ok(absent);
             }

@@ -66,7 +66,10 @@ fn append_counts_candles_and_keeps_first_seen_values() {
     assert_eq!((source.first_at, source.last_at), (Millis::MINUTE * 9, Millis::MINUTE * 11));
     assert_eq!((manifest.origins.len(), source.new, source.revised, manifest.revision_count()), (1, 3, 1, 1));
     let version = manifest.current_version().unwrap();
-    assert_eq!((version.candles(), version.start(), version.end()), (3, Millis::MINUTE, Millis::MINUTE * 4));
+    assert_eq!(
+        (version.candle_count(), version.start(), version.end()),
+        (3, Millis::MINUTE, Millis::MINUTE * 4)
+    );
 }
 
 #[test]

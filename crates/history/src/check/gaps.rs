@@ -14,12 +14,12 @@ const MIN_HOLIDAY_GAP: Millis = Millis::new(3 * Millis::HOUR.get());
 const MAX_HOLIDAY_DAYS: i64 = 5;
 
 impl MarketHours {
-    pub fn expected_candles(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
+    pub fn count_expected(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
         count_slots(&self.open_periods(stretch, UncertainHours::Closed, &[]), interval)
     }
 }
 
-pub(super) fn report_missing(
+pub(super) fn report_gaps(
     series: &CandleSeries,
     session: &MarketHours,
     holidays: &[NaiveDate],
@@ -73,7 +73,7 @@ fn suggest_holiday(
 }
 
 pub fn count_missing_candles(series: &CandleSeries) -> u64 {
-    report_missing(series, &MarketHours::from_symbol(series.symbol()), &[], &mut drop)
+    report_gaps(series, &MarketHours::from_symbol(series.symbol()), &[], &mut drop)
 }
 
 pub fn count_candles_in_closed_hours(series: &CandleSeries) -> u64 {

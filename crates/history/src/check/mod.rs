@@ -146,7 +146,7 @@ impl CheckedSeries {
         let CheckSettings {
             holidays, min_spike_factor: spike_ranges, min_flat_candles: flat_candles, ..
         } = &self.settings;
-        let missing = gaps::report_missing(candles, &self.session, holidays, note);
+        let missing = gaps::report_gaps(candles, &self.session, holidays, note);
         gaps::report_closed_hours(candles, &self.session, holidays, note);
         moves::report_spikes_and_jumps(candles, *spike_ranges, note);
         moves::report_flat_stretches(candles, *flat_candles, note);

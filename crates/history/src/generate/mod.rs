@@ -5,7 +5,7 @@
 //! functions such as logarithm and sine differ between machines.
 
 use crate::{AssetType, HistoryError};
-use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series, Symbol, TradingWeek};
+use candlewick_sdk::{Candle, CandleSeries, CoverageRule, Millis, Resampler, Series, Symbol, TradingWeek};
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use settings::ValidSettings;
@@ -27,7 +27,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
         AssetType::Forex => TradingWeek::Currencies,
         AssetType::Crypto | AssetType::Otc => TradingWeek::Always,
     };
-    let rule = LongerRule::Share { week, percent: LongerRule::DEFAULT_SHARE_PERCENT };
+    let rule = CoverageRule::Share { week, percent: CoverageRule::DEFAULT_SHARE_PERCENT };
     let mut resampler = Resampler::new(step, settings.interval)?.with_rule(rule);
     let mut walk = Walk::new(settings, tick);
     let mut candles: Vec<Candle> = Vec::new();

@@ -98,7 +98,7 @@ impl Connection {
     }
 
     /// Checks that the file was not deleted or moved. If it was, further writes would be lost.
-    pub(crate) fn check_in_place(&self) -> Result<()> {
+    pub(crate) fn check_not_moved(&self) -> Result<()> {
         match &self.file {
             Some(mark) if OpenedFile::read(&mark.path)?.identity != mark.identity => {
                 Err(unavailable(&self.url, "the file was replaced by another file"))

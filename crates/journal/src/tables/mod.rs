@@ -118,13 +118,13 @@ const INTENTS_PER_PAGE: i64 = 5_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables {
-    pub up_to: Head,
+    pub last_entry: Head,
     pub intents: Vec<IntentRecord>,
     pub figures: BTreeMap<(Millis, String), DayFigures>,
 }
 
 pub(crate) struct Progress {
-    pub(crate) up_to: Head,
+    pub(crate) last_entry: Head,
     pub(crate) is_complete: bool,
 }
 
@@ -165,7 +165,7 @@ impl Reader {
         let rows = self.fetch("SELECT * FROM figures", &[]).await?;
         let figures = rows.iter().map(figures_from_row).collect::<Result<_, _>>();
         let figures = figures.with_url(self.url())?;
-        Ok(Some(Tables { up_to: progress.up_to, intents, figures }))
+        Ok(Some(Tables { last_entry: progress.last_entry, intents, figures }))
     }
 
     pub(crate) async fn read_row(url: &JournalUrl, intent: u64) -> Result<Option<IntentRecord>> {
@@ -175,12 +175,12 @@ impl Reader {
         found?.first().map(intent_from_row).transpose().with_url(url)
     }
 
-    pub async fn tables_complete_to(&mut self) -> Result<Option<u64>> {
+    pub async fn last_entry_in_tables(&mut self) -> Result<Option<u64>> {
         let Some(progress) = self.progress().await?.filter(|progress| progress.is_complete) else {
             return Ok(None);
         };
-        let is_ours = self.line_at(progress.up_to).await?.is_some();
-        Ok(is_ours.then_some(progress.up_to.seq))
+        let is_ours = self.line_at(progress.last_entry).await?.is_some();
+        Ok(is_ours.then_some(progress.last_entry.seq))
     }
 
     pub(crate) async fn progress(&mut self) -> Result<Option<Progress>> {
@@ -193,7 +193,7 @@ impl Reader {
             let hash = ChainHash::from_hex(&row.try_get::<String, _>("hash").ok()?)?;
             let seq = u64::try_from(row.try_get::<i64, _>("seq").ok()?).ok()?;
             let is_complete = row.try_get::<i64, _>("is_complete").ok()? == 1;
-            Some(Progress { up_to: Head { seq, hash }, is_complete })
+            Some(Progress { last_entry: Head { seq, hash }, is_complete })
         };
         Ok(rows.first().and_then(progress))
     }

@@ -79,7 +79,7 @@ impl Projector {
         }
     }
 
-    pub fn from_start(head: Head) -> Self {
+    pub fn rebuilding(head: Head) -> Self {
         Self { must_clear: true, search: Search::Intents(1), ..Self::starting_after(head) }
     }
 
@@ -188,9 +188,9 @@ impl Projector {
 
     async fn choose_search(&self, reader: &mut Reader) -> Result<Option<Search>> {
         let Some(progress) = reader.progress().await? else { return Ok(None) };
-        let Head { seq, .. } = progress.up_to;
+        let Head { seq, .. } = progress.last_entry;
         // If this is false, the tables are from a different journal, or from entries that no longer exist.
-        let is_ours = seq == 0 || reader.line_at(progress.up_to).await?.is_some();
+        let is_ours = seq == 0 || reader.line_at(progress.last_entry).await?.is_some();
         if !is_ours || seq > self.before.seq {
             return Ok(None);
         }
@@ -248,7 +248,7 @@ impl Store {
         let url = self.url.clone();
         with_deadline(TABLES_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
-            connection.check_in_place()?;
+            connection.check_not_moved()?;
             connection.run(connection.begin_statement()).await?;
             let any = connection.sqlx();
             lease::lock_head(any, &url, &self.token).await?;

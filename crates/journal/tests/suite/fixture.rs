@@ -91,11 +91,11 @@ pub(crate) async fn run_on(driver_url: &str, statements: &str) {
 pub(crate) const FIRST_DEAD: u32 = 100;
 
 pub(crate) fn holder(program: &str, pid: u32) -> Holder {
-    Holder { program: program.into(), pid, started: None, host: "here".into(), machine: "this".into() }
+    Holder { program: program.into(), pid, start_ticks: None, host: "here".into(), pid_scope: "this".into() }
 }
 
 pub(crate) fn holder_elsewhere(program: &str) -> Holder {
-    Holder { host: "there".into(), machine: "that".into(), ..holder(program, 1) }
+    Holder { host: "there".into(), pid_scope: "that".into(), ..holder(program, 1) }
 }
 
 /// Lease terms of thirty seconds. Processes with ids from [`FIRST_DEAD`] on are dead.

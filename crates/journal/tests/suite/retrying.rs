@@ -112,7 +112,7 @@ struct Told {
 }
 
 impl JournalFollower for Snapshots {
-    fn follow_line(&mut self, _stored: &StoredLine) {}
+    fn on_line_stored(&mut self, _stored: &StoredLine) {}
 
     fn is_snapshot_due(&self) -> bool {
         true
@@ -148,7 +148,7 @@ pub(crate) async fn interrupted_snapshot_loses_no_entry(fixture: &Fixture) {
         journal.make_durable().await.unwrap();
         assert!(journal.is_snapshot_due());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
-        let done = cut(journal.write_snapshot_piece(), kind(polls)).await;
+        let done = cut(journal.write_background_piece(), kind(polls)).await;
         note(&mut journal);
         journal.make_durable().await.unwrap();
         if done.is_some() {
@@ -175,7 +175,7 @@ pub(crate) async fn failed_snapshot_affects_nothing_else(fixture: &Fixture) {
     for number in 1..=3 {
         journal.note(Millis::ZERO, format!("{{\"number\":{number}}}"));
         journal.make_durable().await.unwrap();
-        journal.write_snapshot_piece().await;
+        journal.write_background_piece().await;
     }
     journal.close().await.unwrap();
     let bodies = fixture.bodies().await;

@@ -80,7 +80,7 @@ async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -
 fn expected(head: Head, last: &[(u64, u64)], known: &Known) -> Tables {
     let row = |(intent, seq): &(u64, u64)| known.intent_record(*intent, *seq, &RunNames::default());
     let intents: Vec<IntentRecord> = last.iter().filter_map(row).collect();
-    Tables { up_to: head, figures: daily_figures(&intents), intents }
+    Tables { last_entry: head, figures: daily_figures(&intents), intents }
 }
 
 async fn tables(fixture: &Fixture) -> Option<Tables> {
@@ -105,8 +105,8 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     let head = complete(&mut Projector::starting_after(store.head()), &mut store, &known).await;
     let found = tables(fixture).await.unwrap();
     let seq_of = |intent: usize| (found.intents[intent - 1].seq, found.intents[intent - 1].reason.len() > 4);
-    assert_eq!((found.up_to, seq_of(3), seq_of(7)), (head, (603, true), (7, false)));
-    complete(&mut Projector::from_start(store.head()), &mut store, &known).await;
+    assert_eq!((found.last_entry, seq_of(3), seq_of(7)), (head, (603, true), (7, false)));
+    complete(&mut Projector::rebuilding(store.head()), &mut store, &known).await;
     last[2].1 = 603;
     assert_eq!(tables(fixture).await, Some(expected(head, &last, &known)));
 }
@@ -117,7 +117,7 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
     let (known, mut was_cut, mut polls) = (Known(3), 0, 1);
     loop {
         assert!(polls < MAX_QUESTIONS, "a piece has an end");
-        let mut projector = Projector::from_start(store.head());
+        let mut projector = Projector::rebuilding(store.head());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
         let whole = cut(complete(&mut projector, &mut store, &known), kind(polls)).await;
         let expected = expected(store.head(), &[(1, 1), (2, 2), (3, 3)], &known);
@@ -139,7 +139,7 @@ pub(crate) async fn who_lost_the_lease_writes_no_row(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     record(&mut store, 1..=3).await;
     fixture.run("UPDATE lease SET token = 'another'").await;
-    let written = Projector::from_start(store.head()).write_piece(&mut store, &Known(3)).await;
+    let written = Projector::rebuilding(store.head()).write_piece(&mut store, &Known(3)).await;
     assert!(written.is_err(), "{written:?}");
     assert_eq!(fixture.number("SELECT is_complete + seq FROM projection").await, 0);
 }

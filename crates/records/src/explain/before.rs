@@ -70,7 +70,7 @@ pub(super) async fn add_limit_figures(
     visit_sessions_before(reader, contents, (run, &decisions), is_unlimited, |session, decision| {
         for (_, rule, words) in refusals.iter_mut().filter(|(other, ..)| other.seq == decision.seq) {
             let figures = limit_figures(*rule, session, decision);
-            **words = rule.with_detail(std::mem::take(*words), &figures);
+            **words = rule.add_detail(std::mem::take(*words), &figures);
         }
     })
     .await
@@ -104,7 +104,7 @@ pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &Deci
         StakeSettings::Fixed { .. } => "the bot's fixed amount".to_owned(),
         StakeSettings::Share { percent } => format!("{percent} % of the free balance of {free}"),
         StakeSettings::Martingale { amount, factor, entry, .. } => {
-            let ladder = session.ladders(decision.at).into_iter().find(|ladder| ladder.bot == bot)?;
+            let ladder = session.ladder_levels(decision.at).into_iter().find(|ladder| ladder.bot == bot)?;
             let (level, levels) = (ladder.level, ladder.levels);
             let again = if *entry == LadderEntry::NextCandle { ", repeated on the next candle" } else { "" };
             let amount = money(*amount);

@@ -8,7 +8,7 @@ use crate::run::RecordedRun;
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, TradeSettlement};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{
-    Candle, Direction, GateSnapshot, LongerCandles, LongerRule, Millis, Registry, Settlement, Strategy,
+    Candle, CoverageRule, Direction, GateSnapshot, LongerCandles, Millis, Registry, Settlement, Strategy,
     StrategyEntry,
 };
 use std::collections::BTreeMap;
@@ -106,10 +106,10 @@ impl Replay {
         let place = run.settings.bots.iter().position(|one| one.name == bot);
         let place = place.ok_or_else(|| format!("the run has no bot \"{bot}\""))?;
         let strategy = run
-            .build_strategy(place, registry, StrategyEntry::build_explained)
+            .build_strategy(place, registry, StrategyEntry::build_explainer)
             .map_err(|error| error.to_string())??;
         let own = run.settings.bots[place].series();
-        let rule = LongerRule::for_symbol(own.symbol, run.settings.longer_share_percent);
+        let rule = CoverageRule::for_symbol(own.symbol, run.settings.longer_share_percent);
         let longer = LongerCandles::with_rule(own.interval, strategy.longer_intervals(), rule);
         Ok(Self {
             longer: longer.map_err(|error| error.to_string())?,

@@ -66,7 +66,7 @@ pub async fn read_last_decisions(
         end = from - 1;
     }
     numbers.reverse();
-    let lines = reader.lines_numbered(&numbers).await?;
+    let lines = reader.lines_by_number(&numbers).await?;
     let decisions = lines.iter().filter_map(|stored| Decision::new(stored, contents).transpose());
     let mut decisions: Vec<Decision> = decisions.collect::<Result<_, _>>()?;
     if let Some(run) = decisions.last().and_then(|last| contents.run(last.run)) {

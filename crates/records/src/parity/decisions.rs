@@ -236,7 +236,7 @@ fn differs_in_rule(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
 const fn is_recorded(action: &Action, format: u32) -> bool {
     match action {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,
-        Action::Verdict(_) => format >= Header::VERDICTS_FORMAT,
+        Action::Verdict(_) => format >= Header::FIRST_VERDICTS_FORMAT,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::analysis::Finding;
 use crate::run::Caveats;
 use crate::shown::EdgeDetectionLine;
 use candlewick_backtest::metric::WinRates;
-use candlewick_engine::{Judge, JudgedTrade, evaluate_trades, judge_trades, trades_edge_sequence};
+use candlewick_engine::{Judge, JudgedTrade, build_judge, judge_trades, trades_edge_sequence};
 use candlewick_records::{
     EDGE_NO_LONGER_HELD, EdgeIntervals, edge_threshold, no_longer_held_text, utc, verdict_name, verdict_text,
     withheld_verdict_text,
@@ -92,7 +92,7 @@ impl Sample {
         let bots = bots.max(groups.len());
         let part = AlphaBudget::first_run_share(bots);
         let judged = |bot: Option<&str>, own: &[JudgedTrade]| {
-            let judge = evaluate_trades(own, EdgeTest::new(plan).with_weight(part));
+            let judge = build_judge(own, EdgeTest::new(plan).with_weight(part));
             Self::from_trades(bot, own, &judge, caveats)
         };
         let all: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();

@@ -6,7 +6,7 @@ use crate::ReportError;
 use crate::analysis::{Finding, FindingKind};
 use crate::figure::high_payout;
 use crate::run::{Caveats, RunFacts, UnopenedTrade};
-use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
+use candlewick_engine::{JudgedTrade, SymbolId, UpdateNumbers};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Millis, Outcome, Payout, escape_hidden, from_csv_cell, to_csv_cell};
@@ -157,7 +157,7 @@ fn find_repeated_rows(records: &[StringRecord]) -> Vec<RepeatedRow> {
 fn unopened_trade(intent: &UnopenedTrade, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
     let UnopenedTrade { bot, symbol, decided, order: [from, to] } = intent;
     let symbol = intern_symbol(&to_csv_cell(symbol), symbols)?;
-    let sequence = Some(EventSequence::from_recorded([*from, 0, *to, 0], [None; 2]));
+    let sequence = Some(UpdateNumbers::from_recorded([*from, 0, *to, 0], [None; 2]));
     let ended = (*to > 0).then_some((*decided, Outcome::Cancelled));
     let trade = JudgedTrade { symbol, decided: *decided, answered: None, payout: None, ended, sequence };
     Ok(NamedTrade { bot: bot.clone(), trade, money: None })
@@ -167,7 +167,7 @@ fn unopened_trade(intent: &UnopenedTrade, symbols: &mut Vec<String>) -> Result<N
 fn sort_key<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use<'a> {
     let NamedTrade { bot, trade, .. } = named;
     let ended = trade.ended.map(|(at, outcome)| (at, outcome.as_str()));
-    let numbers = trade.sequence.map(EventSequence::update_numbers);
+    let numbers = trade.sequence.map(UpdateNumbers::update_numbers);
     let symbol = symbols.get(trade.symbol.index());
     (numbers, trade.decided, bot, symbol, ended, trade.payout, trade.answered)
 }
@@ -221,7 +221,7 @@ impl Columns {
     fn read_row(
         &self,
         record: &StringRecord,
-        (place, order): (usize, Option<EventSequence>),
+        (place, order): (usize, Option<UpdateNumbers>),
         (usual, names): (Option<Payout>, &[String]),
         symbols: &mut Vec<String>,
     ) -> Result<NamedTrade, String> {
@@ -255,9 +255,9 @@ impl Columns {
         };
         let answered_payout = filled(self.answered_payout).map(parse_payout).transpose()?;
         let payouts = [answered_payout, payout];
-        let sequence = order.map(|order| EventSequence::from_recorded(order.update_numbers(), payouts));
+        let sequence = order.map(|order| UpdateNumbers::from_recorded(order.update_numbers(), payouts));
         // An intent that was first recorded as not opened stays unopened, even if its trade was found later.
-        let ended = match sequence.map(EventSequence::update_numbers) {
+        let ended = match sequence.map(UpdateNumbers::update_numbers) {
             Some([_, _, left_out, _]) if left_out > 0 => Some((decided, Outcome::Cancelled)),
             _ => ended,
         };

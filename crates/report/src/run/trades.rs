@@ -1,7 +1,7 @@
 //! CSV file of a run's trades, and a second file next to it with facts about the run.
 
 use super::Caveats;
-use candlewick_engine::{BotSettings, EventSequence, IntentRow, IntentState, TradeBook};
+use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook, UpdateNumbers};
 use candlewick_records::utc;
 use candlewick_sdk::{Millis, MoneyScale, to_csv_cell};
 use serde::{Deserialize, Serialize};
@@ -160,15 +160,15 @@ impl RunFacts {
     pub(crate) fn recorded_sequences<'a>(
         &self,
         lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,
-    ) -> Option<Vec<EventSequence>> {
+    ) -> Option<Vec<UpdateNumbers>> {
         let mut hashed: Vec<_> = lines.enumerate().map(|(place, cells)| (hash_line(cells), place)).collect();
         hashed.sort_unstable();
         if hash_lines(hashed.iter().map(|(hash, _)| hash)) != self.lines || hashed.len() != self.order.len() {
             return None;
         }
-        let mut orders = vec![EventSequence::default(); hashed.len()];
+        let mut orders = vec![UpdateNumbers::default(); hashed.len()];
         for ((_, place), order) in hashed.into_iter().zip(&self.order) {
-            orders[place] = EventSequence::from_recorded(*order, [None; 2]);
+            orders[place] = UpdateNumbers::from_recorded(*order, [None; 2]);
         }
         Some(orders)
     }

@@ -31,8 +31,8 @@ pub fn entry(registry: Registry) -> StrategyEntry {
     // This closure is normally not called, because `specify_entry` first builds an entry for the bot's parameters.
     let build = move |params: &Value, bot: &BotContext| specify_entry(params, &of, 0)?.build(params, bot);
     let entry = StrategyEntry::new(NAME, VERSION, build)
-        .derive_entry_with(move |params| specify_entry(params, &registry, 0));
-    with_own_parameters(entry, &Map::new(), &[]).described(ABOUT)
+        .with_derivation(move |params| specify_entry(params, &registry, 0));
+    with_own_parameters(entry, &Map::new(), &[]).with_about(ABOUT)
 }
 
 pub(super) struct CombinationPlan {
@@ -68,7 +68,7 @@ pub(super) fn specify_entry(
         move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Explained)
     };
     let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Fast);
-    let entry = StrategyEntry::new(NAME, version, build).explain_with(explain).described(about);
+    let entry = StrategyEntry::new(NAME, version, build).with_explainer(explain).with_about(about);
     let empty = Map::new();
     let entry = with_own_parameters(entry, params.as_object().unwrap_or(&empty), &weights);
     let registry = registry.clone();
@@ -125,20 +125,20 @@ fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>, weights
     let list = |key: &str| given.get(key).cloned().unwrap_or_else(|| json!([]));
     let keys = [
         Parameter::new("first_of", list("first_of"))
-            .described("Parts; the first one that signals decides: [{ strategy = \"...\", params = { } }]."),
+            .with_about("Parts; the first one that signals decides: [{ strategy = \"...\", params = { } }]."),
         Parameter::new("vote", list("vote"))
-            .described("Parts that vote, each with a weight (default 1); use it instead of first_of."),
-        quorum.described("Weight that a direction needs; defaults to the sum of all weights."),
+            .with_about("Parts that vote, each with a weight (default 1); use it instead of first_of."),
+        quorum.with_about("Weight that a direction needs; defaults to the sum of all weights."),
         Parameter::new("within", 1)
             .within(1.0, MAX_WITHIN_CANDLES as f64)
-            .described("Number of candles for which a signal counts, including its own."),
+            .with_about("Number of candles for which a signal counts, including its own."),
         Parameter::new("filters", list("filters"))
-            .described("Filters that every signal must pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
-        Parameter::new("invert", false).described("Whether to trade in the opposite direction."),
+            .with_about("Filters that every signal must pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
+        Parameter::new("invert", false).with_about("Whether to trade in the opposite direction."),
         Parameter::new("expiry", "")
-            .described("Duration of trades, such as 05:00; defaults to that of the signal or the bot."),
+            .with_about("Duration of trades, such as 05:00; defaults to that of the signal or the bot."),
         Parameter::new(written_gate::KEY, given.get(written_gate::KEY).cloned().unwrap_or_else(|| json!({})))
-            .described("Gate that decides which signals are traded and which are virtual: { after_virtual_losses = 2 }."),
+            .with_about("Gate that decides which signals are traded and which are virtual: { after_virtual_losses = 2 }."),
     ];
     keys.into_iter().fold(entry, StrategyEntry::with_parameter)
 }

@@ -315,7 +315,7 @@ impl PlannedPart {
         let own = Value::Object(own);
         let strategy = match form {
             Mode::Fast => self.entry.build(&own, bot),
-            Mode::Explained => self.entry.build_explained(&own, bot),
+            Mode::Explained => self.entry.build_explainer(&own, bot),
         };
         let strategy = strategy.map_err(|error| part_error(&self.name, error))?;
         Ok(Part::new(self.name.clone(), strategy, self.within.unwrap_or(within), self.invert))

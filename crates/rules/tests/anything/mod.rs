@@ -1,8 +1,8 @@
 //! Checks that any text is either a rule that runs or an error with a position within the text.
 
 use candlewick_rules::Rule;
-use candlewick_sdk::testkit::{random_walk, wild};
-use candlewick_sdk::{CandleAnswers, Interval, LongerRule, Strategy};
+use candlewick_sdk::testkit::{extreme, random_walk};
+use candlewick_sdk::{CandleAnswers, CoverageRule, Interval, Strategy};
 use std::collections::BTreeMap;
 
 pub(crate) fn check(buy: &str, sell: Option<&str>) {
@@ -17,9 +17,9 @@ pub(crate) fn check(buy: &str, sell: Option<&str>) {
             assert!(error.line_and_column(text).1 >= 1);
         }
         Ok(mut strategy) => {
-            let _ = strategy.declaration(LongerRule::Complete);
+            let _ = strategy.declaration(CoverageRule::Complete);
             let [mut quickest, mut ahead] = [0; 2].map(|_| strategy.clone().into_fastest());
-            let candles = [wild(20), random_walk(1, 60)].concat();
+            let candles = [extreme(20), random_walk(1, 60)].concat();
             let mut signals = Vec::new();
             for candle in &candles {
                 let signal = strategy.on_candle(candle);

@@ -6,7 +6,7 @@ use candlewick_sdk::testkit::{
     Finding, FirstRun, Market, Subject, UnseenWalk, bot, candles_needed, random_walk, validate,
 };
 use candlewick_sdk::{
-    Candle, Direction, Interval, LongerCandles, LongerRule, Parameter, Registry, Signal, Strategy,
+    Candle, CoverageRule, Direction, Interval, LongerCandles, Parameter, Registry, Signal, Strategy,
     StrategyEntry,
 };
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ pub(crate) fn answers(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> Ve
 }
 
 pub(crate) fn declared(strategy: &RuleStrategy, candles: &[Candle]) -> Vec<Option<Direction>> {
-    let (mut series, entries) = strategy.declaration(LongerRule::Complete).into_parts();
+    let (mut series, entries) = strategy.declaration(CoverageRule::Complete).into_parts();
     let mut values = vec![Vec::new(); series.len()];
     series.iter_mut().zip(&mut values).for_each(|(series, values)| series.fill(candles, values));
     let row = |at: usize| values.iter().map(|values| values[at]).collect::<Vec<f64>>();

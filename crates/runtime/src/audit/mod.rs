@@ -15,7 +15,7 @@ pub(crate) use results::{BookedResult, BookedResults, ResultSource, VenueClaim, 
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, PayoutAudit, TermsCheck, check_terms, describe_stake};
 pub(crate) use wallet::{
-    BonusWallets, CONFIRMATION_INTERVAL, InFlightMoney, NameCheck, Reading, WalletAudit, WalletReading,
+    BonusWallets, CONFIRMATION_INTERVAL, InFlightMoney, NameCheck, Reading, ReadingOutcome, WalletAudit,
     WalletState, magnitude,
 };
 
@@ -117,7 +117,7 @@ impl Audits {
         findings.into_iter().filter(is_new).collect()
     }
 
-    pub(crate) fn count(&mut self, audit: Audit, checked: usize, findings: usize) {
+    pub(crate) fn add_counts(&mut self, audit: Audit, checked: usize, findings: usize) {
         let tally = self.tallies.entry(audit).or_default();
         tally.checked += checked as u64;
         tally.findings += findings as u64;
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(audits.check_unrecognised_data(met(&[("Trade.reverted", 9)])), []);
         let found = audits.check_unrecognised_data(met(&[("Trade.reverted", 9), ("User.flag", 1)]));
         assert!(found[0].text.contains("User.flag") && found[0].severity == Severity::Alarm);
-        audits.count(Audit::Schema, 0, 2);
+        audits.add_counts(Audit::Schema, 0, 2);
         assert_eq!(audits.tallies()[&Audit::Schema], Tally { checked: 0, findings: 2 });
     }
 

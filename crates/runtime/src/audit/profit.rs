@@ -1,6 +1,6 @@
 //! Checks that the profit of a settled trade matches the stake, agreed payout and outcome.
 
-use crate::coordinator::profit_by_rule;
+use crate::coordinator::computed_profit;
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
 
@@ -42,7 +42,7 @@ impl SettledProfit {
     }
 
     pub(crate) fn check(&self, rules: ProfitRules) -> Option<ProfitMismatch> {
-        let expected = profit_by_rule(self.outcome, self.stake, self.payout);
+        let expected = computed_profit(self.outcome, self.stake, self.payout);
         let is_possible = self.is_possible(rules.max_payout_percent);
         let off = expected.map_or(0, |expected| (self.profit - expected).minor().saturating_abs());
         let is_halting = !is_possible || off > ROUNDING_TOLERANCE;

@@ -130,7 +130,7 @@ impl BookedResult {
         let profit = report.profit.and_then(|profit| scale.convert_rounded(profit).ok());
         let reported = match &report.progress {
             Progress::Over(outcome) if *outcome != self.outcome => {
-                let by_rule = || crate::coordinator::profit_by_rule(*outcome, self.stake, self.payout);
+                let by_rule = || crate::coordinator::computed_profit(*outcome, self.stake, self.payout);
                 VenueClaim::Ended(*outcome, profit.or_else(by_rule))
             }
             Progress::Over(outcome) => match profit.filter(|profit| *profit != self.profit) {

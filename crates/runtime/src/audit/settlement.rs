@@ -252,7 +252,7 @@ mod tests {
     fn finds_prices_outside_their_record() {
         let record = |time: i64, low: f64, high: f64| {
             let prices = Ohlcv { open: low, high, low, close: high, volume: 0.0 };
-            PriceAnswer::Record(PriceRecord { time: Millis::new(time), prices, recorded_time: None })
+            PriceAnswer::Record(PriceRecord { time: Millis::new(time), prices, created_time: None })
         };
         let check = |open, close| {
             let (checked, findings) = SettlementCheck { settlement: settlement(), open, close }.check();

@@ -91,7 +91,7 @@ pub(crate) struct InFlightMoney {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WalletReading {
+pub(crate) enum ReadingOutcome {
     Agrees,
     Differs { difference: Money },
     Confirmed { step: Money, may_be_of_trades: bool },
@@ -107,7 +107,7 @@ impl WalletAudit {
         self.suspect.is_some()
     }
 
-    pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
+    pub(crate) fn check(&mut self, reading: &Reading<'_>) -> ReadingOutcome {
         let Reading { wallet, free, sent, is_last, .. } = *reading;
         self.record_balance(free, sent);
         self.last_free = (free, free == self.last_free.0 && reading.in_flight.is_known());
@@ -122,24 +122,24 @@ impl WalletAudit {
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
             && difference == self.confirmed
         {
-            return WalletReading::Differs { difference: self.reported_difference(suspect) };
+            return ReadingOutcome::Differs { difference: self.reported_difference(suspect) };
         }
         if difference == self.confirmed {
             let is_settled = self.is_settled_surplus(raw, reading);
             self.note_agreement(raw == self.confirmed, reading);
             self.bonus.holds = reading.bonus.or(self.bonus.holds);
             let surplus = self.confirmed;
-            return if is_settled { WalletReading::Settled { surplus } } else { WalletReading::Agrees };
+            return if is_settled { ReadingOutcome::Settled { surplus } } else { ReadingOutcome::Agrees };
         }
         if let Some(is_exact) = self.explain_by_bonus(reading.bonus, &possible) {
             self.note_agreement(is_exact, reading);
-            return WalletReading::Agrees;
+            return ReadingOutcome::Agrees;
         }
         let suspect = self.suspect_difference((difference, &possible), reading);
         if !is_last && suspect.last - suspect.first < CONFIRMATION_INTERVAL {
             let difference = self.reported_difference(&suspect);
             self.suspect = Some(suspect);
-            return WalletReading::Differs { difference };
+            return ReadingOutcome::Differs { difference };
         }
         let difference = suspect.amount(self.confirmed);
         let step = difference - self.confirmed;
@@ -153,7 +153,7 @@ impl WalletAudit {
         }
         self.suspect = None;
         self.note_reading(raw == difference, reading);
-        WalletReading::Confirmed { step, may_be_of_trades }
+        ReadingOutcome::Confirmed { step, may_be_of_trades }
     }
 
     fn reported_difference(&self, suspect: &Suspicion) -> Money {

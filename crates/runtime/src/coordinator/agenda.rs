@@ -141,11 +141,11 @@ impl EventGate {
         Self { hold: hold.max(Millis::new(1)), awaited: BTreeMap::new() }
     }
 
-    pub(crate) fn await_job(&mut self, instant: Millis, due: Millis, job: Job) {
+    pub(crate) fn expect_job(&mut self, instant: Millis, due: Millis, job: Job) {
         self.awaited.insert(job, AwaitedJob { instant, until: due + self.hold });
     }
 
-    pub(crate) fn settle_job(&mut self, job: Job) {
+    pub(crate) fn finish_job(&mut self, job: Job) {
         self.awaited.remove(&job);
     }
 
@@ -202,15 +202,15 @@ mod tests {
     fn instant_waits_for_its_jobs_up_to_the_hold() {
         let at = Millis::MINUTE;
         let mut gate = EventGate::new(Millis::SECOND);
-        gate.await_job(at, at, CANDLES);
-        gate.await_job(at, at, TRADE);
+        gate.expect_job(at, at, CANDLES);
+        gate.expect_job(at, at, TRADE);
         assert_eq!(gate.opens_at(at - Millis::new(1), at), None, "what is older passes");
         assert_eq!(gate.opens_at(at, at), Some(at + Millis::SECOND));
-        gate.settle_job(CANDLES);
+        gate.finish_job(CANDLES);
         assert_eq!(gate.opens_at(at, at + Millis::new(999)), Some(at + Millis::SECOND));
         assert_eq!(gate.opens_at(at, at + Millis::SECOND), None, "the hold is over");
         let (mut gate, later) = (EventGate::new(Millis::SECOND), at + Millis::new(300));
-        gate.await_job(at, later, CANDLES);
+        gate.expect_job(at, later, CANDLES);
         assert_eq!(gate.opens_at(at, later), Some(later + Millis::SECOND));
     }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Maximum plausible difference between the venue time in an answer and the local time of its arrival.
 pub(super) const MAX_TIME_OFFSET: Millis = Millis::from_seconds(300);
 
-pub(super) struct ClockLeap {
+pub(super) struct ClockJump {
     by: Millis,
     offset: Option<Millis>,
     answer: Answer,
@@ -49,10 +49,10 @@ impl Coordinator {
                 continue;
             }
             let change = self.skew.add_sample(sample, step.now);
-            match change.leap {
+            match change.jump {
                 Some(by) if by > Millis::ZERO => leap = Some((by, change.offset)),
                 Some(by) => {
-                    self.report_clock_leap(by, step);
+                    self.report_clock_jump(by, step);
                     self.report_offset(change.offset, step);
                 }
                 None => self.report_offset(change.offset, step),
@@ -62,21 +62,21 @@ impl Coordinator {
             None => self.handle_answer(answer, step),
             // The machine slept, or the venue's clock was changed. The answer is handled once our clock has caught up.
             Some((by, offset)) => {
-                self.leap = Some(ClockLeap { by, offset, answer });
+                self.jump = Some(ClockJump { by, offset, answer });
                 step.commands.push(Command::CatchUpClock);
             }
         }
     }
 
     fn is_other_trade(&self, intent: IntentId, report: &TradeReport) -> bool {
-        let order = self.session.terms(intent).map(|terms| self.session.to_open_order(&terms));
+        let order = self.session.terms(intent).map(|terms| self.session.to_trade_order(&terms));
         let report = &with_rounded_amount(report.clone(), self.session.scale());
         let is_other = order.is_some_and(|order| compare_terms(&order, report) == Match::Different);
         is_other || self.doubts.is_claimed(&report.id)
     }
 
     pub(super) fn on_clock_moved(&mut self, by: Millis, step: &mut Step<'_>) {
-        let leap = self.leap.take();
+        let leap = self.jump.take();
         if leap.is_none() && self.phase.is_over() {
             return;
         }
@@ -86,7 +86,7 @@ impl Coordinator {
             let text = format!("this machine was suspended for {by} ms. The run continues");
             self.session.alarm(text, step);
         } else if let Some(leap) = &leap {
-            self.report_clock_leap(leap.by, step);
+            self.report_clock_jump(leap.by, step);
         }
         self.report_offset(offset, step);
         if let Some(leap) = leap {
@@ -94,8 +94,8 @@ impl Coordinator {
         }
     }
 
-    fn report_clock_leap(&mut self, by: Millis, step: &mut Step<'_>) {
-        if let Some(text) = self.skew.leaps.describe(by, step.now) {
+    fn report_clock_jump(&mut self, by: Millis, step: &mut Step<'_>) {
+        if let Some(text) = self.skew.jumps.describe(by, step.now) {
             self.session.alarm(text, step);
         }
     }
@@ -204,7 +204,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn settle_streamed_price(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
+    pub(super) fn apply_streamed_price(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
         let Some((at, tick)) = self.market.take_grid_price(id, is_over) else { return };
         let symbol = self.market.symbol(id);
         let price = tick.and_then(|tick| self.plausible_price(id, (tick.time, at, tick.price), step));
@@ -223,7 +223,7 @@ impl Coordinator {
         let (now, job) = (step.now, Job::Trade(intent));
         let Some(trade) = self.trades.find(intent) else {
             self.on_reread_record(intent, &answer, step);
-            return self.events.gate.settle_job(job);
+            return self.events.gate.finish_job(job);
         };
         let venue_id = trade.venue_id.clone();
         let report = match answer {
@@ -234,7 +234,7 @@ impl Coordinator {
                 }
                 let again = self.trades.schedule_retry(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
-                self.events.gate.settle_job(job);
+                self.events.gate.finish_job(job);
                 let what = format!("trade #{intent}: the result request failed");
                 return self.warn_request_failed(&what, &error, step);
             }
@@ -253,14 +253,14 @@ impl Coordinator {
                 self.session.alarm(text, step);
             }
             self.agenda.add(next_request_at, job);
-            return self.events.gate.settle_job(job);
+            return self.events.gate.finish_job(job);
         }
         self.trades.clear_absence(intent);
         let report = self.with_agreed_payout(intent, report, step);
         if self.is_end_proven(intent, &report, step) {
             self.apply_report(intent, &report, step);
         }
-        self.events.gate.settle_job(job);
+        self.events.gate.finish_job(job);
     }
 
     fn on_open(&mut self, intent: IntentId, outcome: OpenOutcome, step: &mut Step<'_>) {
@@ -310,7 +310,7 @@ impl Coordinator {
             }
         };
         self.events.add(at, self.answer_rank(intent, at), kind);
-        self.events.gate.settle_job(Job::Departure(intent));
+        self.events.gate.finish_job(Job::Departure(intent));
     }
 
     fn accept_open(&mut self, id: IntentId, report: TradeReport, step: &mut Step<'_>) -> (Millis, EventKind) {
@@ -381,7 +381,7 @@ impl Coordinator {
         if self.phase.is_over() {
             return;
         }
-        let candles = match self.market.closes_between(step.now - span, step.now) {
+        let candles = match self.market.count_closes(step.now - span, step.now) {
             0 => "no candles were missed".to_owned(),
             1 => "1 candle was missed".to_owned(),
             more => format!("{more} candles were missed"),

@@ -25,7 +25,7 @@ pub(crate) struct UnprovenEnd {
 impl Coordinator {
     pub(super) fn request_trade(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let id = if let Some(trade) = self.trades.find(intent) {
-            self.events.gate.await_job(due, due, Job::Trade(intent));
+            self.events.gate.expect_job(due, due, Job::Trade(intent));
             trade.venue_id.clone()
         } else if let Some(id) = self.contradictions.begin_request(intent) {
             id
@@ -82,7 +82,7 @@ impl Coordinator {
             return;
         };
         // If the list ends early, it may lack the trade, so it proves nothing.
-        unproven.is_looked_up |= listing.is_complete && listing.ended_early.is_none();
+        unproven.is_looked_up |= listing.is_complete && listing.end_error.is_none();
         let Some(report) = listing.trades.iter().find(|report| report.id == trade.venue_id) else { return };
         match report.progress.outcome() {
             None => {}
@@ -139,7 +139,7 @@ impl Coordinator {
         self.events.add(at, EventRank::Settlement(close, intent), EventKind::Settled(settled));
         self.trades.stop_watching(intent);
         if settled.outcome == Outcome::Cancelled && !self.is_simulated {
-            self.contradictions.expect_cancelled(intent, now);
+            self.contradictions.expect_cancellation(intent, now);
             self.agenda.add(now, Job::Trades);
         }
     }

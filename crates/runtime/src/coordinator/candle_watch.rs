@@ -80,7 +80,7 @@ impl Lateness {
 pub(crate) struct PollResult {
     pub(crate) new_candles: Vec<(Millis, Candle, Origin)>,
     pub(crate) next_request_at: Millis,
-    pub(crate) is_settled: bool,
+    pub(crate) is_over: bool,
 }
 
 impl CandleWatch {
@@ -159,14 +159,14 @@ impl CandleWatch {
         if has_come {
             let next_request_at = self.schedule_next(now);
             self.awaited_close = self.due_close;
-            return PollResult { new_candles, next_request_at, is_settled: true };
+            return PollResult { new_candles, next_request_at, is_over: true };
         }
         self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_INTERVALS_BEHIND);
         let (next_request_at, is_settled) = self.schedule_retry(now);
         if is_settled {
             self.awaited_close = self.due_close;
         }
-        PollResult { new_candles, next_request_at, is_settled }
+        PollResult { new_candles, next_request_at, is_over: is_settled }
     }
 
     pub(crate) fn on_failure(&mut self, now: Millis) -> (Millis, bool) {
@@ -268,7 +268,7 @@ mod tests {
             watch.schedule_retry(minute(12) + Millis::from_seconds(seconds));
         }
         assert_eq!(watch.delay(minute(15)), Some((minute(3), false)));
-        while !watch.on_candles(&[], minute(15)).is_settled {}
+        while !watch.on_candles(&[], minute(15)).is_over {}
         assert_eq!(watch.delay(minute(15)), Some((ms(350), true)));
     }
 

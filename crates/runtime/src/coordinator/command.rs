@@ -217,7 +217,7 @@ impl Answer {
             RequestId::Trades => Self::Trades(TradeListing {
                 began: now,
                 ended: now,
-                ended_early: Some(error),
+                end_error: Some(error),
                 ..TradeListing::default()
             }),
             RequestId::BalancesAfterTrades => Self::BalancesAfterTrades(Err(error)),

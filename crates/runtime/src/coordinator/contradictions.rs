@@ -67,7 +67,7 @@ impl Contradictions {
         self.pending.extract_if(.., |_, pending| now - pending.since > MAX_AGE).map(|(_, one)| one).collect()
     }
 
-    pub(crate) fn expect_cancelled(&mut self, intent: IntentId, now: Millis) {
+    pub(crate) fn expect_cancellation(&mut self, intent: IntentId, now: Millis) {
         self.cancelled.insert(intent, now);
     }
 
@@ -174,7 +174,7 @@ impl Coordinator {
             let ruling = self.contradictions.on_list((venue_id, booked), reported, began);
             self.on_ruling(booked.intent, ruling, step);
         }
-        let has_failed = listing.ended_early.is_some();
+        let has_failed = listing.end_error.is_some();
         if !has_failed {
             self.contradictions.cancelled.retain(|_, at| *at > listing.began);
         }
@@ -256,7 +256,7 @@ impl Coordinator {
         let place = EventRank::Settlement(step.now, intent);
         self.events.add(step.now, place, EventKind::Correction { intent, outcome, profit });
         self.audits.wallet.forget_lag();
-        self.dispatch_due(step);
+        self.dispatch_events(step);
         let corrected = BookedResult { outcome, profit, source: ResultSource::Venue, ..*booked };
         self.session.apply_correction(booked, &corrected, step);
         self.audits.results.book(venue_id, corrected);

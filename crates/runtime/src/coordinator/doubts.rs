@@ -100,7 +100,7 @@ impl Doubts {
 
     pub(crate) fn recall_not_opened(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
         let doubt = self.build_doubt(session, terms, self.doubt_began_at(terms, now));
-        self.resolver.begin_not_opened(doubt, now);
+        self.resolver.begin_late_search(doubt, now);
     }
 
     fn doubt_began_at(&self, terms: &OrderTerms, now: Millis) -> Millis {
@@ -134,7 +134,7 @@ impl Doubts {
     fn build_doubt(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
         Doubt {
             intent: terms.intent(),
-            order: session.to_open_order(terms),
+            order: session.to_trade_order(terms),
             stake: terms.stake(),
             sent: self.sent_at(terms),
             ended,
@@ -156,7 +156,7 @@ impl Doubts {
         }
     }
 
-    pub(crate) fn has_new_odd_time(&mut self, venue_id: &str, text: &str) -> bool {
+    pub(crate) fn is_new_odd_time(&mut self, venue_id: &str, text: &str) -> bool {
         !self.oddities.contains(text) && self.oddities.insert(venue_id.to_owned())
     }
 
@@ -251,5 +251,5 @@ fn has_unbooked_money(session: &RecordedSession, now: Millis) -> bool {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());
         row.state == IntentState::Open && row.close_time.unwrap_or(earliest) <= now
     };
-    session.book().rows().iter().any(may_be_over) || !session.session().duplicate_trades().is_empty()
+    session.book().rows().iter().any(may_be_over) || !session.session().second_trades().is_empty()
 }

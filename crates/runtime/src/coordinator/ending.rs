@@ -84,7 +84,7 @@ impl UnfinishedTrade {
             Self { intent, kind, venue_id: Some(venue_id), stake, close_time: None }
         };
         let rows = book.rows().iter().filter_map(of_row);
-        rows.chain(session.duplicate_trades().iter().map(of_second)).collect()
+        rows.chain(session.second_trades().iter().map(of_second)).collect()
     }
 }
 
@@ -143,14 +143,14 @@ impl Ending {
         (self.patience, self.interrupt_patience) = stop_patience(settings);
     }
 
-    pub(crate) fn reach_limit(&mut self, rule: Rule) {
+    pub(crate) fn record_limit(&mut self, rule: Rule) {
         self.limit = self.limit.or(Some(rule));
     }
 
     pub(crate) fn stop(&mut self, why: StopReason, now: Millis) -> StopEffect {
         let meaning = match self.stopping {
             None => StopEffect::Stops,
-            Some(_) if why.is_signal() => StopEffect::Hastens,
+            Some(_) if why.is_os_signal() => StopEffect::Hastens,
             Some(_) => return StopEffect::Nothing,
         };
         self.stopping = Some(StopRequest { why, since: now });
@@ -168,13 +168,13 @@ impl Ending {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.stopping.is_some_and(|stopping| stopping.why.is_signal())
+        self.stopping.is_some_and(|stopping| stopping.why.is_os_signal())
     }
 
     fn wait_deadline(&self, under_way: PendingWork) -> Option<Millis> {
         let StopRequest { why, since } = self.stopping?;
         let ends = under_way.last_close.unwrap_or(since).max(since) + self.patience;
-        Some(if why.is_signal() { ends.min(since + self.interrupt_patience) } else { ends })
+        Some(if why.is_os_signal() { ends.min(since + self.interrupt_patience) } else { ends })
     }
 
     pub(crate) fn final_stop(&self, under_way: PendingWork, now: Millis) -> Option<StopReason> {
@@ -218,7 +218,7 @@ impl Coordinator {
                 || self.contradictions.needs_list(),
             is_opening: self.requests.unanswered_opens().next().is_some(),
             has_doubt: self.doubts.resolver.is_searching()
-                || !self.session.session().duplicate_trades().is_empty(),
+                || !self.session.session().second_trades().is_empty(),
         }
     }
 
@@ -236,7 +236,7 @@ impl Coordinator {
     pub(super) fn on_stop(&mut self, why: StopReason, step: &mut Step<'_>) {
         match self.phase {
             Phase::Starting(_) => Self::finish(why, step),
-            Phase::Running if why.is_signal() && self.ending.is_interrupted() => Self::finish(why, step),
+            Phase::Running if why.is_os_signal() && self.ending.is_interrupted() => Self::finish(why, step),
             Phase::Running => self.stop(why, step),
             Phase::Closing { .. } | Phase::Ended => {}
         }
@@ -291,7 +291,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn continue_close(&mut self, step: &mut Step<'_>) {
+    pub(super) fn continue_closing(&mut self, step: &mut Step<'_>) {
         match self.phase {
             Phase::Closing { is_last_save: false, .. } => self.save_last_entries(step),
             Phase::Closing { is_last_save: true, .. } => step.commands.push(Command::CloseJournal),

@@ -23,7 +23,7 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) {
         let findings = self.audits.drop_duplicates(findings);
-        self.audits.count(audit, checked, findings.len());
+        self.audits.add_counts(audit, checked, findings.len());
         for finding in findings {
             let note = json!({ "audit": finding.audit, "finding": finding.text }).to_string();
             self.session.journal.note(note, step);

@@ -71,7 +71,7 @@ impl Coordinator {
     fn own_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.resolver.next_poll().is_some()
             || self.session.has_unresolved_intent()
-            || !self.session.session().duplicate_trades().is_empty();
+            || !self.session.session().second_trades().is_empty();
         if is_unclear {
             return None;
         }
@@ -256,7 +256,7 @@ impl Coordinator {
     pub(super) fn settle_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let listed: BTreeMap<_, _> =
             (listing.trades.iter().rev()).map(|report| (VenueId::truncated(&report.id), report)).collect();
-        for trade in self.session.session().duplicate_trades().to_vec() {
+        for trade in self.session.session().second_trades().to_vec() {
             let scale = self.session.scale();
             let report = listed.get(&trade.venue_id);
             let profit = report.and_then(|report| reported_profit(report, trade.stake, scale));
@@ -269,7 +269,7 @@ impl Coordinator {
     }
 
     pub(super) fn schedule_second_trade_check(&mut self, at: Millis) {
-        if !self.session.session().duplicate_trades().is_empty() {
+        if !self.session.session().second_trades().is_empty() {
             self.agenda.add(at, Job::Trades);
         }
     }

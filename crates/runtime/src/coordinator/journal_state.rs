@@ -169,7 +169,7 @@ impl Coordinator {
         let Some(approved) = self.session.journal.take_held(intent) else { return };
         self.send(&approved, step);
         if self.is_simulated && self.requests.has(RequestId::Open(intent)) {
-            self.events.gate.await_job(due, due, Job::Departure(intent));
+            self.events.gate.expect_job(due, due, Job::Departure(intent));
         }
     }
 
@@ -191,7 +191,7 @@ impl Coordinator {
         // An entry delay may have passed, so the stake leaves the wallet now and not at the decision.
         self.audits.wallet.postpone(-approved.stake(), step.now);
         self.requests.begin(RequestId::Open(intent));
-        let order = self.session.to_open_order(approved.terms());
+        let order = self.session.to_trade_order(approved.terms());
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 

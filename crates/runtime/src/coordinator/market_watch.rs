@@ -67,7 +67,7 @@ impl MarketWatch {
     /// Requests a series' candles after a close. Events of all series with the same close time wait for the answer.
     pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
-        events.gate.await_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
+        events.gate.expect_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
         let Series { symbol, interval } = *series;
         let query = CandleQuery { symbol, interval, start: watch.request_start(), end: step.now };
         step.ask(VenueRequest::Candles(id, query));
@@ -91,8 +91,8 @@ impl MarketWatch {
             new_candles.push(candle);
             events.add(close, EventRank::Candle(*rank), EventKind::Candle { series: id, candle, origin });
         }
-        if polled.is_settled {
-            events.gate.settle_job(job);
+        if polled.is_over {
+            events.gate.finish_job(job);
         }
         agenda.add(polled.next_request_at, job);
         new_candles
@@ -107,7 +107,7 @@ impl MarketWatch {
         let Some(watch) = &mut self.series[id.index()].watch else { return };
         let (next_request_at, is_settled) = watch.on_failure(now);
         if is_settled {
-            events.gate.settle_job(Job::Candles(id));
+            events.gate.finish_job(Job::Candles(id));
         }
         agenda.add(next_request_at, Job::Candles(id));
     }
@@ -149,7 +149,7 @@ impl MarketWatch {
     }
 
     /// Returns the total number of candles in all series that closed in `(from, to]`.
-    pub(crate) fn closes_between(&self, from: Millis, to: Millis) -> i64 {
+    pub(crate) fn count_closes(&self, from: Millis, to: Millis) -> i64 {
         let closes = |watch: &SeriesWatch| {
             let length = watch.series.interval.length().get();
             to.get().div_euclid(length) - from.get().div_euclid(length)
@@ -184,7 +184,7 @@ impl MarketWatch {
         (events, agenda): (&mut EventQueue, &mut Agenda),
         step: &mut Step<'_>,
     ) -> bool {
-        events.gate.await_job(due, due, Job::Price(id));
+        events.gate.expect_job(due, due, Job::Price(id));
         let SymbolWatch { symbol, stream, .. } = &mut self.symbols[id.index()];
         let Some(stream) = stream else {
             step.ask(VenueRequest::Price(id, *symbol, due));
@@ -201,7 +201,7 @@ impl MarketWatch {
 
     fn end_stream(&mut self, id: SymbolId, now: Millis, (events, agenda): (&mut EventQueue, &mut Agenda)) {
         if self.symbols[id.index()].stream.take().is_some() {
-            events.gate.settle_job(Job::Price(id));
+            events.gate.finish_job(Job::Price(id));
             agenda.add(self.next_grid_time(now), Job::Price(id));
         }
     }
@@ -228,7 +228,7 @@ impl MarketWatch {
         now: Millis,
         (events, agenda): (&mut EventQueue, &mut Agenda),
     ) -> Option<(Symbol, Price)> {
-        events.gate.settle_job(Job::Price(id));
+        events.gate.finish_job(Job::Price(id));
         agenda.add(self.next_grid_time(now), Job::Price(id));
         let (SymbolWatch { symbol, is_wanted, .. }, price) = (&self.symbols[id.index()], price?);
         if !is_wanted {
@@ -339,7 +339,7 @@ impl Coordinator {
         if tick.time <= step.now + MAX_TICK_AHEAD {
             self.market.on_tick(id, tick);
         }
-        self.settle_streamed_price(id, false, step);
+        self.apply_streamed_price(id, false, step);
     }
 
     pub(super) fn on_feed_ended(&mut self, id: SymbolId, step: &mut Step<'_>) {

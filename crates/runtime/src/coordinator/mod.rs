@@ -38,7 +38,7 @@ pub use ending::{FinishedRun, UnfinishedKind, UnfinishedTrade, WalletDifference}
 pub(crate) use plausibility::with_rounded_amount;
 pub use plausibility::{applied_terms, remove_impossible_payout, remove_impossible_times};
 pub(crate) use recorded_session::Reservations;
-pub use trade_watch::profit_by_rule;
+pub use trade_watch::computed_profit;
 
 use crate::audit::Audits;
 use crate::past::RecoveredState;
@@ -59,7 +59,7 @@ use journal_state::{SaveOutcome, Urgency};
 use market_watch::{MarketWatch, StreamWatch};
 use orders::{AdoptionRequest, ExternalSignals};
 use recorded_session::RecordedSession;
-use standing::LastReported;
+use standing::ReportedState;
 use std::collections::{BTreeMap, BTreeSet};
 use trade_watch::TradeWatch;
 use venue_watch::VenueWatch;
@@ -81,7 +81,7 @@ pub struct Coordinator {
     audits: Audits,
     contradictions: Contradictions,
     skew: SkewWatch,
-    leap: Option<answers::ClockLeap>,
+    jump: Option<answers::ClockJump>,
     requests: PendingRequests,
     claims: BTreeMap<ControlOrderId, AdoptionRequest>,
     reloading: Option<(ControlOrderId, ReloadTrigger)>,
@@ -98,7 +98,7 @@ pub struct Coordinator {
     refused_at: Option<Millis>,
     wallet: WalletWatch,
     token_refused: Option<String>,
-    last_reported: LastReported,
+    last_reported: ReportedState,
 }
 
 pub struct CoordinatorParts {
@@ -142,7 +142,7 @@ impl Coordinator {
             ),
             contradictions: Contradictions::default(),
             skew: SkewWatch::default(),
-            leap: None,
+            jump: None,
             requests: PendingRequests::default(),
             claims: BTreeMap::new(),
             reloading: None,
@@ -158,7 +158,7 @@ impl Coordinator {
             refused_at: None,
             wallet: WalletWatch::new(balances),
             token_refused: None,
-            last_reported: LastReported::default(),
+            last_reported: ReportedState::default(),
             runs_before: past.runs,
             session: RecordedSession::new(session, (past.book, past.evicted), account, halt, is_simulated),
             is_simulated,
@@ -232,7 +232,7 @@ impl Coordinator {
             }
         }
         self.run_due_jobs(step);
-        self.dispatch_due(step);
+        self.dispatch_events(step);
         if self.doubts.next_routine_poll(step.now).is_none() {
             self.forget_old_intents(step.now);
         }
@@ -269,11 +269,11 @@ impl Coordinator {
                     if self.market.on_price_due(symbol, due, parts, step) {
                         self.requests.begin(RequestId::Price(symbol));
                     } else {
-                        self.settle_streamed_price(symbol, false, step);
+                        self.apply_streamed_price(symbol, false, step);
                     }
                 }
                 Job::Subscription(symbol) => self.subscribe(symbol, step),
-                Job::StreamedPrice(symbol) => self.settle_streamed_price(symbol, true, step),
+                Job::StreamedPrice(symbol) => self.apply_streamed_price(symbol, true, step),
                 Job::Trade(intent) => self.request_trade(intent, due, step),
                 Job::Trades => self.request_trades(step),
                 Job::SettlementPrices => self.request_settlement_prices(step),
@@ -294,7 +294,7 @@ impl Coordinator {
         self.request(VenueRequest::Trades, step);
     }
 
-    fn dispatch_due(&mut self, step: &mut Step<'_>) {
+    fn dispatch_events(&mut self, step: &mut Step<'_>) {
         while let Some((at, kind)) = self.events.pop_ready(step.now) {
             self.handle(at, kind, step);
         }
@@ -305,7 +305,7 @@ impl Coordinator {
         self.audits.wallet.record_event_balance(handled.free, handled.released, step.now);
         // While a wallet difference is unconfirmed, the next reading may show that the limit does not apply.
         if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspected_difference()) {
-            self.ending.reach_limit(rule);
+            self.ending.record_limit(rule);
         }
         if let EventKind::OutsideSignal(signal) = &kind {
             self.answer_signal(signal, handled.decision, step);
@@ -336,7 +336,7 @@ impl Coordinator {
                 }
             }
         }
-        self.continue_close(step);
+        self.continue_closing(step);
     }
 
     fn mark_not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {

@@ -6,7 +6,7 @@ use super::command::{Command, ControlOrderId, Step, VenueRequest};
 use super::journal_state::Urgency;
 use super::plausibility::with_rounded_amount;
 use crate::RuntimeError;
-use crate::adoption::check_adoption;
+use crate::adoption::check_report;
 use crate::control::{
     ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally, SourceTally,
 };
@@ -110,9 +110,9 @@ impl Coordinator {
         let may_have_other_terms = |report: &TradeReport| {
             self.doubts.resolver.may_have_other_terms(intent, report, self.clock_uncertainty())
         };
-        let order = self.session.to_open_order(&terms);
+        let order = self.session.to_trade_order(&terms);
         let answer = answer.map(|report| with_rounded_amount(report, self.session.scale()));
-        let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_other_terms);
+        let checked = check_report(&order, venue_id.as_str(), answer, may_have_other_terms);
         let answer = match checked {
             Ok(report) => self.resolve_doubt(intent, Some(&report), &reason, step),
             Err(error) => {
@@ -138,7 +138,7 @@ impl Coordinator {
             Ok(()) => {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
                 // Pending events are processed first, so that the answer contains the resulting state.
-                self.dispatch_due(step);
+                self.dispatch_events(step);
                 self.answer_with_state(step)
             }
             Err(problem) => ControlAnswer::Refused { problem },
@@ -192,7 +192,7 @@ impl Coordinator {
             return Err("the run is stopping".to_owned());
         }
         let mut settings = self.settings.clone();
-        settings.take_reloadable(&new.runtime);
+        settings.apply_reloadable(&new.runtime);
         let runtime = serde_json::to_value(&settings).map_err(|error| error.to_string())?;
         let risk = serde_json::to_value(&new.risk).map_err(|error| error.to_string())?;
         let of_header = |pointer: &str| self.header.settings.pointer(pointer).cloned().unwrap_or_default();

@@ -55,7 +55,7 @@ impl Coordinator {
     ) -> TradeReport {
         let Some(terms) = self.session.terms(intent) else { return report };
         let (report, impossible) = remove_impossible_times(&terms, report, step.now);
-        if let Some(text) = impossible.filter(|text| self.doubts.has_new_odd_time(&report.id, text)) {
+        if let Some(text) = impossible.filter(|text| self.doubts.is_new_odd_time(&report.id, text)) {
             self.session.alarm(text, step);
         }
         self.with_limited_close(&terms, report, step)
@@ -79,7 +79,7 @@ impl Coordinator {
             "trade #{intent} ({}) has a close time {late} s after the expiry. The result is requested at the expiry",
             report.id
         );
-        if self.doubts.has_new_odd_time(&format!("{}:close", report.id), &text) {
+        if self.doubts.is_new_odd_time(&format!("{}:close", report.id), &text) {
             self.session.alarm(text, step);
         }
         TradeReport { close_time: Some(latest), ..report }
@@ -99,7 +99,7 @@ impl Coordinator {
         let stake = terms.map(|terms| terms.stake()).unwrap_or_default();
         let assumed_close = terms.map_or(now, |terms| self.close_limit(&terms, report, now).0);
         let stake = self.venue_terms(intent, report).map_or(stake, |taken| taken.stake);
-        let ordered = terms.map(|terms| self.session.to_open_order(&terms));
+        let ordered = terms.map(|terms| self.session.to_trade_order(&terms));
         let known = self.session.book().original_order(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
@@ -236,13 +236,13 @@ impl Coordinator {
         let scale = self.session.scale();
         let oddities = [
             describe_stake_mismatch(report, scale),
-            describe_charge("fee", report.funding.fee, scale),
-            describe_charge("commission", report.funding.commission, scale),
+            describe_charge("fee", report.payment.fee, scale),
+            describe_charge("commission", report.payment.commission, scale),
         ];
         for oddity in oddities.into_iter().flatten() {
             self.halt_on_oddity(format!("trade #{intent} {oddity}"), step);
         }
-        let bonus = report.funding.bonus;
+        let bonus = report.payment.bonus;
         if !bonus.is_zero() {
             let text =
                 format!("trade #{intent}: a bonus wallet paid {} of the stake", format_amount(bonus, scale));
@@ -254,7 +254,7 @@ impl Coordinator {
 }
 
 fn reported_stake(report: &TradeReport) -> Option<Decimal> {
-    report.amount.into_iter().chain(report.funding.paid).max()
+    report.amount.into_iter().chain(report.payment.paid).max()
 }
 
 fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<String> {
@@ -263,14 +263,14 @@ fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<St
         let counted = |amount| without_rounding_noise(amount, scale).unwrap_or(amount);
         counted(other) == counted(amount)
     };
-    let paid = report.funding.paid.filter(|paid| !paid.is_zero() && !is_same(*paid));
+    let paid = report.payment.paid.filter(|paid| !paid.is_zero() && !is_same(*paid));
     let text = paid.map(|paid| {
         let (amount, paid) = (format_amount(amount, scale), format_amount(paid, scale));
         format!("has a stake of {amount}, but the wallets paid {paid}; the larger amount counts")
     });
     text.or_else(|| {
         let (amount, larger) =
-            (format_amount(amount, scale), format_amount(report.funding.stake_by_percent?, scale));
+            (format_amount(amount, scale), format_amount(report.payment.implied_stake?, scale));
         Some(format!("has a stake of {amount}, but the wallet percentages add up to {larger}"))
     })
 }
@@ -319,7 +319,7 @@ impl Coordinator {
 
 impl RecordedSession {
     pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
-        let booked = self.to_open_order(terms);
+        let booked = self.to_trade_order(terms);
         let asked = self.book().original_order(terms.intent()).map(|departure| TradeOrder {
             symbol: self.ordered_symbol(&departure.ordered),
             direction: departure.ordered.direction(),
@@ -363,7 +363,7 @@ impl Coordinator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_broker::Funding;
+    use candlewick_broker::Payment;
 
     /// Times are seconds after midnight. The trades last five minutes.
     #[test]
@@ -396,8 +396,9 @@ mod tests {
             (Some("10"), Some("60"), Some("the wallet percentages add up to 60.00"), "10"),
         ] {
             let (paid, by_percent) = (paid.map(decimal), by_percent.map(decimal));
-            let funding = Funding { paid, stake_by_percent: by_percent, ..Funding::default() };
-            let report = TradeReport { amount: Some(Decimal::TEN), funding, ..TradeReport::new("01JT") };
+            let funding = Payment { paid, implied_stake: by_percent, ..Payment::default() };
+            let report =
+                TradeReport { amount: Some(Decimal::TEN), payment: funding, ..TradeReport::new("01JT") };
             let found = describe_stake_mismatch(&report, MoneyScale::default());
             let has = |part: &str| found.as_ref().is_some_and(|text| text.contains(part));
             assert!(expected.map_or(found.is_none(), has), "{found:?} {paid:?} {by_percent:?}");

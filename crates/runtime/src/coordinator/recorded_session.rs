@@ -7,7 +7,7 @@ use super::journal_state::JournalState;
 use super::wallet_watch::has_changed_since;
 use crate::audit::BookedResult;
 use crate::notice::{Evidence, Funds};
-use crate::overview::{BotTallies, MAX_SETTLED};
+use crate::overview::{BotTallies, MAX_SETTLED_SHOWN};
 use crate::past::EvictedIntents;
 use crate::resolver::MAX_LIST_LAG;
 use crate::{Notice, RuntimeSettings};
@@ -206,7 +206,7 @@ impl RecordedSession {
         step.log_warning(format!("the venue declined trade #{intent}{bot}: {answer}"));
     }
 
-    pub(crate) fn to_open_order(&self, terms: &OrderTerms) -> TradeOrder {
+    pub(crate) fn to_trade_order(&self, terms: &OrderTerms) -> TradeOrder {
         TradeOrder {
             symbol: self.traded_symbol(terms),
             direction: terms.direction(),
@@ -258,8 +258,8 @@ impl RecordedSession {
         if self.book.rows().len() < self.forgotten.next_rows {
             return Vec::new();
         }
-        let (book, seconds) = (&self.book, self.session.duplicate_trades());
-        let shown = book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED);
+        let (book, seconds) = (&self.book, self.session.second_trades());
+        let shown = book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED_SHOWN);
         let first_shown = shown.last().map(|row| row.approved.intent());
         let last = book.rows().last().map(|row| row.approved.intent());
         let old_of = |row: &IntentRow| {

@@ -78,8 +78,8 @@ impl Coordinator {
             let text = format!("{} more listed trades have implausible times", odd - MAX_NAMED_TRADES);
             self.session.alarm(text, step);
         }
-        let is_whole = listing.ended_early.is_none();
-        if let Some(error) = &listing.ended_early {
+        let is_whole = listing.end_error.is_none();
+        if let Some(error) = &listing.end_error {
             self.warn_request_failed("the venue's trade list could not be read", error, step);
         }
         self.doubts.listing = Some(listing);
@@ -106,7 +106,7 @@ impl Coordinator {
 
     pub(super) fn on_balances_after_trades(&mut self, reply: Option<&Reply<Balances>>, step: &mut Step<'_>) {
         let Some(listing) = self.doubts.listing.take() else { return };
-        let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
+        let (now, is_whole) = (step.now, listing.is_complete && listing.end_error.is_none());
         self.audit_results(&listing, step);
         self.check_unproven_ends(&listing, step);
         self.audit_listed_terms(&listing, step);
@@ -262,7 +262,7 @@ impl Coordinator {
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
         }
-        let order = self.session.to_open_order(&first.approved);
+        let order = self.session.to_trade_order(&first.approved);
         let matched = match compare_terms(&order, report) {
             Match::Different => "the symbol and the request time, but not all terms",
             Match::Same | Match::Unclear => "the terms and the request time",

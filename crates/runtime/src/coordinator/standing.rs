@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
-pub(crate) struct LastReported {
+pub(crate) struct ReportedState {
     /// Phase last reported to the observers. Initially `Trading`, which observers assume before the first report.
     phase: Phase,
     reason: Option<String>,
@@ -179,7 +179,7 @@ impl Coordinator {
         let describe = |trouble: StakeViolation| {
             let name = session.bot_names().get(trouble.bot.index()).map_or("", String::as_str);
             let money = |amount| self.session.scale().format(amount);
-            let (stake, figure) = (money(trouble.stake), money(trouble.figure));
+            let (stake, figure) = (money(trouble.stake), money(trouble.value));
             let (bound, remedy) = describe_bound(trouble.bound);
             format!("the stake {stake} of {name} is {bound} {figure}. No trade can open until {remedy}")
         };

@@ -190,11 +190,11 @@ pub(crate) fn to_settlement(
 pub(super) fn reported_profit(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.convert_rounded(profit).ok());
-    reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
+    reported.or_else(|| computed_profit(outcome, stake, report.payout))
 }
 
 /// Computes a trade's profit from its outcome, stake and payout. `None` for a win with an unknown payout.
-pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) -> Option<Money> {
+pub fn computed_profit(outcome: Outcome, stake: Money, payout: Option<Payout>) -> Option<Money> {
     match outcome {
         Outcome::Won => payout.map(|payout| stake.profit_at(payout)),
         Outcome::Lost => Some(-stake),
@@ -243,7 +243,7 @@ impl TradeWatch {
 
     /// Returns the trades that have become missing. Ignores trades that closed less than `lag` before the list.
     fn record_list(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
-        let is_whole = listing.is_complete && listing.ended_early.is_none();
+        let is_whole = listing.is_complete && listing.end_error.is_none();
         let mut gone = Vec::new();
         for (intent, trade) in &mut self.trades {
             if listing.trades.iter().any(|report| report.id == trade.venue_id) {
@@ -308,7 +308,7 @@ impl Coordinator {
                 self.settings.missing_trade_s
             ));
         }
-        let profit = profit_by_rule(outcome, stake, row.payout);
+        let profit = computed_profit(outcome, stake, row.payout);
         let profit = profit.ok_or_else(|| {
             format!("the payout of trade {id} is unknown, so the profit of a win cannot be computed")
         })?;
@@ -327,7 +327,7 @@ impl Coordinator {
         let kind = EventKind::SettledByPerson { intent, outcome, profit };
         self.events.add(step.now, EventRank::Settlement(close, intent), kind);
         self.session.alarm(format!("the operator settled trade #{intent} as {outcome}: {reason}"), step);
-        self.dispatch_due(step);
+        self.dispatch_events(step);
         Ok(())
     }
 }

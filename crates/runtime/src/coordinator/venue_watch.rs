@@ -181,7 +181,7 @@ const fn is_successful(answer: &Answer) -> bool {
         Answer::Price(_, _, answer) | Answer::SettlementPrice(answer) => answer.is_ok(),
         Answer::Subscription(_, answer) => answer.is_ok(),
         Answer::Trade(_, answer) | Answer::NamedTrade(_, answer) => answer.is_ok(),
-        Answer::Trades(listing) => listing.ended_early.is_none(),
+        Answer::Trades(listing) => listing.end_error.is_none(),
         Answer::BalancesAfterTrades(answer) | Answer::Balances(answer) => answer.is_ok(),
         Answer::User(answer) => answer.is_ok(),
         Answer::Settings(_) => false,

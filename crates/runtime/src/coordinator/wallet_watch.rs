@@ -5,7 +5,7 @@ use super::agenda::{EventRank, Job};
 use super::command::{RequestId, Step, VenueRequest};
 use super::ending::WalletDifference;
 use crate::audit::{
-    Audit, BonusWallets, CONFIRMATION_INTERVAL, Finding, InFlightMoney, NameCheck, Reading, WalletReading,
+    Audit, BonusWallets, CONFIRMATION_INTERVAL, Finding, InFlightMoney, NameCheck, Reading, ReadingOutcome,
     WalletState, magnitude,
 };
 use candlewick_broker::{Account, Balances, BrokerError, Reply};
@@ -200,15 +200,15 @@ impl Coordinator {
         };
         let is_new = !self.audits.wallet.has_suspected_difference();
         let bonus = self.audits.wallet.bonus;
-        let result = self.audits.wallet.read(&reading);
+        let result = self.audits.wallet.check(&reading);
         self.journal_bonus_wallets(bonus, step);
         let is_settled = match result {
-            WalletReading::Agrees => {
+            ReadingOutcome::Agrees => {
                 self.record_difference(self.audits.wallet.confirmed, step);
                 let is_exact = reading.wallet == reading.free + self.audits.wallet.confirmed;
                 is_exact && !self.audits.wallet.may_hide_changes(&reading) || is_last
             }
-            WalletReading::Differs { difference } => {
+            ReadingOutcome::Differs { difference } => {
                 self.record_difference(difference, step);
                 self.agenda.add(now + CONFIRMATION_INTERVAL + Millis::SECOND, Job::Balances);
                 // A changed result in the trade list may explain the difference, so the list is requested.
@@ -217,11 +217,11 @@ impl Coordinator {
                 }
                 false
             }
-            WalletReading::Settled { surplus } => {
+            ReadingOutcome::Settled { surplus } => {
                 self.book_surplus(surplus, step);
                 true
             }
-            WalletReading::Confirmed { step: change, may_be_of_trades } => {
+            ReadingOutcome::Confirmed { step: change, may_be_of_trades } => {
                 let is_ending = matches!(self.wallet.ending, LastReading::Until(_));
                 if is_ending {
                     self.handle(now, EventKind::Balance { amount: read.wallet }, step);
@@ -288,7 +288,7 @@ impl Coordinator {
                 | IntentState::NotSent => {}
             }
         }
-        unknown += self.session.session().duplicate_trades().iter().map(|trade| trade.stake).sum();
+        unknown += self.session.session().second_trades().iter().map(|trade| trade.stake).sum();
         // A reserved order may have opened with other terms. The wallet may also reflect a contradicting result.
         if self.session.session().reserved_intents().next().is_some() || self.contradictions.is_pending() {
             unknown += largest + largest;

@@ -2,7 +2,7 @@
 
 use super::document::RunEvent;
 use super::translate::EventNames;
-use crate::notice::{Interest, Notice, NoticeReceiver, NoticeSender, Observer, RequestKind};
+use crate::notice::{Notice, NoticeFilter, NoticeReceiver, NoticeSender, Observer, RequestKind};
 use candlewick_broker::clock::Clock;
 use candlewick_sdk::Millis;
 use serde::Serialize;
@@ -107,7 +107,7 @@ impl EventFeed {
         names: EventNames,
         clock: Arc<dyn Clock>,
     ) -> (EventObserver, impl Future<Output = ()> + Send + use<>) {
-        let (watcher, notices) = NoticeSender::channel(MAX_NOTICES, Interest::Everything);
+        let (watcher, notices) = NoticeSender::channel(MAX_NOTICES, NoticeFilter::Everything);
         let feed = self.clone();
         (EventObserver { watcher, feed: self.clone() }, feed.translate(notices, names, clock))
     }
@@ -131,7 +131,7 @@ pub struct EventObserver {
 }
 
 impl Observer for EventObserver {
-    fn on_turn(&self) {}
+    fn on_loop_turn(&self) {}
 
     fn on_notice(&self, notice: &Notice) {
         if self.feed.follower_count() > 0 {
@@ -141,7 +141,7 @@ impl Observer for EventObserver {
 
     fn on_answer(&self, _question: RequestKind, _took: Duration) {}
 
-    fn on_written(&self, _took: Duration, _is_durable: bool) {}
+    fn on_journal_write(&self, _took: Duration, _is_durable: bool) {}
 }
 
 impl Follower {

@@ -83,7 +83,7 @@ async fn project(reader: &mut Reader, store: &mut Store, projection: Projection)
     let (_, past, _) = JournalFold::read(reader, &settings, 0).await?.into_parts();
     let mut projector = match projection {
         Projection::CatchUp => Projector::starting_after(store.head()),
-        Projection::Rebuild => Projector::from_start(store.head()),
+        Projection::Rebuild => Projector::rebuilding(store.head()),
     };
     loop {
         if let ProjectionProgress::Complete(up_to) = projector.write_piece(store, &past).await? {

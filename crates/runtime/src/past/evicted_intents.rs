@@ -3,7 +3,7 @@
 use super::snapshot::StoredIntent;
 use crate::error::Result;
 use crate::min_retention_override;
-use crate::overview::{BotTallies, MAX_SETTLED};
+use crate::overview::{BotTallies, MAX_SETTLED_SHOWN};
 use crate::resolver::{ClaimedTrades, hash_id, latest_close};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_journal::Reader;
@@ -89,7 +89,7 @@ impl EvictedIntents {
 impl EvictionPolicy {
     /// Loads the eviction policy. Returns `None` if the journal's tables do not contain the old intents.
     pub(super) async fn load(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
-        let held_to = reader.tables_complete_to().await?;
+        let held_to = reader.last_entry_in_tables().await?;
         Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: RetainedDetail::Nothing }))
     }
 
@@ -171,7 +171,7 @@ impl EvictionFilter {
     fn is_old(&self, intent: &StoredIntent) -> bool {
         let row = intent.row();
         let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_finished());
-        let is_shown = row.settled_at.is_some() && self.shown < MAX_SETTLED;
+        let is_shown = row.settled_at.is_some() && self.shown < MAX_SETTLED_SHOWN;
         let is_near = |ended| self.windows.iter().any(|window| window.is_near(intent, ended));
         ended.is_some_and(|ended| ended < self.until && !is_near(ended)) && !is_shown
     }
@@ -184,7 +184,7 @@ impl EvictionFilter {
             self.old.payouts.entry(row.approved.symbol()).or_insert(payout);
         }
         if let (Some(id), Some(ended)) = (intent.kept.venue_id(), row.settled_at.or(row.answered_at)) {
-            self.old.claimed.insert_older(id.as_str(), ended);
+            self.old.claimed.prepend_old(id.as_str(), ended);
         }
     }
 

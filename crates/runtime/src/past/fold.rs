@@ -2,7 +2,7 @@
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
 use super::pieces::{Flaw, PreviousSettings, RestoredFold, SnapshotReader};
-use super::snapshot::{Fingerprints, PART_INTENTS, WrittenParts, parse_fingerprint};
+use super::snapshot::{Fingerprints, INTENTS_PER_PART, WrittenParts, parse_fingerprint};
 use super::{OldTrade, RecoveredState};
 use crate::error::Result;
 use crate::min_retention_override;
@@ -68,7 +68,7 @@ impl JournalFold {
         settings: &SessionSettings,
         every: u64,
         remember: Option<Millis>,
-        watch: &mut ReadingWatcher<'_>,
+        watch: &mut FullReadCallback<'_>,
     ) -> Result<Self> {
         let policy = match remember {
             Some(remember) => EvictionPolicy::load(reader, remember, settings.bots.len()).await?,
@@ -103,7 +103,7 @@ impl JournalFold {
         settings: &SessionSettings,
         every: u64,
         policy: Option<EvictionPolicy>,
-        watch: &mut ReadingWatcher<'_>,
+        watch: &mut FullReadCallback<'_>,
     ) -> Result<Self> {
         let from_snapshot = Self::from_last_snapshot(reader, settings, policy, every);
         let notice = match Box::pin(from_snapshot).await? {
@@ -233,7 +233,7 @@ impl JournalFold {
             before: written.clone(),
             written,
             every,
-            part: PART_INTENTS,
+            part: INTENTS_PER_PART,
             since: 0,
             tried: 0,
             read: 0,
@@ -368,7 +368,7 @@ fn recent_settlements(past: &RecoveredState) -> BTreeSet<IntentId> {
 }
 
 impl JournalFollower for JournalFold {
-    fn follow_line(&mut self, stored: &StoredLine) {
+    fn on_line_stored(&mut self, stored: &StoredLine) {
         if self.is_broken {
             return;
         }
@@ -456,4 +456,4 @@ pub struct FullReadProgress<'a> {
 }
 
 /// Callback for the progress of a complete read. Called at the start, and again every few thousand entries.
-pub type ReadingWatcher<'a> = dyn FnMut(FullReadProgress<'_>) + Send + 'a;
+pub type FullReadCallback<'a> = dyn FnMut(FullReadProgress<'_>) + Send + 'a;

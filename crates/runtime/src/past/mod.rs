@@ -11,7 +11,7 @@ mod verify;
 pub use compact::{Projection, ProjectionResult, compact_journal, project_journal};
 pub(crate) use evicted_intents::EvictedIntents;
 pub use evicted_intents::OldTrade;
-pub use fold::{FullReadProgress, JournalFold, ReadingWatcher};
+pub use fold::{FullReadCallback, FullReadProgress, JournalFold};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
 
@@ -137,7 +137,7 @@ impl RecoveredState {
             return Ok(());
         }
         for numbers in self.displayed.rchunks(HALT_SEARCH_LINES) {
-            let lines = reader.lines_numbered(numbers).await?;
+            let lines = reader.lines_by_number(numbers).await?;
             let mut halts = lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
             self.halt = halts.find_map(|stored| Halt::from_note(&stored.line.body, stored.line.at));
             if self.halt.is_some() {
@@ -167,7 +167,7 @@ impl RecoveredState {
         }
         if line.kind == LineKind::Note {
             if !is_snapshot(&line.body) {
-                self.take_note(&line.body, line.at);
+                self.apply_note(&line.body, line.at);
                 self.displayed.extend(Some(seq).filter(|_| !is_seal(&line.body)));
             }
             return Ok(());
@@ -195,7 +195,7 @@ impl RecoveredState {
                 let may_be_settled = self.book.row(intent).is_none_or(IntentRow::is_finished);
                 self.lacks_settlement |= may_be_settled && !session.can_correct(intent);
             }
-            self.take_event(event);
+            self.apply_event(event);
             match event.kind {
                 EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.displayed.push(seq),
                 EventKind::Balance { .. } => self.wallet_line = Some(seq),
@@ -235,7 +235,7 @@ impl RecoveredState {
         self.decided.retain(|intent, _| book.row(*intent).is_some());
     }
 
-    pub(crate) fn take_event(&mut self, event: &Event) {
+    pub(crate) fn apply_event(&mut self, event: &Event) {
         match event.kind {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
@@ -255,7 +255,7 @@ impl RecoveredState {
         }
     }
 
-    pub(crate) fn take_note(&mut self, body: &str, at: Millis) {
+    pub(crate) fn apply_note(&mut self, body: &str, at: Millis) {
         let note: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
         if let Some(id) = note.get("unexplained").and_then(serde_json::Value::as_str) {
             self.unexplained.push(id.to_owned());
@@ -329,11 +329,11 @@ mod tests {
         let mut past = RecoveredState::default();
         let intents = [1, 2, 3].map(IntentId::new);
         past.sent = intents.map(|intent| (intent, Millis::SECOND)).into();
-        past.take_note(r#"{"intent":1,"not_sent":"no connection","tried":true}"#, Millis::ZERO);
-        past.take_note(r#"{"intent":2,"not_sent":"the run was about to end"}"#, Millis::ZERO);
+        past.apply_note(r#"{"intent":1,"not_sent":"no connection","tried":true}"#, Millis::ZERO);
+        past.apply_note(r#"{"intent":2,"not_sent":"the run was about to end"}"#, Millis::ZERO);
         for intent in intents {
             let kind = EventKind::NotSent { intent };
-            past.take_event(&Event { at: Millis::SECOND, received: Millis::SECOND, kind });
+            past.apply_event(&Event { at: Millis::SECOND, received: Millis::SECOND, kind });
         }
         assert_eq!(past.sent.into_keys().collect::<Vec<_>>(), [intents[0]]);
     }
@@ -348,7 +348,7 @@ mod tests {
         ];
         let mut past = RecoveredState::default();
         for note in &notes {
-            past.take_note(&note.to_string(), Millis::ZERO);
+            past.apply_note(&note.to_string(), Millis::ZERO);
         }
         assert_eq!([past.unexplained.concat(), past.second_trades.concat()], ["ab", "a"]);
         let said = ["halted: trade c is to pay 900 %", "trade d cannot have the time 1"].map(str::to_owned);

@@ -35,7 +35,7 @@ pub(super) struct SnapshotReader<'a> {
     /// Maps the bot and symbol numbers of the next piece to the run's numbers. `None` if they are equal.
     numbers: Option<Renumbering>,
     names: Option<SessionNames>,
-    has_other_numbers: bool,
+    is_renumbered: bool,
     last_symbol: Option<SymbolId>,
     parts: Vec<SnapshotDelta>,
     policy: Option<EvictionPolicy>,
@@ -76,7 +76,7 @@ impl PreviousSettings {
         let unknown = |why: &str| Ok(Err(format!("it was written under other settings, and {why}")));
         let headers = reader.run_headers().await?;
         let numbers: Vec<u64> = headers.iter().map(|line| line.seq).filter(|seq| *seq < last.seq).collect();
-        let headers = match reader.lines_numbered(&numbers).await {
+        let headers = match reader.lines_by_number(&numbers).await {
             // A complete read follows, and its error names the first line that breaks the chain.
             Err(JournalError::BrokenChain { seq, .. }) => {
                 return unknown(&format!("the header in entry {seq} is damaged"));
@@ -111,7 +111,7 @@ impl<'a> SnapshotReader<'a> {
             whole: None,
             numbers: None,
             names: None,
-            has_other_numbers: false,
+            is_renumbered: false,
             last_symbol: None,
             parts: Vec::new(),
             policy: None,
@@ -158,7 +158,7 @@ impl<'a> SnapshotReader<'a> {
                 }
                 self.parts.push(part);
                 // No later piece continues a complete snapshot, so its names are valid for this piece only.
-                self.has_other_numbers |= names.is_some();
+                self.is_renumbered |= names.is_some();
                 let last = self.names.clone();
                 self.update_renumbering(names)?;
                 self.names = last;
@@ -188,7 +188,7 @@ impl<'a> SnapshotReader<'a> {
             .restore_changed(self.settings, whole.session.clone(), before)
             .map_err(|why| format!("it was written under other settings: {why}"))?;
         let names = whole.session.names();
-        if !names.assigns_same_numbers(&session.names()) {
+        if !names.has_same_ids(&session.names()) {
             (self.numbers, self.names) = (Some(numbers), Some(names));
         }
         Ok(session)
@@ -207,7 +207,7 @@ impl<'a> SnapshotReader<'a> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
         let numbers = names.renumbering_to(&own).ok_or("its parts refer to bots that no run had")?;
-        let is_same = names.assigns_same_numbers(&own);
+        let is_same = names.has_same_ids(&own);
         (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
         Ok(())
     }
@@ -221,7 +221,7 @@ impl<'a> SnapshotReader<'a> {
             part.restore_into(&mut past, &mut reasons, may_lack)?;
         }
         let mut written = WrittenParts::from_state(&past, whole.gain.previous);
-        written.has_other_numbers = self.has_other_numbers || self.names.is_some();
+        written.is_renumbered = self.is_renumbered || self.names.is_some();
         written.names = self.names;
         past.revised = written.revised_in(&whole.gain);
         whole.gain.restore_into(&mut past, &mut reasons, may_lack)?;

@@ -17,7 +17,7 @@ pub(super) const FORMAT: u32 = 4;
 /// Format version of snapshots whose earlier parts use different bot and symbol numbers.
 const RENUMBERED_FORMAT: u32 = 5;
 
-pub(super) const PART_INTENTS: u64 = 250;
+pub(super) const INTENTS_PER_PART: u64 = 250;
 /// Number of displayed lines that justifies a new part, even if there are few new intents.
 const MIN_DISPLAYED_LINES: usize = 10_000;
 
@@ -83,7 +83,7 @@ pub(super) struct WrittenParts {
     alarms: BTreeSet<String>,
     found: BTreeSet<String>,
     pub(super) names: Option<SessionNames>,
-    pub(super) has_other_numbers: bool,
+    pub(super) is_renumbered: bool,
 }
 
 impl StoredIntent {
@@ -117,7 +117,7 @@ impl WrittenParts {
             alarms: past.alarms.clone(),
             found: past.found.clone(),
             names: None,
-            has_other_numbers: false,
+            is_renumbered: false,
         }
     }
 
@@ -151,7 +151,7 @@ impl WrittenParts {
         (settings, session, decoder): (&str, &Session, Option<&JournalDecoder>),
     ) -> Result<String, serde_json::Error> {
         serde_json::to_string(&Piece::Snapshot(Box::new(WholeSnapshot {
-            format: if self.has_other_numbers { RENUMBERED_FORMAT } else { FORMAT },
+            format: if self.is_renumbered { RENUMBERED_FORMAT } else { FORMAT },
             settings: settings.to_owned(),
             gain: self.collect_delta(past, past.last_intent()),
             session: session.snapshot(),

@@ -17,16 +17,16 @@ pub enum TablesCheck {
     Sound { seq: u64, intents: u64 },
 }
 
-pub(super) struct TablesToCheck {
+pub(super) struct TableVerifier {
     tables: Option<Tables>,
     last: BTreeMap<u64, u64>,
     names: BTreeMap<u64, RunNames>,
     result: TablesCheck,
 }
 
-impl TablesToCheck {
+impl TableVerifier {
     pub(super) fn new(tables: Option<Tables>) -> Self {
-        let tables = tables.filter(|tables| tables.up_to.seq > 0);
+        let tables = tables.filter(|tables| tables.last_entry.seq > 0);
         Self { tables, last: BTreeMap::new(), names: BTreeMap::new(), result: TablesCheck::Absent }
     }
 
@@ -41,12 +41,12 @@ impl TablesToCheck {
             }
             _ => {}
         }
-        if stored.seq < tables.up_to.seq {
+        if stored.seq < tables.last_entry.seq {
             return Ok(());
         }
         let wrong = |row: String| Err(RuntimeError::WrongRow { row });
-        if stored.head() != tables.up_to {
-            return wrong(format!("row {} of the `projection` table", tables.up_to.seq));
+        if stored.head() != tables.last_entry {
+            return wrong(format!("row {} of the `projection` table", tables.last_entry.seq));
         }
         let expected: Vec<IntentRecord> = self.last.iter().filter_map(|one| self.row(one, past)).collect();
         let different = |(expected, found): (&IntentRecord, &IntentRecord)| expected != found;
@@ -79,7 +79,7 @@ impl TablesToCheck {
     pub(super) fn finish(self) -> Result<TablesCheck> {
         match self.tables {
             Some(tables) => Err(RuntimeError::WrongRow {
-                row: format!("row {} of the `projection` table", tables.up_to.seq),
+                row: format!("row {} of the `projection` table", tables.last_entry.seq),
             }),
             None => Ok(self.result),
         }

@@ -5,7 +5,7 @@ use super::read_header;
 use super::snapshot::{
     Fingerprints, WrittenParts, describe_format, is_known_format, parse_fingerprint, parse_format, parse_link,
 };
-use super::tables::{TablesCheck, TablesToCheck};
+use super::tables::{TableVerifier, TablesCheck};
 use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::{SessionNames, SessionSettings};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalCheck {
-    pub verified: VerifiedJournal,
+    pub journal: VerifiedJournal,
     pub snapshots: SnapshotCheck,
     pub tables: TablesCheck,
     /// Data that was removed by compaction and cannot be verified. `None` if the journal is not compacted.
@@ -25,7 +25,7 @@ pub struct JournalCheck {
 pub struct SnapshotCheck {
     pub verified: u64,
     /// Number of snapshots whose content could not be verified, by reason. Their hashes were verified.
-    pub not_checked: BTreeMap<String, u64>,
+    pub unverified: BTreeMap<String, u64>,
 }
 
 /// Verifies the hash chain, rebuilds each snapshot from the preceding lines, and checks the tables.
@@ -37,7 +37,7 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
     match verifier.fault {
         Some(fault) => Err(fault),
         None => Ok(JournalCheck {
-            verified,
+            journal: verified,
             snapshots: verifier.found,
             tables: verifier.tables.finish()?,
             compaction: verifier.compaction,
@@ -51,7 +51,7 @@ struct Verifier {
     saved_parts: BTreeMap<u64, SavedPart>,
     fingerprints: BTreeMap<String, String>,
     found: SnapshotCheck,
-    tables: TablesToCheck,
+    tables: TableVerifier,
     compaction: Option<Compaction>,
     fault: Option<RuntimeError>,
 }
@@ -73,7 +73,7 @@ impl Verifier {
             }
         }
         // The rows cannot be rebuilt without a fold.
-        let tables = TablesToCheck::new(tables.filter(|_| !folds.is_empty()));
+        let tables = TableVerifier::new(tables.filter(|_| !folds.is_empty()));
         let (saved_parts, found) = (BTreeMap::new(), SnapshotCheck::default());
         Self { folds, saved_parts, fingerprints, found, tables, compaction: None, fault: None }
     }
@@ -138,7 +138,7 @@ impl Verifier {
     }
 
     fn record_unverified(&mut self, why: String) {
-        *self.found.not_checked.entry(why).or_default() += 1;
+        *self.found.unverified.entry(why).or_default() += 1;
     }
 }
 
@@ -159,9 +159,9 @@ fn parts_before(fold: &JournalFold, parts: &BTreeMap<u64, SavedPart>, body: &str
     let Some(head) = link.previous else { return Some(WrittenParts::default()) };
     let part = parts.get(&head.seq).filter(|part| part.written.previous == Some(head))?;
     let meant = link.names_before.clone().unwrap_or_else(|| fold.names());
-    let is_meant = part.names.iter().any(|names| names.assigns_same_numbers(&meant));
+    let is_meant = part.names.iter().any(|names| names.has_same_ids(&meant));
     let mut written = part.written.clone();
-    written.has_other_numbers |= link.names_before.is_some();
+    written.is_renumbered |= link.names_before.is_some();
     written.names = link.names_before;
     Some(written).filter(|_| is_meant)
 }

@@ -48,7 +48,7 @@ impl ClaimedTrades {
         }
     }
 
-    pub(crate) fn insert_older(&mut self, venue_id: &str, ended: Millis) {
+    pub(crate) fn prepend_old(&mut self, venue_id: &str, ended: Millis) {
         if self.order.len() >= MAX_OLD_TRADES {
             self.dropped_until = self.dropped_until.max(Some(ended));
         } else if self.old.insert(hash_id(venue_id)) {
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!((known(&claimed), claimed.dropped_until), ([false, false, true, true], Some(at(7))));
         let mut claimed = ClaimedTrades::default();
         for (id, ended) in [("c", 9), ("b", 8), ("a", 7)] {
-            claimed.insert_older(id, at(ended));
+            claimed.prepend_old(id, at(ended));
         }
         claimed.add_old("d", at(10), 2);
         assert_eq!((known(&claimed), claimed.dropped_until), ([false, false, true, true], Some(at(8))));

@@ -88,7 +88,7 @@ impl Resolver {
         }
     }
 
-    pub(crate) fn begin_not_opened(&mut self, doubt: Doubt, now: Millis) {
+    pub(crate) fn begin_late_search(&mut self, doubt: Doubt, now: Millis) {
         if self.find_case(doubt.intent).is_none() {
             self.cases.push(Case::not_opened(doubt, self.lag.allowance(), now));
         }

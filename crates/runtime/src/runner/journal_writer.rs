@@ -231,7 +231,7 @@ async fn store_piece(
         };
         tokio::select! {
             biased;
-            () = journal.write_snapshot_piece() => {}
+            () = journal.write_background_piece() => {}
             () = enough => {}
         }
         if is_wanted || !goes_on || !pause_until_due(journal.as_mut(), &mut hurried).await {
@@ -303,7 +303,7 @@ mod tests {
             self.pieces > 0
         }
 
-        async fn write_snapshot_piece(&mut self) {
+        async fn write_background_piece(&mut self) {
             tokio::time::sleep(PIECE).await;
             self.pieces -= 1;
             self.kept.fetch_add(1, Ordering::Relaxed);

@@ -266,7 +266,7 @@ impl Runner {
     }
 
     async fn feed_save_report(&mut self, returned: SaveReport) {
-        let SaveReport { save_result: durable, write_result, .. } = self.watchers.on_written(returned);
+        let SaveReport { save_result: durable, write_result, .. } = self.watchers.on_saved(returned);
         if let Err(error) = write_result {
             tracing::warn!(%error, "the journal rejected an entry");
             self.feed(Input::EntryRefused).await;
@@ -311,7 +311,7 @@ impl Runner {
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
                     let returned = self.journal.wait_for_save().await;
                     let SaveReport { save_result: durable, write_result, .. } =
-                        self.watchers.on_written(returned);
+                        self.watchers.on_saved(returned);
                     inputs.extend(write_result.is_err().then_some(Input::EntryRefused));
                     // Events that were frozen during the save continue now.
                     inputs.extend([Input::Durable(durable), Input::Time]);

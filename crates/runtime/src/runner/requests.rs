@@ -145,7 +145,7 @@ async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response 
                 Err(_) => Answer::Trades(TradeListing {
                     began,
                     ended: clock.now(),
-                    ended_early: Some(timeout_error()),
+                    end_error: Some(timeout_error()),
                     ..TradeListing::default()
                 })
                 .into(),

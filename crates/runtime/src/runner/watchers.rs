@@ -68,7 +68,7 @@ impl Watchers {
     }
 
     pub(super) fn on_turn(&self) {
-        self.observers.iter().for_each(|observer| observer.on_turn());
+        self.observers.iter().for_each(|observer| observer.on_loop_turn());
     }
 
     pub(super) fn on_answer(&self, response: &Response) {
@@ -77,9 +77,9 @@ impl Watchers {
         }
     }
 
-    pub(super) fn on_written(&self, returned: SaveReport) -> SaveReport {
+    pub(super) fn on_saved(&self, returned: SaveReport) -> SaveReport {
         let (took, is_durable) = (returned.took, returned.save_result.is_ok());
-        self.observers.iter().for_each(|observer| observer.on_written(took, is_durable));
+        self.observers.iter().for_each(|observer| observer.on_journal_write(took, is_durable));
         returned
     }
 

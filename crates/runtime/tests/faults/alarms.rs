@@ -61,7 +61,7 @@ impl Alarms {
                 due
             }
             Answer::Trade(intent, Ok(reply)) => due_for_record(world, *intent, &reply.value, (book, now)),
-            Answer::Trades(listing) if listing.ended_early.is_none() => {
+            Answer::Trades(listing) if listing.end_error.is_none() => {
                 self.listing = Some(listing.clone());
                 Vec::new()
             }

@@ -95,12 +95,12 @@ pub(crate) fn full_record(report: &TradeReport) -> Value {
         "fromApiToken": report.from_token,
         "createdAt": moment(report.created_time),
     });
-    if let Some(paid) = report.funding.paid {
+    if let Some(paid) = report.payment.paid {
         record["wallets"] =
             json!([{ "id": "w-1", "type": "DEMO", "amount": number(paid), "balance": 1_000 }]);
     }
-    if !report.funding.fee.is_zero() {
-        record["tenantFeeAmount"] = number(report.funding.fee);
+    if !report.payment.fee.is_zero() {
+        record["tenantFeeAmount"] = number(report.payment.fee);
     }
     if report.is_reverted {
         record["reverted"] = json!(true);

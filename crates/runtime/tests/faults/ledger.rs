@@ -9,7 +9,7 @@ use crate::prelude::*;
 pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBook, &Truth)) {
     let lines = world.disk().lines.clone();
     let (booked, brought) = (booked(&lines), second_trade_profits(lines.iter()));
-    let seconds_open: i64 = session.duplicate_trades().iter().map(|trade| trade.stake.minor()).sum();
+    let seconds_open: i64 = session.second_trades().iter().map(|trade| trade.stake.minor()).sum();
     let of_venue = |row: &IntentRow| {
         let trade = book.venue_id(row).and_then(|id| truth.find(id.as_str()));
         trade.map_or(0, |trade| booked_profit(world, row, trade))

@@ -306,10 +306,10 @@ pub(crate) fn change_record(lie: MoneyLie, trade: &Trade, report: &mut TradeRepo
         Reverts if trade.former.is_some() => report.is_reverted = true,
         MarksReverted => report.is_reverted = is_marked(trade, now),
         StakesMore => {
-            report.funding.paid = Some(trade.order.amount);
+            report.payment.paid = Some(trade.order.amount);
             report.amount = report.amount.map(|amount| amount / Decimal::from(TIMES));
         }
-        NamesFee => report.funding.fee = Decimal::new(FEE, 2),
+        NamesFee => report.payment.fee = Decimal::new(FEE, 2),
         ClosesLate => report.close_time = report.close_time.map(|right| right + LATE),
         Reruns if (trade.told_at + REVISED_AFTER..trade.told_at + REVISED_AFTER + RERUN).contains(&now) => {
             (report.progress, report.profit) = (Progress::Running, None);

@@ -11,7 +11,7 @@ use candlewick_engine::{Header, SessionSettings};
 use candlewick_journal::JournalFollower as _;
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
 use candlewick_runtime::{
-    ConnectedAccount, Interest, JournalFold, NoticeReceiver, NoticeSender as Channel, Runner, RunnerParts,
+    ConnectedAccount, JournalFold, NoticeFilter, NoticeReceiver, NoticeSender as Channel, Runner, RunnerParts,
 };
 use candlewick_sdk::{Candle, Price, Signal, Strategy};
 use std::ops::ControlFlow;
@@ -102,7 +102,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd
     let balance = settings.balance;
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
     let venue = Arc::new(client(world, &clock));
-    let (channel, notices) = Channel::channel(MAX_NOTICES, Interest::Everything);
+    let (channel, notices) = Channel::channel(MAX_NOTICES, NoticeFilter::Everything);
     let watcher = Watcher::new(world, &past, Arc::clone(&seen));
     let runner = Runner::new(RunnerParts {
         settings: world.plan.settings.clone(),

@@ -159,7 +159,7 @@ impl PendingRequest {
                 ended: now,
                 is_complete: matches!(reading, Reading::LastPage(true)),
                 trades: self.listing.trades.into_values().collect(),
-                ended_early: if let Reading::Failed(error) = reading { Some(error) } else { None },
+                end_error: if let Reading::Failed(error) = reading { Some(error) } else { None },
             }),
             (VenueRequest::Subscription(id, name), _) => Answer::Subscription(id, subscribed(world, name)),
             (VenueRequest::Settings(_), _) => Answer::Settings(Err("settings are not reloadable".to_owned())),

@@ -155,7 +155,7 @@ pub(crate) fn last_price(world: &World, symbol: Symbol, at: Millis) -> Option<Pr
             close: close * factor,
             volume: 0.0,
         };
-        Some(PriceAnswer::Record(PriceRecord { time, prices, recorded_time: None }))
+        Some(PriceAnswer::Record(PriceRecord { time, prices, created_time: None }))
     };
     if let Some(offset) = world.plan.lies.money.and_then(|lies| lies.price_offset(second)) {
         return record(second + offset, money_lies::STALE_FACTOR);

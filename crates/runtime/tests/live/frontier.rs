@@ -164,7 +164,7 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
         Arc::new(HttpBroker::with_transport(venue, settings, credentials, Arc::new(clock.clone())).unwrap());
     let closes: Vec<_> = (1..=CLOSES as i64).map(|close| start + Millis::MINUTE * close).collect();
     let strategies = (0..symbols).map(|_| Box::new(Signaller(closes.clone())) as Box<dyn Strategy>).collect();
-    let (watcher, mut notices) = NoticeSender::channel(100_000, Interest::Everything);
+    let (watcher, mut notices) = NoticeSender::channel(100_000, NoticeFilter::Everything);
     let at = (&client, Arc::new(clock.clone()) as Arc<dyn Clock>);
     let mut parts = parts(at, ("u", 1_000_000), (risk(), bots(symbols)), strategies, vec![watcher]);
     parts.settings.watch_prices = demand(symbols, prices).has_room_for_display_prices(per_second);

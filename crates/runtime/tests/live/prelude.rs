@@ -12,7 +12,7 @@ pub(crate) use candlewick_engine::{
 };
 pub(crate) use candlewick_runtime::control::{ControlAnswer, ControlOrder};
 pub(crate) use candlewick_runtime::{
-    Interest, Notice, NoticeSender, Runner, RuntimeError, RuntimeSettings, StopReason,
+    Notice, NoticeFilter, NoticeSender, Runner, RuntimeError, RuntimeSettings, StopReason,
 };
 pub(crate) use candlewick_sdk::rust_decimal::Decimal;
 pub(crate) use candlewick_sdk::{Candle, Millis, Outcome, Signal, Strategy, Symbol};

@@ -260,9 +260,9 @@ impl Stage {
                 given_answers.lock().unwrap().extend(answer);
             }
         });
-        let (watcher, mut notices) = NoticeSender::channel(MAX_NOTICES, Interest::Everything);
+        let (watcher, mut notices) = NoticeSender::channel(MAX_NOTICES, NoticeFilter::Everything);
         // A second watcher that never reads must block nothing.
-        let (stuck, _unread) = NoticeSender::channel(1, Interest::Everything);
+        let (stuck, _unread) = NoticeSender::channel(1, NoticeFilter::Everything);
         let (at, watchers) = ((&venue, Arc::clone(&clock)), vec![watcher, stuck]);
         let mut parts = parts(at, (USER, 1_000), (self.risk, self.bots), self.strategies, watchers);
         (parts.settings, parts.until) = (self.settings, self.until);

@@ -149,11 +149,11 @@ impl Broker for ScriptedVenue {
         let asked = self.take(Ask::Trades).await;
         let ended = self.clock.now();
         if let Err(error) = asked {
-            return TradeListing { began, ended, ended_early: Some(error), ..TradeListing::default() };
+            return TradeListing { began, ended, end_error: Some(error), ..TradeListing::default() };
         }
         let scripts = self.state().trades.clone();
         let trades = scripts.iter().filter_map(|trade| since(&trade.listed, ended)).collect();
-        TradeListing { began, ended, is_complete: true, trades, ended_early: None }
+        TradeListing { began, ended, is_complete: true, trades, end_error: None }
     }
 
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
@@ -202,7 +202,7 @@ impl MarketData for ScriptedVenue {
         let AsOf::Moment(at) = as_of else { panic!("a price asked for without its moment") };
         self.require(at <= sent, || format!("the price of {at} asked for at {sent}"));
         self.take(Ask::Price(*pair)).await?;
-        let record = PriceRecord { time: at, prices: row(at).prices, recorded_time: None };
+        let record = PriceRecord { time: at, prices: row(at).prices, created_time: None };
         Ok(self.reply(PriceAnswer::Record(record), sent))
     }
 

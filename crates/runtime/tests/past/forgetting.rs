@@ -38,8 +38,8 @@ async fn evicting_fold_writes_the_same_snapshots() {
         let new = || JournalFold::new(&settings(), u64::from(EVERY)).unwrap().with_part_size(PART);
         let (mut all, mut few) = (new(), new());
         for stored in own() {
-            all.follow_line(stored);
-            few.follow_line(stored);
+            all.on_line_stored(stored);
+            few.on_line_stored(stored);
             while random.random_bool(0.8) {
                 let (piece, same) = (all.next_piece(false), few.next_piece(false));
                 assert_eq!(piece, same, "seed {seed}, entry {}", stored.seq);

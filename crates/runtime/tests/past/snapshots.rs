@@ -163,7 +163,7 @@ impl Folder {
 
     pub(crate) async fn check(&self) -> JournalCheck {
         let checked = check_journal(&mut self.reader().await).await.unwrap();
-        let SnapshotCheck { verified: sound, not_checked } = &checked.snapshots;
+        let SnapshotCheck { verified: sound, unverified: not_checked } = &checked.snapshots;
         assert_eq!((*sound, not_checked.len()), (self.snapshots().await.1, 0), "{checked:?}");
         checked
     }
@@ -260,7 +260,7 @@ impl Folder {
             }
             journal.note(at, format!("{{\"alarm\":\"{now} {}\"}}", minute / 10));
             journal.make_durable().await.unwrap();
-            journal.write_snapshot_piece().await;
+            journal.write_background_piece().await;
         }
         if is_killed {
             drop(journal);
@@ -361,7 +361,7 @@ async fn start_from_a_snapshot_matches_start_from_the_first_line() {
     let checked = folder.check().await;
     let (lines, whole) = folder.snapshots().await;
     assert!(whole > 10 && lines as u64 > whole + 3, "{whole} of {lines}");
-    assert_eq!(checked.verified, folder.reader().await.verify().await.unwrap());
+    assert_eq!(checked.journal, folder.reader().await.verify().await.unwrap());
 }
 
 #[tokio::test]
@@ -461,7 +461,7 @@ async fn skips_snapshots_of_another_format_or_settings_with_a_notice() {
 }
 
 async fn check_not_checked(folder: &Folder, check: &JournalCheck, reason: &str) {
-    let (why, count) = check.snapshots.not_checked.first_key_value().unwrap();
+    let (why, count) = check.snapshots.unverified.first_key_value().unwrap();
     assert_eq!((check.snapshots.verified, *count), (0, folder.snapshots().await.1));
     assert!(why.contains(reason), "{why}");
 }

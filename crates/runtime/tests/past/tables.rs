@@ -83,7 +83,7 @@ impl Script {
             journal.make_durable().await.unwrap();
             elapsed.fetch_add(self.random.random_range(0..10), Ordering::Relaxed);
             if self.random.random_bool(0.7) {
-                journal.write_snapshot_piece().await;
+                journal.write_background_piece().await;
             }
         }
         if self.random.random_bool(0.5) {
@@ -200,7 +200,7 @@ impl Script {
         let is_from_start = self.random.random_bool(0.2);
         let head = store.head();
         let mut projector =
-            if is_from_start { Projector::from_start(head) } else { Projector::starting_after(head) };
+            if is_from_start { Projector::rebuilding(head) } else { Projector::starting_after(head) };
         for _ in 0..pieces {
             projector.write_piece(&mut store, &past).await.unwrap();
         }
@@ -211,8 +211,8 @@ impl Script {
         let holder = Holder::current_process("test");
         let projected = project_journal(&self.folder.url, &holder, projection).await.unwrap();
         let tables = self.folder.reader().await.tables().await.unwrap().unwrap();
-        assert_eq!((projected.up_to, projected.intents), (tables.up_to, tables.intents.len() as u64));
-        assert_eq!(tables.up_to, self.folder.reader().await.head().await.unwrap());
+        assert_eq!((projected.up_to, projected.intents), (tables.last_entry, tables.intents.len() as u64));
+        assert_eq!(tables.last_entry, self.folder.reader().await.head().await.unwrap());
         tables
     }
 
@@ -269,7 +269,7 @@ async fn incremental_tables_match_a_single_projection_and_each_outcome() {
         }
         let in_pieces = script.project(Projection::CatchUp).await;
         let check = script.checked().await.unwrap();
-        let (seq, intents) = (in_pieces.up_to.seq, in_pieces.intents.len() as u64);
+        let (seq, intents) = (in_pieces.last_entry.seq, in_pieces.intents.len() as u64);
         assert_eq!(check.tables, TablesCheck::Sound { seq, intents }, "seed {seed}");
         let in_one = script.project(Projection::Rebuild).await;
         assert_eq!(in_pieces, in_one, "seed {seed}");

@@ -48,11 +48,11 @@ async fn client_reads_every_field() {
     assert_eq!(full.progress, won);
     assert_eq!(full.direction.and_then(|said| said.known().copied()), Some(Direction::Buy));
     let listing = broker.trades().await;
-    assert_eq!((listing.is_complete, listing.trades.len(), listing.ended_early), (true, 1, None));
+    assert_eq!((listing.is_complete, listing.trades.len(), listing.end_error), (true, 1, None));
     assert_eq!(listing.trades[0].progress, won);
     let balances = broker.balances().await.unwrap();
     assert_eq!(balances.value.demo, Some(Decimal::from(10_010)));
-    assert_eq!(balances.skew().map(Skew::min_skew), Some(Millis::ZERO));
+    assert_eq!(balances.skew().map(Skew::min_abs_skew), Some(Millis::ZERO));
 
     let irregular = "A&B/C D".parse().unwrap();
     let latest = broker.price(&irregular, AsOf::Latest).await.unwrap().value;

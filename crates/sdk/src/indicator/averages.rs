@@ -78,7 +78,7 @@ impl<const LINES: usize> Smoothing<LINES> {
         self.period
     }
 
-    pub(super) fn candles_until_forgotten(&self) -> usize {
+    pub(super) fn memory_length(&self) -> usize {
         let weight = self.weights.first().copied().unwrap_or(1.0);
         (NEGLIGIBLE_WEIGHT.ln() / (1.0 - weight).ln()).ceil() as usize
     }
@@ -207,7 +207,7 @@ impl Ema {
     /// Returns the number of candles until the start of the series no longer matters.
     /// The number is `period` plus about 10.4 x (`period` + 1).
     pub fn stable_after(&self) -> usize {
-        self.smoothing.warmup() + self.smoothing.candles_until_forgotten()
+        self.smoothing.warmup() + self.smoothing.memory_length()
     }
 }
 
@@ -381,7 +381,7 @@ impl Macd {
 
     /// Returns the number of candles until the start of the series no longer matters: 397 for 12, 26 and 9.
     pub fn stable_after(&self) -> usize {
-        self.warmup() + self.slow.candles_until_forgotten() + self.signal.candles_until_forgotten()
+        self.warmup() + self.slow.memory_length() + self.signal.memory_length()
     }
 }
 

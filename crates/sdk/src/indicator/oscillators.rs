@@ -58,7 +58,7 @@ impl Rsi {
     /// Returns the number of candles until the start of the series no longer matters.
     /// The number is about 21.7 x `period` (295 for 14).
     pub fn stable_after(&self) -> usize {
-        self.warmup() + self.movements.candles_until_forgotten()
+        self.warmup() + self.movements.memory_length()
     }
 }
 

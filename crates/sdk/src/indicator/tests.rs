@@ -1,7 +1,7 @@
 //! Tests of the indicators against TA-Lib and its Rust port, and for finite results.
 
 use super::*;
-use crate::testkit::{gappy, random_walk, wild};
+use crate::testkit::{extreme, gappy, random_walk};
 use crate::{Candle, Interval, Millis, Ohlcv};
 use proptest::prelude::*;
 use ta_lib::{Core, MAType};
@@ -260,7 +260,7 @@ proptest! {
     #[test]
     fn answers_are_finite_on_whatever_a_candle_can_hold(seed: u64, period in 2..30_usize) {
         let mut indicators = Indicators::new(period);
-        for candle in wild(200).iter().chain(&gappy(seed, 200)).chain(&wild(200)) {
+        for candle in extreme(200).iter().chain(&gappy(seed, 200)).chain(&extreme(200)) {
             for answer in indicators.update(candle).into_iter().flatten() {
                 prop_assert!(answer.is_finite(), "{answer}");
             }

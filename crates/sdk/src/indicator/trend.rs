@@ -43,7 +43,7 @@ impl Atr {
     /// Returns the number of candles until the start of the series no longer matters.
     /// The number is about 21.7 x `period` (295 for 14).
     pub fn stable_after(&self) -> usize {
-        self.warmup() + self.ranges.candles_until_forgotten()
+        self.warmup() + self.ranges.memory_length()
     }
 }
 
@@ -266,7 +266,7 @@ impl Adx {
     /// Returns the number of candles until the start of the series no longer matters.
     /// The number is about 43.4 x `period` (588 for 14).
     pub fn stable_after(&self) -> usize {
-        self.warmup() + 2 * self.index.candles_until_forgotten()
+        self.warmup() + 2 * self.index.memory_length()
     }
 }
 

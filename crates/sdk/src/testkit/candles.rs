@@ -16,7 +16,7 @@ pub fn bot(symbol: &str) -> BotContext {
             close_type: "01:00".parse().expect("01:00 is a duration code"),
             expiration_type: ExpirationType::TimeFixed,
         },
-        longer_share_percent: Some(crate::LongerRule::DEFAULT_SHARE_PERCENT),
+        longer_share_percent: Some(crate::CoverageRule::DEFAULT_SHARE_PERCENT),
     }
 }
 
@@ -42,7 +42,7 @@ pub fn trending(seed: u64, count: usize) -> Vec<Candle> {
 }
 
 /// Generates a mean-reverting walk with alternating calm and volatile periods.
-pub fn reverting(seed: u64, count: usize) -> Vec<Candle> {
+pub fn mean_reverting(seed: u64, count: usize) -> Vec<Candle> {
     let reach = |minute: usize| if (minute / 130).is_multiple_of(3) { 1e-2 } else { 2e-3 };
     walk(seed, count, |minute, price, step| reach(minute) * step * step.abs() + 0.05 * (100.0 / price - 1.0))
 }
@@ -68,7 +68,7 @@ pub fn gappy(seed: u64, count: usize) -> Vec<Candle> {
 }
 
 /// Generates valid but extreme candles, from the smallest to the largest prices.
-pub fn wild(count: usize) -> Vec<Candle> {
+pub fn extreme(count: usize) -> Vec<Candle> {
     const PRICES: [f64; 7] = [1.0, f64::MAX, 1e-9, 1e15, f64::MIN_POSITIVE, 60_000.0, 1e150];
     let price = |index: usize| PRICES[index % PRICES.len()];
     (0..count).map(|index| candle(index, price(index), price(index / 3 + 1), 0.0)).collect()
@@ -84,7 +84,7 @@ pub fn at_interval(candles: &[Candle], interval: Interval) -> Vec<Candle> {
 pub(super) fn rescale(candle: &Candle, time: Millis, factor: f64) -> Candle {
     let Ohlcv { open, high, low, close, volume } = candle.ohlcv();
     let [open, high, low, close] = [open, high, low, close].map(|price| price * factor);
-    with_numbers(candle, time, Ohlcv { open, high, low, close, volume })
+    with_ohlcv(candle, time, Ohlcv { open, high, low, close, volume })
 }
 
 pub(super) fn shift_times(candles: &[Candle], by: Millis) -> Vec<Candle> {
@@ -92,7 +92,7 @@ pub(super) fn shift_times(candles: &[Candle], by: Millis) -> Vec<Candle> {
 }
 
 /// Returns a candle with a new time and new numbers. Returns the old candle if the new numbers are invalid.
-pub(super) fn with_numbers(candle: &Candle, time: Millis, numbers: Ohlcv) -> Candle {
+pub(super) fn with_ohlcv(candle: &Candle, time: Millis, numbers: Ohlcv) -> Candle {
     Candle::new(time, Interval::SECOND, numbers).unwrap_or(*candle)
 }
 

@@ -62,7 +62,7 @@ fn now() -> Millis {
 
 /// Violation of the rules for strategies. Messages count candles from 0.
 #[derive(Debug, thiserror::Error)]
-pub enum Nonconformity {
+pub enum ConformanceError {
     /// The strategy cannot be built, or there are too few candles for its warm-up.
     #[error(transparent)]
     Validation(#[from] ValidationError),
@@ -83,13 +83,13 @@ pub fn conformance<S: StrategyFactory>(
     params: &S::Params,
     bot: &BotContext,
     candles: &[Candle],
-) -> Result<usize, Nonconformity> {
+) -> Result<usize, ConformanceError> {
     let subject = Subject::new::<S>(params, bot).map_err(ValidationError::from)?;
     let market = Market { name: "the candles".to_owned(), candles: candles.to_vec() };
     let (first, markets) = FirstRun::new(&subject, |_| vec![market], &mut || false)?;
     let validation = validate(&subject, &markets, &first, UNSEEN_WALK, &mut |_| {})?;
     match validation.checked.into_iter().find(|checked| checked.finding == Finding::Failed) {
-        Some(failed) => Err(Nonconformity::Failed { check: failed.check, explanation: failed.words }),
+        Some(failed) => Err(ConformanceError::Failed { check: failed.check, explanation: failed.words }),
         None => Ok(validation.signals),
     }
 }

@@ -43,12 +43,14 @@ mod table;
 mod validation;
 
 pub use allocator::{Allocations, CountingAllocator};
-pub use candles::{at_interval, bot, flat, from_closes, gappy, random_walk, reverting, trending, wild};
-pub use checks::{Nonconformity, assert_built_in_folder, assert_passes_checks, conformance};
+pub use candles::{
+    at_interval, bot, extreme, flat, from_closes, gappy, mean_reverting, random_walk, trending,
+};
+pub use checks::{ConformanceError, assert_built_in_folder, assert_passes_checks, conformance};
 pub use golden::{assert_golden, signals};
 pub use table::assert_signals;
 pub use validation::{
-    Check, CheckReport, Decision, Finding, FirstRun, Market, Position, Subject, TruncatedParams, UnseenWalk,
+    Check, CheckReport, Decision, Finding, FirstRun, Market, Progress, Subject, TruncatedParams, UnseenWalk,
     Validation, ValidationError, candles_needed, check_clock, check_declaration, check_files,
     check_foresight, synthetic_markets, validate,
 };

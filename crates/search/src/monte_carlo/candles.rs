@@ -87,7 +87,7 @@ fn resample_series(series: &CandleSeries, indices: &[usize]) -> CandleSeries {
         last = sound.close();
         made.push(sound);
     }
-    CandleSeries::from_checked(series.series(), made).expect("there is at least one candle")
+    CandleSeries::from_validated(series.series(), made).expect("there is at least one candle")
 }
 
 fn flat_candle(time: candlewick_sdk::Millis, series: &CandleSeries, price: f64) -> Candle {

@@ -104,7 +104,7 @@ pub(super) fn empty_result(final_balance: Money, money_scale: MoneyScale) -> Bac
         final_balance,
         unsettled_stakes: Money::ZERO,
         unbuilt_longer_candles: 0,
-        longer_staleness: Vec::new(),
+        worst_staleness: Vec::new(),
         money_scale,
         verdicts: Vec::new(),
         stopped_by: Vec::new(),

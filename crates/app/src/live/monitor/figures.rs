@@ -299,7 +299,7 @@ fn series_metrics(described: &mut MetricRegistry, names: &EventNames) -> Vec<Ser
 }
 
 impl Observer for RunMetrics {
-    fn on_turn(&self) {}
+    fn on_loop_turn(&self) {}
 
     fn on_notice(&self, notice: &Notice) {
         match notice {
@@ -333,7 +333,7 @@ impl Observer for RunMetrics {
         }
     }
 
-    fn on_written(&self, took: Duration, is_durable: bool) {
+    fn on_journal_write(&self, took: Duration, is_durable: bool) {
         self.journal.observe(took.as_secs_f64());
         if !is_durable {
             self.journal_failures.inc();

@@ -102,7 +102,7 @@ impl Health {
 }
 
 impl Observer for Health {
-    fn on_turn(&self) {
+    fn on_loop_turn(&self) {
         let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_turn_ms.store(now, Ordering::Relaxed);
     }
@@ -124,7 +124,7 @@ impl Observer for Health {
 
     fn on_answer(&self, _question: RequestKind, _took: Duration) {}
 
-    fn on_written(&self, _took: Duration, is_durable: bool) {
+    fn on_journal_write(&self, _took: Duration, is_durable: bool) {
         self.is_journal_writable.store(is_durable, Ordering::Relaxed);
     }
 }
@@ -202,13 +202,13 @@ mod tests {
     #[test]
     fn stalled_loop_and_failing_journal_are_unhealthy() {
         let health = Health::default();
-        health.on_turn();
+        health.on_loop_turn();
         assert_eq!(health.problems(), [""; 0]);
         assert_eq!(health.problems_after(LOOP_STALL_AGE), [""; 0]);
         assert_eq!(health.problems_after(LOOP_STALL_AGE * 2), ["the run has stalled for 60 s"]);
-        health.on_written(Duration::ZERO, false);
+        health.on_journal_write(Duration::ZERO, false);
         assert_eq!(health.problems(), ["the journal cannot be written"]);
-        health.on_written(Duration::ZERO, true);
+        health.on_journal_write(Duration::ZERO, true);
         assert_eq!(health.problems(), [""; 0]);
     }
 
@@ -216,7 +216,7 @@ mod tests {
     fn slow_start_is_healthy() {
         let health = Health::default();
         assert_eq!((health.has_begun(), health.loop_age()), (false, Duration::ZERO));
-        health.on_turn();
+        health.on_loop_turn();
         assert!(health.has_begun());
     }
 

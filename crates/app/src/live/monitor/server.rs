@@ -4,7 +4,7 @@ use super::MonitorSources;
 use super::figures::RunMetrics;
 use super::health::Health;
 use crate::configuration::LoadedConfig;
-use crate::control::request_run;
+use crate::control::send_to_run;
 use crate::error::Result;
 use crate::http_server::{self, Answer, respond};
 use candlewick_runtime::Observer;
@@ -101,7 +101,7 @@ impl Monitor {
         // Only one request at a time queries the run. Concurrent requests wait for the answer and reuse it.
         let mut known = self.state.lock().await;
         if known.0.is_none_or(|at| at.elapsed() > MAX_STATE_AGE) {
-            let asked = request_run(&self.sources.control_requests, ControlOrder::Status);
+            let asked = send_to_run(&self.sources.control_requests, ControlOrder::Status);
             let state = match tokio::time::timeout(STATE_TIMEOUT, asked).await {
                 Ok(Some(ControlAnswer::Done { state })) => Some(*state),
                 _ => known.1.take(),

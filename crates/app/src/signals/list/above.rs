@@ -2,7 +2,7 @@
 
 use super::columns::{Cells, Column};
 use super::split::{fold_text, is_number, is_one_of};
-use super::time::{WrittenDate, parse_time_of_day};
+use super::time::{UnresolvedDate, parse_time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
 /// End of the night. An earlier time may belong to the next day if the line above has an afternoon time.
@@ -40,7 +40,7 @@ pub(super) struct HeadingContext {
 }
 
 struct DateHeading {
-    date: WrittenDate,
+    date: UnresolvedDate,
     line: u64,
     last: Option<(NaiveTime, u64)>,
 }
@@ -54,27 +54,27 @@ struct ExpiryHeading {
 
 impl HeadingContext {
     /// Starts a date heading. Ends an expiry heading that applied under the previous date.
-    pub(super) fn start_date(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
+    pub(super) fn set_date(&mut self, date: UnresolvedDate, (line, text): (u64, &str)) {
         self.heading = Some(DateHeading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
-            self.end_expiry((line, text));
+            self.clear_expiry((line, text));
         }
     }
 
-    pub(super) fn start_expiry(&mut self, code: String, line: u64) {
+    pub(super) fn set_expiry(&mut self, code: String, line: u64) {
         let above = self.expiry.take().filter(|above| !above.is_used);
         let is_doubted = above.is_some_and(|above| above.code.as_ref() != Some(&code));
         self.expiry = Some(ExpiryHeading { line, code: Some(code).filter(|_| !is_doubted), is_used: false });
         self.ended_expiry = None;
     }
 
-    pub(super) fn end_date(&mut self, by: u64) {
+    pub(super) fn clear_date(&mut self, by: u64) {
         if let Some(heading) = self.heading.take() {
             self.ended = DateSource::Ended { heading: heading.line, by };
         }
     }
 
-    pub(super) fn end_expiry(&mut self, (ending_line, text): (u64, &str)) {
+    pub(super) fn clear_expiry(&mut self, (ending_line, text): (u64, &str)) {
         if let Some(ExpiryHeading { line, .. }) = self.expiry.take() {
             let text = text.trim();
             let cut = if text.chars().count() > MAX_QUOTED_CHARS { "…" } else { "" };
@@ -87,13 +87,13 @@ impl HeadingContext {
         if self.heading.is_none() && matches!(self.ended, DateSource::Own) {
             self.ended = DateSource::Comment(by);
         }
-        self.end_date(by);
+        self.clear_date(by);
     }
 
     /// Records the time of a line that is not traded. If times jump far back, the date heading ends.
     pub(super) fn record_untraded_time(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
-            self.end_date(line);
+            self.clear_date(line);
         }
     }
 
@@ -107,7 +107,7 @@ impl HeadingContext {
         match (cells.date, &mut self.heading) {
             (Some(date), heading) => {
                 if heading.as_ref().is_some_and(|heading| heading.date != date) {
-                    self.end_date(line);
+                    self.clear_date(line);
                 }
                 Ok(DateSource::Own)
             }
@@ -116,7 +116,7 @@ impl HeadingContext {
                 let (date, heading_line) = (heading.date, heading.line);
                 heading
                     .check_time(parse_time_of_day(&cells.texts[0]), line)
-                    .inspect_err(|_| self.end_date(line))?;
+                    .inspect_err(|_| self.clear_date(line))?;
                 cells.date = Some(date);
                 own.insert(0, Column::Date);
                 Ok(DateSource::Heading(heading_line))
@@ -141,7 +141,7 @@ impl HeadingContext {
                 own.push(Column::Expiry);
             }
         } else if heading.code.as_ref() != Some(&cells.texts[4]) {
-            self.end_expiry(line);
+            self.clear_expiry(line);
         }
         None
     }

@@ -3,7 +3,7 @@
 //! A list without a header may contain only unambiguous cells.
 
 use super::split::{fold_text, is_number, is_one_of, parse_label, split_cells};
-use super::time::{WrittenDate, describe_invalid_date, parse_time_of_day, parse_timeframe};
+use super::time::{UnresolvedDate, describe_invalid_date, parse_time_of_day, parse_timeframe};
 use super::zones::{is_ambiguous_zone, parse_zone_cell};
 use crate::candles::deduplicate;
 use crate::configuration::DateOrder;
@@ -20,7 +20,7 @@ const CELL_NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type
 pub(super) struct Cells {
     /// Cell texts in the order of `CELL_NAMES`. The text of a missing cell is empty.
     pub(super) texts: [String; 8],
-    pub(super) date: Option<WrittenDate>,
+    pub(super) date: Option<UnresolvedDate>,
     pub(super) is_inferred: bool,
     pub(super) has_gale: bool,
 }
@@ -64,7 +64,7 @@ type CellTest = fn(&str, &ListBots<'_>) -> bool;
 
 /// Each column with its label, its name in a header line, and a test for its cells, in the order of [`Column`].
 const COLUMNS: [(Column, &str, &str, CellTest); 7] = [
-    (Column::Date, "date", "time", |cell, _| WrittenDate::parse(cell).is_some()),
+    (Column::Date, "date", "time", |cell, _| UnresolvedDate::parse(cell).is_some()),
     (Column::Time, "time", "time", |cell, _| parse_time_of_day(cell).is_some()),
     (Column::Bot, "bot", "symbol", |cell, bots| bots.has_name(cell)),
     (Column::Symbol, "symbol", "symbol", |cell, bots| bots.signals.find_symbol(cell).is_some()),

@@ -1,8 +1,8 @@
 //! Duplicate and contradictory lines for the same bot and time.
 
 use super::DueEntry;
-use super::entry::{EntryTime, LineOutcome, ListEntry, ReadLine};
-use super::time::ClockTime;
+use super::entry::{EntryTime, LineOutcome, ListEntry, ParsedLine};
+use super::time::RecurringTime;
 use candlewick_engine::{BotId, BotSettings};
 use candlewick_records::count_text;
 use candlewick_sdk::Millis;
@@ -20,7 +20,7 @@ const SAMPLE_STEP_S: usize = 10 * 86_400;
 const MAX_COMPARISONS: u32 = 1_000_000;
 const DAILY_COMPARISON_COST: u32 = 500;
 
-pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
+pub(super) fn mark_duplicates(lines: &mut [ParsedLine], bots: &[BotSettings]) {
     let mut known: BTreeMap<_, Vec<ListEntry>> = BTreeMap::new();
     let mut clocks = has_mixed_notations(lines).then(UtcTimeIndex::default);
     for line in lines {
@@ -60,8 +60,8 @@ pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
     }
 }
 
-fn has_mixed_notations(lines: &[ReadLine]) -> bool {
-    let way = |line: &ReadLine| match line.outcome {
+fn has_mixed_notations(lines: &[ParsedLine]) -> bool {
+    let way = |line: &ParsedLine| match line.outcome {
         LineOutcome::Entry(ListEntry { when: EntryTime::Daily(daily), .. }, _) => {
             Some(Some((daily.zone.name(), daily.date.is_some())))
         }
@@ -88,7 +88,7 @@ impl UtcTimeIndex {
     fn insert(&mut self, entry: ListEntry) -> Option<(u64, Millis)> {
         let times: BTreeSet<i64> = match entry.when {
             EntryTime::Once(at) => BTreeSet::from([at.get().div_euclid(1_000).rem_euclid(86_400)]),
-            EntryTime::Daily(ClockTime { time, zone, .. }) => {
+            EntryTime::Daily(RecurringTime { time, zone, .. }) => {
                 let offsets = self.offsets.entry(zone.name()).or_insert_with(|| sample_utc_offsets(zone));
                 let second = i64::from(time.num_seconds_from_midnight());
                 offsets.iter().map(|offset| (second - offset).rem_euclid(86_400)).collect()

@@ -2,9 +2,9 @@
 
 use super::columns::{Cells, ListBots, NamedColumns, describe_columns, suggest_header};
 use super::duplicates::mark_duplicates;
-use super::lines::{CellLine, LineCells, ListContext, MAX_ENTRIES, infer_lines, numbered_lines, parse_lines};
+use super::lines::{CellLine, LineKind, ListContext, MAX_ENTRIES, infer_lines, numbered_lines, parse_lines};
 use super::time::{
-    ClockTime, ListDate, WeekDays, WrittenDate, from_unix_millis, infer_date_order, is_leap_second,
+    ListDate, RecurringTime, UnresolvedDate, WeekDays, from_unix_millis, infer_date_order, is_leap_second,
     parse_time_of_day,
 };
 use super::zones::{parse_zone, zone_label};
@@ -39,7 +39,7 @@ impl ListEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryTime {
     Once(Millis),
-    Daily(ClockTime),
+    Daily(RecurringTime),
 }
 
 impl EntryTime {
@@ -75,21 +75,21 @@ impl EntryTime {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ListTerms {
+pub(crate) struct ListOptions {
     pub(crate) zone: Tz,
     /// Day and month order of ambiguous dates. If `None`, the order is inferred from the list.
     pub(crate) date_order: Option<DateOrder>,
     pub(crate) skip_unknown: bool,
 }
 
-impl ListTerms {
+impl ListOptions {
     pub(crate) fn from_settings(signals: &SignalSettings) -> Self {
         Self { zone: signals.zone(), date_order: signals.dates, skip_unknown: signals.skip_unknown }
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct ReadLine {
+pub(crate) struct ParsedLine {
     pub(crate) line: u64,
     pub(crate) text: String,
     pub(crate) has_gale: bool,
@@ -109,7 +109,7 @@ pub(crate) enum LineOutcome {
     Unknown(String),
 }
 
-impl ReadLine {
+impl ParsedLine {
     pub(super) fn rejection_message(&self, problem: &str) -> String {
         let text: String = self.text.chars().take(MAX_QUOTED_CHARS).collect();
         format!(
@@ -122,8 +122,8 @@ impl ReadLine {
 pub(super) fn read_lines(
     text: &str,
     bots: &[BotSettings],
-    terms: ListTerms,
-) -> Result<(Vec<ReadLine>, Option<String>), String> {
+    terms: ListOptions,
+) -> Result<(Vec<ParsedLine>, Option<String>), String> {
     let text = text.trim_start_matches('\u{feff}');
     let known = ListBots::new(bots);
     let Some((_, first)) = numbered_lines(text).find(|(_, line)| !line.starts_with('#')) else {
@@ -141,27 +141,27 @@ pub(super) fn read_lines(
     {
         *cells = Err(meant);
     }
-    let is_not_entry = |line: &CellLine| !matches!(line.cells, Ok(LineCells::Entry(_)) | Err(_));
+    let is_not_entry = |line: &CellLine| !matches!(line.cells, Ok(LineKind::Entry(_)) | Err(_));
     if named.is_none() && lines.iter().all(is_not_entry) {
         return Err("the list has no entries: an entry looks like M5;EURUSD;10:00;CALL".to_owned());
     }
     if let Some(line) = lines.get(MAX_ENTRIES) {
         return Err(format!("line {}: the list has more than {MAX_ENTRIES} entries", line.line));
     }
-    let dates: Vec<(u64, WrittenDate)> =
+    let dates: Vec<(u64, UnresolvedDate)> =
         lines.iter().filter_map(|line| Some((line.line, line.date()?))).collect();
     let order = infer_date_order(&dates, terms.date_order)?;
     let context = ListContext::from_lines(&lines, &dates);
     let terms = (&known.signals, terms.zone);
     let read = |CellLine { line, text, cells, date_source, ended_expiry, .. }: CellLine| {
-        let has_gale = matches!(&cells, Ok(LineCells::Entry(cells)) if cells.has_gale);
+        let has_gale = matches!(&cells, Ok(LineKind::Entry(cells)) if cells.has_gale);
         let outcome = match cells {
-            Ok(LineCells::Date(_)) => LineOutcome::Date,
-            Ok(LineCells::Expiry) => LineOutcome::Expiry,
-            Ok(LineCells::Zones(zones)) => LineOutcome::Zones(zones),
-            Ok(LineCells::Gale) => LineOutcome::Gale,
-            Ok(LineCells::Comment) => LineOutcome::Comment,
-            Ok(LineCells::Entry(cells)) => {
+            Ok(LineKind::Date(_)) => LineOutcome::Date,
+            Ok(LineKind::Expiry) => LineOutcome::Expiry,
+            Ok(LineKind::Zones(zones)) => LineOutcome::Zones(zones),
+            Ok(LineKind::Gale) => LineOutcome::Gale,
+            Ok(LineKind::Comment) => LineOutcome::Comment,
+            Ok(LineKind::Entry(cells)) => {
                 let date = cells.date.and_then(|date| date.resolve(order.unwrap_or(DateOrder::DayFirst)));
                 let checked = context.check_entry(&cells, line, date_source, ended_expiry);
                 let entry = checked.and_then(|()| {
@@ -179,9 +179,9 @@ pub(super) fn read_lines(
             }
             Err(problem) => LineOutcome::Unknown(problem),
         };
-        ReadLine { line, text, has_gale, outcome }
+        ParsedLine { line, text, has_gale, outcome }
     };
-    let mut read: Vec<ReadLine> = lines.into_iter().map(read).collect();
+    let mut read: Vec<ParsedLine> = lines.into_iter().map(read).collect();
     mark_duplicates(&mut read, bots);
     let has_year = dates.iter().all(|(_, date)| date.has_year());
     let labels =
@@ -211,7 +211,7 @@ fn build_entry(
             let time = parse_time_of_day(time).ok_or_else(|| format!("{time:?} is not a time of day"))?;
             let (days, date) = (WeekDays::parse("")?, Some((month, day)));
             match year {
-                None => EntryTime::Daily(ClockTime { time, zone, days, date }),
+                None => EntryTime::Daily(RecurringTime { time, zone, days, date }),
                 Some(year) => parse_entry_time(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)?,
             }
         }
@@ -247,7 +247,7 @@ fn zone_mismatch_problem(heading: u64, zone: Tz) -> String {
 
 fn parse_entry_time(text: &str, days: &str, zone: Tz) -> Result<EntryTime, String> {
     if let Some(time) = parse_time_of_day(text) {
-        return Ok(EntryTime::Daily(ClockTime { time, zone, days: WeekDays::parse(days)?, date: None }));
+        return Ok(EntryTime::Daily(RecurringTime { time, zone, days: WeekDays::parse(days)?, date: None }));
     }
     if !days.is_empty() {
         return Err(format!("days apply to a time of day such as 10:30, not to the moment {text:?}"));

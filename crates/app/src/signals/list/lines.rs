@@ -9,7 +9,7 @@ use super::recognition::{
     EntryBlock, InferredLine, find_block, find_columns, infer_cells, parse_date_line, parse_expiry_line,
 };
 use super::split::{normalise, split_cells};
-use super::time::{WrittenDate, parse_time_of_day};
+use super::time::{UnresolvedDate, parse_time_of_day};
 use super::zones::{find_zones, parse_zone_line};
 use crate::signals::message::parse_direction;
 use chrono_tz::Tz;
@@ -22,7 +22,7 @@ const EMOJI_SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
 pub(super) struct CellLine {
     pub(super) line: u64,
     pub(super) text: String,
-    pub(super) cells: Result<LineCells, String>,
+    pub(super) cells: Result<LineKind, String>,
     recognised: Vec<Column>,
     /// Time zones in the line. `None` stands for a zone that cannot be parsed.
     zones: Vec<Option<Tz>>,
@@ -32,9 +32,9 @@ pub(super) struct CellLine {
     pub(super) ended_expiry: Option<EndedExpiry>,
 }
 
-pub(super) enum LineCells {
+pub(super) enum LineKind {
     Entry(Box<Cells>),
-    Date(WrittenDate),
+    Date(UnresolvedDate),
     Expiry,
     Zones(Vec<Tz>),
     Gale,
@@ -42,16 +42,16 @@ pub(super) enum LineCells {
 }
 
 impl CellLine {
-    fn new(line: u64, text: &str, cells: Result<LineCells, String>) -> Self {
+    fn new(line: u64, text: &str, cells: Result<LineKind, String>) -> Self {
         let (text, recognised, zones) = (text.trim().replace(EMOJI_SELECTORS, ""), Vec::new(), Vec::new());
         let (names_day, modifier, date_source, ended_expiry) = (false, None, DateSource::Own, None);
         Self { line, text, cells, recognised, zones, names_day, modifier, date_source, ended_expiry }
     }
 
-    pub(super) fn date(&self) -> Option<WrittenDate> {
+    pub(super) fn date(&self) -> Option<UnresolvedDate> {
         match self.cells.as_ref().ok()? {
-            LineCells::Entry(cells) => cells.date,
-            LineCells::Date(date) => Some(*date),
+            LineKind::Entry(cells) => cells.date,
+            LineKind::Date(date) => Some(*date),
             _ => None,
         }
     }
@@ -71,7 +71,7 @@ pub(super) struct ListContext {
 }
 
 impl ListContext {
-    pub(super) fn from_lines(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
+    pub(super) fn from_lines(lines: &[CellLine], dates: &[(u64, UnresolvedDate)]) -> Self {
         let first = |is: &dyn Fn(&CellLine) -> bool| lines.iter().find(|&line| is(line)).map(|one| one.line);
         // Each zone is stored once, so that many headings take no more time than one.
         let mut heading_zones: Vec<(u64, Option<Tz>)> = Vec::new();
@@ -80,10 +80,10 @@ impl ListContext {
                 heading_zones.push((line, zone));
             }
         }
-        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.is_inferred && !cells.texts[5].is_empty());
+        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineKind::Entry(cells)) if cells.is_inferred && !cells.texts[5].is_empty());
         let dated = dates.first().map(|(line, _)| *line);
         let has_expiry = |line: &CellLine| {
-            matches!(line.cells, Ok(LineCells::Expiry)) || line.recognised.contains(&Column::Expiry)
+            matches!(line.cells, Ok(LineKind::Expiry)) || line.recognised.contains(&Column::Expiry)
         };
         Self {
             date: dated.or_else(|| first(&|line| line.recognised.contains(&Column::Date))),
@@ -126,7 +126,7 @@ impl ListContext {
         let lacks = |detail, line: u64| {
             format!("no {detail} given, but line {line} has one: write the {detail} in each line")
         };
-        let has_year = cells.date.is_none_or(WrittenDate::has_year);
+        let has_year = cells.date.is_none_or(UnresolvedDate::has_year);
         let why = if let (None, DateSource::Ended { heading, by }) = (cells.date, source) {
             format!(
                 "no date given: the date of line {heading} applies only before line {by}; write the date in each line, or again above this line"
@@ -191,7 +191,7 @@ pub(super) fn parse_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         }
         let cells = columns.parse_cells(&record).map(Box::new);
         let is_entry = cells.as_ref().is_ok_and(|cells| parse_direction(&cells.texts[3]).is_ok());
-        let mut own = CellLine::new(line, text, cells.map(LineCells::Entry));
+        let mut own = CellLine::new(line, text, cells.map(LineKind::Entry));
         if !is_entry {
             let plain = normalise(text);
             (own.zones, own.names_day) = (find_zones(&plain), may_name_a_day(&plain));
@@ -240,27 +240,27 @@ impl LineReader<'_> {
     fn read(&mut self, line: u64, written: &str) {
         let new = |cells| CellLine::new(line, written, cells);
         if written.chars().nth(MAX_LINE_CHARS).is_some() {
-            self.context.end_date(line);
-            self.context.end_expiry((line, written));
+            self.context.clear_date(line);
+            self.context.clear_expiry((line, written));
             let problem = format!("the line has more than {MAX_LINE_CHARS} characters");
             self.lines.push(new(Err(problem)));
             return;
         }
         let text = &normalise(written);
         if let Some(left_out) = text.strip_prefix('#') {
-            self.read_comment(left_out, new(Ok(LineCells::Comment)), written);
+            self.read_comment(left_out, new(Ok(LineKind::Comment)), written);
         } else if let Some(problem) = strikeout_problem(written) {
             self.push_non_entry(&text.replace('~', " "), new(Err(problem)), true);
         } else if let Some(date) = parse_date_line(text, self.bots) {
-            self.context.start_date(date, (line, written));
-            self.lines.push(new(Ok(LineCells::Date(date))));
+            self.context.set_date(date, (line, written));
+            self.lines.push(new(Ok(LineKind::Date(date))));
         } else if let Some(expiry) = parse_expiry_line(text, self.bots) {
-            self.context.start_expiry(expiry, line);
-            self.lines.push(new(Ok(LineCells::Expiry)));
+            self.context.set_expiry(expiry, line);
+            self.lines.push(new(Ok(LineKind::Expiry)));
         } else {
             match infer_cells(text, self.bots) {
                 Ok(InferredLine::Nothing) => {}
-                Ok(InferredLine::Gale) => self.lines.push(new(Ok(LineCells::Gale))),
+                Ok(InferredLine::Gale) => self.lines.push(new(Ok(LineKind::Gale))),
                 Ok(InferredLine::Entry(cells, columns)) => self.push_entry((line, written), cells, columns),
                 Err(problem) => self.push_non_entry(text, new(Err(problem)), false),
             }
@@ -271,11 +271,11 @@ impl LineReader<'_> {
         if comment_names_a_day(text) {
             self.context.record_day_comment(comment.line);
         } else if may_name_a_day(text) {
-            self.context.end_date(comment.line);
+            self.context.clear_date(comment.line);
         }
         let recognised = find_columns(text, self.bots);
         if recognised.contains(&Column::Expiry) {
-            self.context.end_expiry((comment.line, written));
+            self.context.clear_expiry((comment.line, written));
         }
         if is_like_entry(&recognised) {
             self.lines.push(comment);
@@ -286,7 +286,7 @@ impl LineReader<'_> {
         let date_source = self.context.apply_date(&mut cells, &mut columns, line);
         let ended_expiry = self.context.apply_expiry(&mut cells, &mut columns, (line, text));
         self.columns.push(columns);
-        let entry = CellLine::new(line, text, date_source.clone().map(|_| LineCells::Entry(cells)));
+        let entry = CellLine::new(line, text, date_source.clone().map(|_| LineKind::Entry(cells)));
         self.lines.push(CellLine { date_source: date_source.unwrap_or_default(), ended_expiry, ..entry });
     }
 
@@ -298,15 +298,15 @@ impl LineReader<'_> {
         let is_other = !is_like_entry && alone.is_empty();
         let names_day = may_be_named || (is_other && may_be_day_heading(text));
         if names_day || is_other {
-            self.context.end_date(line.line);
+            self.context.clear_date(line.line);
         } else {
             let time = split_cells(text, self.bots).iter().find_map(|cell| parse_time_of_day(cell));
             self.context.record_untraded_time(time, line.line);
         }
         if recognised.contains(&Column::Expiry) || is_other {
-            self.context.end_expiry((line.line, &line.text));
+            self.context.clear_expiry((line.line, &line.text));
         }
-        let cells = if alone.is_empty() { line.cells } else { Ok(LineCells::Zones(alone)) };
+        let cells = if alone.is_empty() { line.cells } else { Ok(LineKind::Zones(alone)) };
         let modifier = if is_like_entry || is_struck_out { None } else { find_modifier(text) };
         self.lines.push(CellLine { cells, recognised, zones: find_zones(text), names_day, modifier, ..line });
     }

@@ -19,9 +19,9 @@ use std::io::Read as _;
 use std::path::Path;
 
 pub(crate) use duplicates::Contradiction;
-pub(crate) use entry::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine};
+pub(crate) use entry::{EntryTime, LineOutcome, ListEntry, ListOptions, ParsedLine};
 pub(crate) use time::{from_unix_millis, parse_timeframe};
-pub(crate) use zones::{offset_zone, zone_label};
+pub(crate) use zones::{parse_offset_zone, zone_label};
 
 const MAX_LISTED_LINES: usize = 5;
 const MAX_SKIPPED_TIMES: usize = 100;
@@ -52,7 +52,7 @@ impl SignalList {
         Self { entries, ..Self::default() }
     }
 
-    pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListOptions) -> Result<Self, String> {
         let (lines, columns) = entry::read_lines(text, bots, terms)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         let mut list = Self { columns, hash, ..Self::default() };
@@ -72,22 +72,22 @@ impl SignalList {
         Ok(list)
     }
 
-    pub(crate) fn read(path: &Path, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
+    pub(crate) fn read(path: &Path, bots: &[BotSettings], terms: ListOptions) -> Result<Self, String> {
         Self::parse(&read_text(path)?, bots, terms)
     }
 
     pub(crate) fn read_lines(
         path: &Path,
         bots: &[BotSettings],
-        terms: ListTerms,
-    ) -> Result<Vec<ReadLine>, String> {
+        terms: ListOptions,
+    ) -> Result<Vec<ParsedLine>, String> {
         Ok(entry::read_lines(&read_text(path)?, bots, terms)?.0)
     }
 
     pub(crate) fn load(loaded: &LoadedConfig) -> Result<Option<Self>, Problem> {
         let signals = &loaded.config.signals;
         let Some(path) = &signals.list else { return Ok(None) };
-        let read = Self::read(path, &loaded.config.bots, ListTerms::from_settings(signals));
+        let read = Self::read(path, &loaded.config.bots, ListOptions::from_settings(signals));
         let problem = |problem: String| {
             let name = path.display().to_string();
             let problem = problem + &loaded.describe_tried_paths("signals.list", &name);

@@ -4,9 +4,9 @@ use super::above::strikeout_problem;
 use super::columns::{Cells, Column, ListBots};
 use super::lines::is_like_entry;
 use super::split::{
-    TIME_AFTER_GALE, is_gale_only, is_number, normalise, parse_label, remove_gales, split_cells,
+    GALE_TIME_ERROR, is_gale_only, is_number, normalise, parse_label, remove_gales, split_cells,
 };
-use super::time::{WrittenDate, parse_time_of_day, parse_timeframe};
+use super::time::{UnresolvedDate, parse_time_of_day, parse_timeframe};
 use crate::signals::message::parse_direction;
 use candlewick_sdk::Direction;
 
@@ -41,7 +41,7 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
     for text in texts {
         let mut own = split_cells(text.as_ref(), bots);
         if has_gale && own.iter().any(|cell| parse_time_of_day(cell).is_some()) {
-            return Err(TIME_AFTER_GALE.to_owned());
+            return Err(GALE_TIME_ERROR.to_owned());
         }
         has_gale |= remove_gales(&mut own)?;
         line.append(&mut own);
@@ -79,7 +79,7 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
         }
         columns.push(column);
         match column {
-            Column::Date => cells.date = WrittenDate::parse(cell),
+            Column::Date => cells.date = UnresolvedDate::parse(cell),
             Column::Expiry => {
                 cells.texts[4] = parse_timeframe(cell).map(|own| own.to_string()).unwrap_or_default();
             }
@@ -148,10 +148,10 @@ fn add_direction_from_icon(
     Ok(())
 }
 
-pub(super) fn parse_date_line(line: &str, bots: &ListBots<'_>) -> Option<WrittenDate> {
+pub(super) fn parse_date_line(line: &str, bots: &ListBots<'_>) -> Option<UnresolvedDate> {
     let mut cells = split_cells(line, bots);
     cells.retain(|cell| parse_label(cell).is_none_or(|columns| columns != [Column::Date]));
-    if let [cell] = cells.as_slice() { WrittenDate::parse(cell.trim_end_matches(':')) } else { None }
+    if let [cell] = cells.as_slice() { UnresolvedDate::parse(cell.trim_end_matches(':')) } else { None }
 }
 
 pub(super) fn parse_expiry_line(line: &str, bots: &ListBots<'_>) -> Option<String> {

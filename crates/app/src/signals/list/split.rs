@@ -1,8 +1,8 @@
 //! Text of a line: normalization, and splitting into cells, labels and martingale remarks.
 
 use super::columns::{Column, ListBots};
-use super::time::{WrittenDate, parse_time_of_day};
-use super::zones::offset_zone;
+use super::time::{UnresolvedDate, parse_time_of_day};
+use super::zones::parse_offset_zone;
 use crate::signals::message::parse_direction;
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ const HOUR_UNITS: &str = " hour hours hora horas ";
 const GALE_WORDS: &str = " gale gales martingale martingales ";
 const WORDS_BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
 const WORDS_AFTER_GALE: &str = " max maximo maximum ";
-pub(super) const TIME_AFTER_GALE: &str = "the time follows a gale (martingale step): write the time first";
+pub(super) const GALE_TIME_ERROR: &str = "the time follows a gale (martingale step): write the time first";
 /// Maximum number of martingale steps. A larger number probably has another meaning.
 const MAX_GALES: u8 = 3;
 
@@ -186,7 +186,8 @@ fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
         return Some(format!("H{last}"));
     }
     let is_utc = ["UTC", "GMT"].iter().any(|name| last.eq_ignore_ascii_case(name));
-    let is_zone = is_utc && word.starts_with(['+', '-']) && offset_zone(&format!("UTC{word}")).is_some();
+    let is_zone =
+        is_utc && word.starts_with(['+', '-']) && parse_offset_zone(&format!("UTC{word}")).is_some();
     is_zone.then(|| format!("{last}{word}"))
 }
 
@@ -194,7 +195,7 @@ fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
 fn split_instant(word: &str) -> Option<Vec<String>> {
     let dated = word
         .split_once(['T', 't'])
-        .filter(|(date, _)| date.len() == 10 && WrittenDate::parse(date).is_some());
+        .filter(|(date, _)| date.len() == 10 && UnresolvedDate::parse(date).is_some());
     let (date, clock) = dated.map_or((None, word), |(date, clock)| (Some(date), clock));
     let (time, zone) = if let Some(time) = clock.strip_suffix(['Z', 'z']) {
         (time, Some("UTC".to_owned()))
@@ -207,8 +208,8 @@ fn split_instant(word: &str) -> Option<Vec<String>> {
         let sign = clock.rfind(['+', '-']).filter(|at| date.is_some() || is_hours_and_minutes(&clock[*at..]));
         sign.map_or((clock, None), |at| (&clock[..at], Some(format!("UTC{}", &clock[at..]))))
     };
-    let is_one =
-        parse_time_of_day(time).is_some() && zone.as_deref().is_none_or(|one| offset_zone(one).is_some());
+    let is_one = parse_time_of_day(time).is_some()
+        && zone.as_deref().is_none_or(|one| parse_offset_zone(one).is_some());
     let parts = [date.map(str::to_owned), Some(time.to_owned()), zone];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (is_one && parts.len() > 1).then_some(parts)
@@ -284,7 +285,7 @@ pub(super) fn remove_gales(cells: &mut Vec<String>) -> Result<bool, String> {
     while let Some(place) = cells.iter().position(|cell| is_gale(cell)) {
         has_any = true;
         if cells[place..].iter().any(|cell| parse_time_of_day(cell).is_some()) {
-            return Err(TIME_AFTER_GALE.to_owned());
+            return Err(GALE_TIME_ERROR.to_owned());
         }
         let (mut from, mut to) = (place, place + 1);
         if is_count(cells.get(to)) {

@@ -25,8 +25,8 @@ fn bots() -> Vec<BotSettings> {
     vec![bot("btc", "BTCUSDT"), bot("eur", "EURUSD"), bot("eur2", "EURUSD")]
 }
 
-fn terms(zone: &str) -> ListTerms {
-    ListTerms { zone: zone.parse().unwrap(), date_order: None, skip_unknown: false }
+fn terms(zone: &str) -> ListOptions {
+    ListOptions { zone: zone.parse().unwrap(), date_order: None, skip_unknown: false }
 }
 
 fn list(text: &str) -> Result<SignalList, String> {
@@ -226,7 +226,7 @@ const CHAT: &str = "\u{1f525} SINAIS VIP \u{1f525}\n# of today\n\nM5\n\u{2796}\u
 #[test]
 fn skips_or_rejects_lines_copied_from_a_chat() {
     assert!(traders(CHAT).unwrap_err().starts_with("line 1: \"SINAIS\" is neither a symbol"));
-    let skipping = ListTerms { skip_unknown: true, ..terms("America/Sao_Paulo") };
+    let skipping = ListOptions { skip_unknown: true, ..terms("America/Sao_Paulo") };
     let list = SignalList::parse(CHAT, &traders_bots(), skipping).unwrap();
     let words = list.describe();
     assert!(words.starts_with("3 entries") && words.ends_with("3 lines skipped (1, 10, 11)"), "{words}");
@@ -258,7 +258,7 @@ fn skips_or_rejects_lines_copied_from_a_chat() {
 
 #[test]
 fn skipped_heading_also_skips_the_lines_that_depend_on_it() {
-    let skipping = ListTerms { skip_unknown: true, ..terms("UTC") };
+    let skipping = ListOptions { skip_unknown: true, ..terms("UTC") };
     let one = &traders_bots()[..1];
     for (text, bots, problem) in [
         ("VIP 27/11/2026\nEURUSD;10:00;CALL\n", traders_bots(), "no date given, but line 1 has one"),
@@ -308,9 +308,9 @@ fn never_accepts_a_list_partially() {
                 let (lines, _) =
                     super::entry::read_lines(&text, &traders_bots(), terms("America/Sao_Paulo")).unwrap();
                 let is_heading =
-                    |line: &&ReadLine| matches!(line.outcome, LineOutcome::Date | LineOutcome::Expiry);
+                    |line: &&ParsedLine| matches!(line.outcome, LineOutcome::Date | LineOutcome::Expiry);
                 let dates = lines.iter().filter(is_heading).count();
-                let more = |line: &ReadLine| count_lines(&text, line).saturating_sub(1);
+                let more = |line: &ParsedLine| count_lines(&text, line).saturating_sub(1);
                 let further: usize = lines.iter().map(more).sum();
                 assert_eq!(list.len() + header + dates + list.repeats.len() + further, rows, "{text:?}");
                 taken += list.len();
@@ -321,7 +321,7 @@ fn never_accepts_a_list_partially() {
     assert!(taken > 5, "{taken} entries were taken");
 }
 
-fn count_lines(text: &str, line: &ReadLine) -> usize {
+fn count_lines(text: &str, line: &ParsedLine) -> usize {
     let first = usize::try_from(line.line).unwrap() - 1;
     let all: Vec<&str> = text.lines().collect();
     let is_whole = |count: &usize| {

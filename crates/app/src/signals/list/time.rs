@@ -52,7 +52,7 @@ pub(crate) fn from_unix_millis(ms: i64) -> Option<Millis> {
 
 /// A recurring time of day. A time that DST skips is omitted. A time that DST repeats is used once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ClockTime {
+pub(crate) struct RecurringTime {
     pub(crate) time: NaiveTime,
     pub(crate) zone: Tz,
     pub(crate) days: WeekDays,
@@ -101,7 +101,7 @@ impl WeekDays {
     }
 }
 
-impl ClockTime {
+impl RecurringTime {
     pub(crate) fn describe(self) -> String {
         let days = match self.date {
             Some((month, day)) => format!("each year on {month:02}-{day:02}"),
@@ -170,12 +170,12 @@ pub(crate) struct ListDate {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WrittenDate {
+pub(super) enum UnresolvedDate {
     YearFirst(ListDate),
     YearLast { numbers: (u32, u32), year: Option<i32> },
 }
 
-impl WrittenDate {
+impl UnresolvedDate {
     pub(super) fn parse(cell: &str) -> Option<Self> {
         let is_one = |date: &Self| DATE_ORDERS.into_iter().any(|order| date.resolve(order).is_some());
         Self::parse_unchecked(cell).filter(is_one)
@@ -229,7 +229,7 @@ impl WrittenDate {
 }
 
 pub(super) fn describe_invalid_date(cell: &str) -> Option<String> {
-    let written = WrittenDate::parse_unchecked(cell)?;
+    let written = UnresolvedDate::parse_unchecked(cell)?;
     let mut months = DATE_ORDERS.into_iter().map(|order| written.with_order(order));
     let of_month = months.find_map(|date| {
         let first = NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, 1)?;
@@ -242,14 +242,14 @@ pub(super) fn describe_invalid_date(cell: &str) -> Option<String> {
 
 /// Returns `set` or, without it, the order that the dates imply. `None` if both orders give the same dates.
 pub(super) fn infer_date_order(
-    dates: &[(u64, WrittenDate)],
+    dates: &[(u64, UnresolvedDate)],
     set: Option<DateOrder>,
 ) -> Result<Option<DateOrder>, String> {
     let [day_first, month_first] = DATE_ORDERS;
     let mut open = dates.iter().filter(|(_, date)| date.resolve(day_first) != date.resolve(month_first));
     let first_only_in = |order: DateOrder| {
         let other = order.opposite();
-        let is_it = |date: WrittenDate| date.resolve(order).is_some() && date.resolve(other).is_none();
+        let is_it = |date: UnresolvedDate| date.resolve(order).is_some() && date.resolve(other).is_none();
         dates.iter().find(|(_, date)| is_it(*date)).map(|(line, _)| *line)
     };
     let (day, month) = (first_only_in(DateOrder::DayFirst), first_only_in(DateOrder::MonthFirst));
@@ -287,9 +287,9 @@ mod tests {
     use super::*;
     use candlewick_sandbox::parse_time;
 
-    fn clock_time(time: &str, zone: &str, days: &str) -> ClockTime {
+    fn clock_time(time: &str, zone: &str, days: &str) -> RecurringTime {
         let time = NaiveTime::parse_from_str(time, "%H:%M").unwrap();
-        ClockTime { time, zone: zone.parse().unwrap(), days: WeekDays::parse(days).unwrap(), date: None }
+        RecurringTime { time, zone: zone.parse().unwrap(), days: WeekDays::parse(days).unwrap(), date: None }
     }
 
     /// Checks the times within a range, in UTC. Expected values are from `date -u -d 'TZ="..." ...'`.
@@ -337,7 +337,7 @@ mod tests {
     fn date_without_year_recurs_yearly() {
         let moment = |text: &str| parse_time(text).unwrap();
         let daily = clock_time("10:00", "America/Sao_Paulo", "");
-        let of = |month, day| ClockTime { date: Some((month, day)), ..daily };
+        let of = |month, day| RecurringTime { date: Some((month, day)), ..daily };
         // Sao Paulo is 3 h behind UTC since 2019.
         let all: Vec<Millis> =
             of(11, 27).times_between(moment("2026-01-01T00:00"), moment("2028-01-01T00:00")).collect();
@@ -395,12 +395,12 @@ mod tests {
             ("5/1", of(None, 1, 5), of(None, 5, 1)),
             ("29/02", of(None, 2, 29), None),
         ] {
-            let date = WrittenDate::parse(cell).unwrap();
+            let date = UnresolvedDate::parse(cell).unwrap();
             let found = (date.resolve(DateOrder::DayFirst), date.resolve(DateOrder::MonthFirst));
             assert_eq!(found, (day_first, month_first), "{cell}");
         }
         for cell in "29/02/2026|31/04|00/04|10.30|10:30|+5/01|2026-11-27-1|1/2/3/4|/|M5".split('|') {
-            assert_eq!(WrittenDate::parse(cell), None, "{cell}");
+            assert_eq!(UnresolvedDate::parse(cell), None, "{cell}");
         }
     }
 }

@@ -67,7 +67,7 @@ static CITY_ZONES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
 fn zone_from_abbreviation(word: &str) -> Option<Tz> {
     let word = word.to_lowercase();
     let (_, zone) = ZONE_ABBREVIATIONS.iter().find(|(known, _)| *known == word)?;
-    offset_zone(zone).or_else(|| zone.parse().ok())
+    parse_offset_zone(zone).or_else(|| zone.parse().ok())
 }
 
 fn may_name_a_zone(words: &[&str]) -> bool {
@@ -105,17 +105,17 @@ fn is_zone_context_word(word: &str) -> bool {
 }
 
 pub(super) fn parse_zone(text: &str) -> Option<Tz> {
-    text.parse().ok().or_else(|| offset_zone(text)).or_else(|| zone_from_abbreviation(text))
+    text.parse().ok().or_else(|| parse_offset_zone(text)).or_else(|| zone_from_abbreviation(text))
 }
 
 /// Parses a cell of an unnamed column as a time zone. Rejects ambiguous zones such as `EST`.
 pub(super) fn parse_zone_cell(text: &str) -> Option<Tz> {
-    offset_zone(text)
+    parse_offset_zone(text)
         .or_else(|| zone_from_abbreviation(text))
         .or_else(|| text.parse().ok().filter(|_| text.contains('/')))
 }
 
-pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
+pub(crate) fn parse_offset_zone(text: &str) -> Option<Tz> {
     candlewick_engine::parse_utc_offset(&fold_text(text))
 }
 
@@ -172,11 +172,11 @@ fn parse_offset(name: &str, behind: &str, text: &str) -> Option<Tz> {
         let is_shift = |word: &str| is_hour_offset(word) || is_one_of(word, OFFSET_WORDS);
         let mut words = text.split(|sign: char| !(sign.is_alphanumeric() || "+-:/.".contains(sign)));
         let is_bare = !behind.starts_with(|sign: char| sign.is_alphanumeric()) && !words.any(is_shift);
-        return offset_zone(name).filter(|_| is_bare);
+        return parse_offset_zone(name).filter(|_| is_bare);
     };
     let hours = behind[1..].trim_start();
     let end = hours.find(|c: char| !(c.is_ascii_digit() || ":.,".contains(c))).unwrap_or(hours.len());
-    offset_zone(&format!("{name}{sign}{}", hours[..end].trim_end_matches([':', '.', ','])))
+    parse_offset_zone(&format!("{name}{sign}{}", hours[..end].trim_end_matches([':', '.', ','])))
 }
 
 fn is_hour_offset(word: &str) -> bool {
@@ -295,7 +295,7 @@ mod tests {
             (-570, "UTC-9:30"),
         ] {
             for text in texts.split('|') {
-                let zone = offset_zone(text).unwrap();
+                let zone = parse_offset_zone(text).unwrap();
                 for (year, month) in [(1986, 7), (2005, 1), (2026, 7)] {
                     let day = NaiveDate::from_ymd_opt(year, month, 1).unwrap();
                     let found = zone.offset_from_utc_date(&day).fix().local_minus_utc();
@@ -308,7 +308,7 @@ mod tests {
         }
         // Some half-hour offsets belong to no zone, or to a zone for only part of the year.
         for text in "UTC+15|UTC-|UTC3|UTC-5:30|UTC+3:30|UTC+5:3|UTC+530|UTC+5:30:00|UTC++5|-3".split('|') {
-            assert_eq!(offset_zone(text), None, "{text}");
+            assert_eq!(parse_offset_zone(text), None, "{text}");
         }
         assert_eq!(parse_zone("Europe/Berlin").map(zone_label).as_deref(), Some("Europe/Berlin"));
         assert_eq!(

@@ -9,7 +9,7 @@ use crate::output::{print, print_coloured, print_json, print_verbatim};
 use anstyle::AnsiColor;
 use candlewick_app::configuration::{self, BaseLayer, LoadedConfig, Problems, RealMoney, check_secrets};
 use candlewick_app::inspection::{
-    describe_ladders, describe_stake_ruin, estimate_request_demand, find_problems,
+    describe_ladders, describe_ruin_risk, estimate_request_demand, find_problems,
 };
 use candlewick_app::lints::{self, LintFinding, LintInput, OUTGROWN_STAKE, Stage, UNAFFORDABLE_STAKE};
 use clap::Subcommand;
@@ -74,7 +74,7 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let gates = describe_gates(&loaded.config.bots, context.registry).into_iter();
     notices.extend(gates.map(|gate| format!("gate of {gate}")));
-    let (ruin, halved) = describe_stake_ruin(&loaded);
+    let (ruin, halved) = describe_ruin_risk(&loaded);
     notices.extend(ruin);
     let findings = lints::run(&LintInput::new(&loaded, context.registry), Stage::Check);
     let count = |lint: &str| findings.iter().filter(|finding| finding.lint == lint).count();

@@ -4,7 +4,7 @@ use super::CatalogArgument;
 use super::import::ReadingArguments;
 use crate::command::data::existing_file_rule;
 use crate::context::Context;
-use crate::failure::{Ending, Failure, fail_with_last};
+use crate::failure::{Ending, Failure, fail_if_any};
 use crate::output::{print, print_json};
 use crate::progress::StderrBars;
 use candlewick_app::candles::candle_store;
@@ -56,7 +56,7 @@ pub(crate) struct CheckArguments {
 }
 
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let store = candle_store(&arguments.catalog.load(context)?);
+    let store = candle_store(&arguments.catalog.load_config(context)?);
     let targets = CheckTarget::parse_all(&arguments.names, &store.catalog)?;
     let repair = arguments.repair.to_repair_options();
     repair.as_ref().map_or(Ok(()), |terms| terms.check(&targets))?;
@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
     } else if failures.is_empty() {
         print(&format!("{}: the catalog contains no candles to check", store.catalog.folder().display()))?;
     }
-    fail_with_last(failures)?;
+    fail_if_any(failures)?;
     exit_result(&results)
 }
 

@@ -3,8 +3,8 @@
 use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_short_duration};
 use crate::context::Context;
-use crate::failure::{Ending, Failure, fail_with_last};
-use crate::interrupt::{Interrupt, sleep_for};
+use crate::failure::{Ending, Failure, fail_if_any};
+use crate::interrupt::{StopListener, sleep_for};
 use crate::output::show_as;
 use crate::progress::StderrBars;
 use candlewick_app::fetch::{
@@ -65,7 +65,7 @@ pub(crate) struct FetchArguments {
 }
 
 pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let loaded = arguments.catalog.load(context)?;
+    let loaded = arguments.catalog.load_config(context)?;
     let every = arguments.record.then_some(Interval::SECOND);
     let asset_type = arguments.asset_type.map(AssetType::as_str);
     let targets = select_targets(&arguments.series, every, asset_type, &loaded)?;
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
         let is_truncated = ending == Some(Ending::Interrupted);
         let finished = if is_truncated { FetchEnd::Interrupted } else { FetchEnd::Complete };
-        fail_with_last(failures)?;
+        fail_if_any(failures)?;
         show_as(&to_json_document(&all, finished, &fetching), || text(&all, finished), context.global)?;
         Ok(ending.unwrap_or(Ending::Done))
     })
@@ -90,7 +90,7 @@ fn check_alignment(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>
     let symbols: BTreeSet<Symbol> = changed.map(|fetched| fetched.target.series.symbol).collect();
     let mut failures = Vec::new();
     for symbol in symbols {
-        match fetching.check_aligned(symbol) {
+        match fetching.check_alignment(symbol) {
             Ok(notices) => context.print_notes(notices),
             Err(error) => failures.push(Failure::from(error)),
         }
@@ -103,7 +103,7 @@ async fn run_fetches(
     arguments: &FetchArguments,
     fetching: &Fetcher,
 ) -> Result<(Vec<FetchStats>, Vec<Failure>, Option<Ending>), Failure> {
-    let mut interrupt = Interrupt::new()?;
+    let mut interrupt = StopListener::new()?;
     let mut tasks = JoinSet::new();
     let spacing =
         if arguments.rate > 0.0 { Duration::from_secs_f64(1.0 / arguments.rate) } else { Duration::ZERO };

@@ -59,15 +59,15 @@ pub(super) fn run(arguments: &ImportArguments, context: &Context<'_>) -> Result<
 }
 
 fn import_to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<Value>, Failure> {
-    let loaded = arguments.catalog.load(context)?;
+    let loaded = arguments.catalog.load_config(context)?;
     let catalog = Catalog::new(loaded.config.data.catalog.clone());
     let progress = StderrBars(context.global);
     let terms = ImportOptions {
-        reading: arguments.reading.to_import_settings(),
+        settings: arguments.reading.to_import_settings(),
         source: arguments.source.clone(),
         licence: arguments.licence.clone(),
         mixing: if arguments.mix { SourceMixing::Allowed } else { SourceMixing::Refused },
-        copies_folder: loaded.config.data.object_folder(),
+        copies_folder: loaded.config.data.copies_folder(),
         longer_share_percent: loaded.config.data.longer_share_percent,
     };
     let all = read_for_catalog(&arguments.files, &terms, &catalog, &progress)?;
@@ -80,8 +80,8 @@ fn import_to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>
             .hint("import the files into the catalog and run `candlewick data export`"));
     };
     let out = OutputFile::new(out, existing_file_rule(arguments.force))?;
-    let data = arguments.catalog.load(context)?.config.data;
-    let (copies, reading) = (data.object_folder(), arguments.reading.to_import_settings());
+    let data = arguments.catalog.load_config(context)?.config.data;
+    let (copies, reading) = (data.copies_folder(), arguments.reading.to_import_settings());
     let reading = (&reading, data.longer_share_percent);
     let read = ParsedFile::read((file, &copies), reading, &StderrBars(context.global))?;
     report_file(&read.write(&out)?, context)

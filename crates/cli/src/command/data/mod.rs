@@ -6,15 +6,15 @@ mod import;
 
 use crate::arguments::parse_moment;
 use crate::context::Context;
-use crate::failure::{Ending, Failure, fail_with_last};
+use crate::failure::{Ending, Failure, fail_if_any};
 use crate::interrupt::exit_on_stop;
 use crate::output::show_as;
 use crate::progress::StderrBars;
 use candlewick_app::candles::candle_store;
 use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig};
 use candlewick_app::data::{
-    CatalogContents, Defects, ExistingFile, ExportOptions, GenerateOptions, GenerateTarget, OutputFile,
-    export, generate_candles,
+    CatalogContents, Defects, ExportOptions, GenerateOptions, GenerateTarget, IfExists, OutputFile, export,
+    generate_candles,
 };
 use candlewick_history::{AssetType, Catalog, Regime};
 use candlewick_sdk::{Interval, Millis, Symbol};
@@ -46,18 +46,18 @@ pub(crate) struct CatalogArgument {
 }
 
 impl CatalogArgument {
-    fn load(&self, context: &Context<'_>) -> Result<LoadedConfig, Failure> {
+    fn load_config(&self, context: &Context<'_>) -> Result<LoadedConfig, Failure> {
         let flag = Flag::new("--catalog", "data", "catalog", self.catalog.as_ref());
         Ok(LoadedConfig::read(&context.global.config, BaseLayer::Bare, flag.into_iter().collect())?)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Catalog, Failure> {
-        Ok(Catalog::new(self.load(context)?.config.data.catalog))
+        Ok(Catalog::new(self.load_config(context)?.config.data.catalog))
     }
 }
 
-const fn existing_file_rule(force: bool) -> ExistingFile {
-    if force { ExistingFile::Replaced } else { ExistingFile::Kept }
+const fn existing_file_rule(force: bool) -> IfExists {
+    if force { IfExists::Replaced } else { IfExists::Kept }
 }
 
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -87,7 +87,7 @@ pub(crate) struct ListArguments {
 fn run_list(arguments: &ListArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let contents = CatalogContents::read(&arguments.catalog.open(context)?)?;
     show_as(&contents.to_json(), || contents.to_string(), context.global)?;
-    fail_with_last(contents.read_errors.into_iter().map(Failure::from).collect())?;
+    fail_if_any(contents.read_errors.into_iter().map(Failure::from).collect())?;
     Ok(Ending::Done)
 }
 
@@ -123,7 +123,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let out = OutputFile::new(&arguments.out, existing_file_rule(arguments.force))?;
     let ExportArguments { version, from, to, .. } = *arguments;
     let terms = ExportOptions { name: arguments.name.parse()?, version, from, to };
-    let store = candle_store(&arguments.catalog.load(context)?);
+    let store = candle_store(&arguments.catalog.load_config(context)?);
     let exported = export(&terms, &store, &out, &StderrBars(context.global))?;
     show_as(&exported.to_json(), || exported.to_string(), context.global)
 }

@@ -40,7 +40,7 @@ pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending
     }
 }
 
-fn load(context: &Context<'_>) -> Result<LoadedConfig, Failure> {
+fn load_config(context: &Context<'_>) -> Result<LoadedConfig, Failure> {
     Ok(LoadedConfig::read(&context.global.config, BaseLayer::Bare, Vec::new())?)
 }
 
@@ -137,7 +137,7 @@ pub(crate) struct PlanArguments {
 }
 
 fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let loaded = load(context)?;
+    let loaded = load_config(context)?;
     let usual = loaded.config.risk.verdict.to_plan()?;
     let alpha = arguments.alpha.unwrap_or(usual.alpha());
     let payout = arguments.payout.unwrap_or(loaded.config.simulation.payout_percent.to_fraction());

@@ -1,6 +1,6 @@
 //! `edge ruin`: the probability that stakes exhaust the balance.
 
-use super::{load, parse_payout_fraction, parse_percent_fraction};
+use super::{load_config, parse_payout_fraction, parse_percent_fraction};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
@@ -87,7 +87,7 @@ pub(crate) struct RuinArguments {
 }
 
 pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let loaded = load(context)?;
+    let loaded = load_config(context)?;
     let inputs = RuinInputs::new(arguments, &loaded)?;
     let stakes = inputs.collect_stakes(arguments, &loaded)?;
     let scale = loaded.config.account.money_scale;

@@ -1,11 +1,11 @@
 //! `edge verdict` and `edge gate`: statistical tests of past trades.
 
-use super::{load, parse_payout_fraction, parse_percent_fraction};
+use super::{load_config, parse_payout_fraction, parse_percent_fraction};
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use candlewick_app::recent::read_recent;
-use candlewick_engine::{BotVerdict, DayStart, IntentRow, JudgedTrade, evaluate_trades};
+use candlewick_engine::{BotVerdict, DayStart, IntentRow, JudgedTrade, build_judge};
 use candlewick_journal::Reader;
 use candlewick_records::IntentOrigin;
 use candlewick_report::edge::{
@@ -48,11 +48,11 @@ pub(crate) struct VerdictArguments {
 }
 
 pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let mut plan = load(context)?.config.risk.verdict.to_plan()?;
+    let mut plan = load_config(context)?.config.risk.verdict.to_plan()?;
     let (mut findings, mut notices) = (Vec::new(), Vec::new());
     let samples = match (arguments.won.zip(arguments.lost), &arguments.trades) {
         (Some((won, lost)), _) => {
-            let assumed = load(context)?.config.simulation.payout_percent.to_fraction();
+            let assumed = load_config(context)?.config.simulation.payout_percent.to_fraction();
             let counts = Counts { won, lost, draw: arguments.draws.unwrap_or_default(), ..Counts::default() };
             vec![Sample::from_counts(counts, arguments.payout.unwrap_or(assumed))?]
         }
@@ -108,7 +108,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
         return Ok(JournalVerdict { samples, plan, trades });
     }
     let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::from_row(row)).collect();
-    let judge = evaluate_trades(&every, EdgeTest::new(plan).with_weight(session.weight_of_all_bots()));
+    let judge = build_judge(&every, EdgeTest::new(plan).with_weight(session.weight_of_all_bots()));
     samples.insert(0, Sample::from_trades(None, &every, &judge, &caveats)?);
     Ok(JournalVerdict { samples, plan, trades })
 }
@@ -186,7 +186,7 @@ enum GateReset {
 }
 
 pub(super) fn run_gate(arguments: &GateArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let assumed = load(context)?.config.simulation.payout_percent;
+    let assumed = load_config(context)?.config.simulation.payout_percent;
     let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
     let file = read_trades(&arguments.trades, Some(payout.unwrap_or(assumed)))?;
     let gate = TriedGate { rule: arguments.to_gate_rule(), day: arguments.to_day_start()? };

@@ -13,7 +13,7 @@ use candlewick_app::warm_up::describe_longest_part;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::testkit::{Finding, Market, Subject};
 use candlewick_sdk::{
-    BotContext, CloseType, ExpirationType, Expiry, Interval, LongerRule, Registry, Series, StrategyEntry,
+    BotContext, CloseType, CoverageRule, ExpirationType, Expiry, Interval, Registry, Series, StrategyEntry,
     Symbol, suggest,
 };
 use clap::Args;
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let examined =
         examined.map_err(|error| to_check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
     drop(progress);
-    show_as(&examined.document(&subject), || examined.text(&subject), context.global)?;
+    show_as(&examined.to_json(&subject), || examined.text(&subject), context.global)?;
     ensure_passed(&examined)
 }
 
@@ -142,7 +142,7 @@ impl CheckArguments {
             symbol,
             interval,
             expiry: Expiry { close_type, expiration_type: ExpirationType::TimeFixed },
-            longer_share_percent: Some(LongerRule::DEFAULT_SHARE_PERCENT),
+            longer_share_percent: Some(CoverageRule::DEFAULT_SHARE_PERCENT),
         };
         let of_bot = configured.and_then(|bot| bot.params.as_object().cloned()).unwrap_or_default();
         let params =

@@ -146,7 +146,7 @@ impl Written {
     async fn keep(&mut self) {
         self.journal.make_durable().await.unwrap();
         while self.journal.is_snapshot_due() {
-            self.journal.write_snapshot_piece().await;
+            self.journal.write_background_piece().await;
         }
     }
 }

@@ -45,7 +45,7 @@ impl RiskState {
 
 /// Returns the key of the first changed setting that would have counted earlier trades differently.
 /// The counts can only be converted if the result is `None`.
-pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
+pub(crate) fn incompatible_setting(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
     let cools_down = after.cooldown_after_loss_s > 0 || after.cooldown_after_losses > 0;
     let cooldown = |is_changed: bool| cools_down && is_changed;
     let is_session_of_hours = after.session.of == SessionSpan::Hours;

@@ -1,7 +1,7 @@
 //! Restores a snapshot made under other settings. The result equals a fold of all journal entries.
 
 use super::{BotState, RestoreError, Session, SessionSnapshot, SharedVerdicts};
-use crate::risk::{PayoutNeedChange, changed_count_setting};
+use crate::risk::{PayoutNeedChange, incompatible_setting};
 use crate::session::earlier::position_or_push;
 use crate::session::verdicts::verdict_plan;
 use crate::stake::Stake;
@@ -61,7 +61,7 @@ impl Session {
         if old.money_scale != self.money_scale || before.settings.balance != own.balance {
             return Err(RestoreError::OtherSettings { what: "money" });
         }
-        if let Some(key) = changed_count_setting(&before.settings.risk, &own.risk) {
+        if let Some(key) = incompatible_setting(&before.settings.risk, &own.risk) {
             return Err(needs_fold(format!(
                 "risk.{key} has changed, so the counts of this rule must be recomputed from all trades"
             )));

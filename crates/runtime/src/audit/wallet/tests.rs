@@ -1,7 +1,7 @@
 //! Tests of the wallet audit. Times are in seconds, amounts in minor units.
 
 use super::*;
-use WalletReading::{Agrees, Confirmed, Differs, Settled};
+use ReadingOutcome::{Agrees, Confirmed, Differs, Settled};
 
 const LAG: Millis = Millis::from_seconds(10);
 
@@ -42,13 +42,13 @@ impl Bench {
         self.audit.record_balance(minor(free), Millis::from_seconds(second));
     }
 
-    fn read(&mut self, second: i64, wallet: i64) -> WalletReading {
+    fn read(&mut self, second: i64, wallet: i64) -> ReadingOutcome {
         let free = self.audit.ledger.map(|(free, _)| free).unwrap_or_default();
         let sent = Millis::from_seconds(second);
         let (under_way, is_last) = (&self.under_way, self.is_last);
         let (wallet, bonus) = (minor(wallet), self.bonus);
         let reading = Reading { wallet, bonus, free, in_flight: under_way, sent, is_last, ..READ };
-        let result = self.audit.read(&reading);
+        let result = self.audit.check(&reading);
         match result {
             Confirmed { step, may_be_of_trades: true } => self.audit.confirm(step),
             Confirmed { step, may_be_of_trades: false } => {
@@ -60,22 +60,22 @@ impl Bench {
         result
     }
 
-    fn check(&mut self, rows: &[(i64, i64, WalletReading)]) {
+    fn check(&mut self, rows: &[(i64, i64, ReadingOutcome)]) {
         for (second, wallet, expected) in rows {
             assert_eq!(self.read(*second, *wallet), *expected, "after {second} s");
         }
     }
 }
 
-const fn differs(units: i64) -> WalletReading {
+const fn differs(units: i64) -> ReadingOutcome {
     Differs { difference: Money::from_minor(units) }
 }
 
-const fn by_trades(units: i64) -> WalletReading {
+const fn by_trades(units: i64) -> ReadingOutcome {
     Confirmed { step: Money::from_minor(units), may_be_of_trades: true }
 }
 
-const fn from_outside(units: i64) -> WalletReading {
+const fn from_outside(units: i64) -> ReadingOutcome {
     Confirmed { step: Money::from_minor(units), may_be_of_trades: false }
 }
 

@@ -13,8 +13,8 @@ fn recovered_from(entries: &[JournalEntry]) -> RecoveredState {
     let mut past = RecoveredState::default();
     for entry in entries {
         match entry {
-            JournalEntry::Note(at, body) => past.take_note(body, *at),
-            JournalEntry::Event(event) => past.take_event(event),
+            JournalEntry::Note(at, body) => past.apply_note(body, *at),
+            JournalEntry::Event(event) => past.apply_event(event),
             _ => {}
         }
     }

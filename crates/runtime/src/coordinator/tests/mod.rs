@@ -122,7 +122,7 @@ fn list_answer(trades: Vec<TradeReport>, now: Millis) -> Answer {
 }
 
 fn listing_answer(trades: Vec<TradeReport>, now: Millis, is_complete: bool) -> Answer {
-    Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
+    Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, end_error: None })
 }
 
 fn candles_answer(candles: Vec<Candle>, now: Millis) -> Answer {
@@ -553,7 +553,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: StreamSupport) -> Vec<(i64, f64)> 
                 let newest = ticks.iter().rfind(|(time, _)| moment(*time) <= at);
                 let answer = newest.map(|&(time, price)| {
                     let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
-                    let record = PriceRecord { time: moment(time), prices, recorded_time: None };
+                    let record = PriceRecord { time: moment(time), prices, created_time: None };
                     Reply::at(PriceAnswer::Record(record), bench.now)
                 });
                 let none = BrokerError::NotFound { text: "no price yet".to_owned() };

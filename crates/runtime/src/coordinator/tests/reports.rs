@@ -324,7 +324,7 @@ fn second_trade_is_never_adopted() {
     let (mut bench, seen) = with_another(SecondTradeRule::Alarm, &second);
     assert!(is_taken(adopt(&mut bench, "01JU")) && adopt(&mut bench, "01JV").is_ok());
     let mut parts = parts_after(seen.entries.clone());
-    events_in(&seen.entries).for_each(|event| parts.recovered.take_event(event));
+    events_in(&seen.entries).for_each(|event| parts.recovered.apply_event(event));
     let mut next = Bench::new(parts);
     next.on(Input::Start);
     assert!(is_taken(adopt(&mut next, "01JU")) && adopt(&mut next, "01JV").is_ok());
@@ -377,7 +377,7 @@ fn many_second_trades_are_all_at_stake_and_some_are_named() {
     assert_eq!(mentions(&commands, "10 more unknown trades are in the venue's list"), 2);
     let (_, lost) = look(&Progress::Over(Outcome::Lost));
     assert_eq!(free - lost, 30_000);
-    assert_eq!(bench.coordinator.session.session().duplicate_trades().len(), 0, "all are over");
+    assert_eq!(bench.coordinator.session.session().second_trades().len(), 0, "all are over");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::reports::{honest, play};
 use super::*;
-use candlewick_broker::{Funding, WalletIdentity};
+use candlewick_broker::{Payment, WalletIdentity};
 use candlewick_sdk::{Money, Payout};
 
 /// Starts a run that reads the wallet every ten seconds. At first, wallet and ledger are 1,000.00.
@@ -109,7 +109,7 @@ fn other_wallets_halt_until_a_resume() {
 fn journals_payments_of_bonus_wallets() {
     let with_bonus = |minor, bonus| Balances { bonus: Some(Decimal::new(bonus, 2)), ..demo(minor, "w1") };
     let mut bench = begun_with(with_bonus(100_000, 5_000));
-    open(&mut bench, Funding::default());
+    open(&mut bench, Payment::default());
     bench.at(70_000).step(Input::Time);
     let read = Answer::Balances(Ok(Reply::at(with_bonus(99_400, 4_600), bench.now)));
     let entries = recorded_entries(&bench.answer(read));
@@ -117,24 +117,25 @@ fn journals_payments_of_bonus_wallets() {
     assert!(entries.iter().any(|one| matches!(one, JournalEntry::Note(_, body) if body == noted)));
     assert_eq!(bench.coordinator.session.ledger().wallet_difference(), Money::ZERO);
     let mut past = RecoveredState::default();
-    past.take_note(noted, bench.now);
+    past.apply_note(noted, bench.now);
     assert_eq!(past.wallet.bonus, bench.coordinator.audits.wallet.bonus);
 }
 
 /// Opens our one-minute trade at 60 s, with a payout of 85 % and this funding.
-fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
+fn open(bench: &mut Bench, funding: Payment) -> Vec<Command> {
     bench.signal();
     let now = bench.at(60_100).now;
     bench.durable();
     let payout = Payout::from_percent(Decimal::from(85)).ok();
-    let report = TradeReport { payout, funding, ..report_of_tests("01JT", START + Millis::new(60_400)) };
+    let report =
+        TradeReport { payout, payment: funding, ..report_of_tests("01JT", START + Millis::new(60_400)) };
     bench.at(60_500).answer(open_answer(report, now))
 }
 
 #[test]
 fn halting_deposit_does_not_offset_a_shortage() {
     let mut bench = begun();
-    open(&mut bench, Funding::default());
+    open(&mut bench, Payment::default());
     for (second, minor) in [(71, 98_500), (82, 98_500), (93, 12_345_600), (104, 12_345_600)] {
         read(&mut bench, second, demo(minor, "w1"));
     }
@@ -184,11 +185,11 @@ fn charges_and_larger_stakes_halt_and_a_bonus_is_reported() {
     let half = Decimal::new(5, 1);
     let larger = "trade #1 has a stake of 10.00, but the wallets paid 60.00; the larger amount counts";
     for (funding, text, is_halted, stake) in [
-        (Funding { fee: half, ..Funding::default() }, "has a fee of 0.50", true, 1_000),
-        (Funding { commission: half, ..Funding::default() }, "has a commission of 0.50", true, 1_000),
-        (Funding { paid: Some(60.into()), ..Funding::default() }, larger, true, 6_000),
+        (Payment { fee: half, ..Payment::default() }, "has a fee of 0.50", true, 1_000),
+        (Payment { commission: half, ..Payment::default() }, "has a commission of 0.50", true, 1_000),
+        (Payment { paid: Some(60.into()), ..Payment::default() }, larger, true, 6_000),
         (
-            Funding { paid: Some(Decimal::TEN), bonus: Decimal::from(4), ..Funding::default() },
+            Payment { paid: Some(Decimal::TEN), bonus: Decimal::from(4), ..Payment::default() },
             "trade #1: a bonus wallet paid 4.00 of the stake",
             false,
             1_000,

@@ -196,7 +196,7 @@ impl Run {
         let is_complete = has_end && is_whole && (self.habits.says_length || !has_repeats);
         let trades = trades.into_values().collect();
         let ended = now.max(began + PAGE_TIME);
-        (TradeListing { began, ended, is_complete, trades, ended_early: None }, ended)
+        (TradeListing { began, ended, is_complete, trades, end_error: None }, ended)
     }
 
     fn rows(&self, now: Millis) -> Vec<TradeReport> {

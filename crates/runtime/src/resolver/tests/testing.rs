@@ -46,5 +46,5 @@ pub(crate) fn report(id: &str, at: Millis) -> TradeReport {
 
 pub(crate) fn listing(at: i64, trades: Vec<TradeReport>) -> TradeListing {
     let at = Millis::new(at);
-    TradeListing { began: at, ended: at, is_complete: true, trades, ended_early: None }
+    TradeListing { began: at, ended: at, is_complete: true, trades, end_error: None }
 }

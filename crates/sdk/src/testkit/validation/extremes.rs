@@ -2,7 +2,7 @@
 
 use super::super::allocator::Allocations;
 use super::super::candles::{
-    at_interval, flat, gappy, random_walk, rescale, shift_times, wild, with_numbers,
+    at_interval, extreme, flat, gappy, random_walk, rescale, shift_times, with_ohlcv,
 };
 use super::look_ahead::describe_overread;
 use super::subject::{
@@ -35,7 +35,7 @@ pub(super) fn check_extremes(subject: &Subject, warmup: usize) -> CheckResult {
         ("huge prices", scaled(HUGE_PRICE_FACTOR)),
         ("gaps of three days", with_long_gaps(&walk)),
         ("volume times a million", walk.iter().map(|one| with_volume(one, one.volume() * 1e6)).collect()),
-        (EXTREME_PRICES_NAME, wild(count)),
+        (EXTREME_PRICES_NAME, extreme(count)),
     ] {
         let candles = at_interval(&candles, subject.bot.interval);
         let invalid_signal = match subject.run(&candles, RunMode::FULL) {
@@ -75,7 +75,7 @@ fn find_flat_price_effect(subject: &Subject, warmup: usize) -> Result<Option<Ans
     let price = candles[moving].open();
     let still = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
     for candle in &mut candles[moving..2 * moving] {
-        *candle = with_numbers(candle, candle.time(), still);
+        *candle = with_ohlcv(candle, candle.time(), still);
     }
     let factor = price / candles[2 * moving].open();
     for candle in &mut candles[2 * moving..] {
@@ -89,7 +89,7 @@ fn find_flat_price_effect(subject: &Subject, warmup: usize) -> Result<Option<Ans
     all.retain(|answer| answer.candle >= 2 * moving);
     let differing = differences(&fresh, &all);
     // The comparison starts one candle after the warm-up, because another check verifies the warm-up's length.
-    Ok(differing.into_iter().find(|answer| answer.fed_candles(2 * moving) > warmup))
+    Ok(differing.into_iter().find(|answer| answer.fed_count(2 * moving) > warmup))
 }
 
 pub(in crate::testkit) fn check_number_count(reason: &Reason) -> Option<String> {

@@ -13,7 +13,7 @@ mod subject;
 mod surrogate;
 mod warm_up;
 
-use crate::testkit::candles::{at_interval, random_walk, reverting, trending};
+use crate::testkit::candles::{at_interval, mean_reverting, random_walk, trending};
 use crate::{BuildError, Candle, LongerCandles};
 pub use declared::check_declaration;
 pub(super) use extremes::check_number_count;
@@ -24,7 +24,7 @@ pub use repeat::{Decision, FirstRun};
 use serde::{Deserialize, Serialize};
 pub(super) use subject::RunMode;
 use subject::{Answer, RunError};
-pub use subject::{Position, Subject};
+pub use subject::{Progress, Subject};
 
 const MIN_CHECKED_CANDLES: usize = 100;
 /// Maximum warm-up. A longer warm-up delays the first trade too much, and venues do not provide that many candles.
@@ -75,7 +75,7 @@ pub enum ValidationError {
 
 impl Validation {
     /// Returns whether no check failed.
-    pub fn is_passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         self.checked.iter().all(|checked| checked.finding != Finding::Failed)
     }
 
@@ -270,6 +270,6 @@ pub fn synthetic_markets(subject: &Subject, warmup: usize) -> Vec<Market> {
     vec![
         market("random walk", random_walk(11, count)),
         market("trends", trending(12, count)),
-        market("reversion", reverting(13, count)),
+        market("reversion", mean_reverting(13, count)),
     ]
 }

@@ -2,7 +2,7 @@
 
 use super::super::candles::{at_interval, random_walk};
 use super::subject::{
-    Answer, Feed, GETTERS, Inspection, RunError, RunMode, Subject, catch_panic, first_difference,
+    Answer, Feed, GETTERS, GetterCalls, RunError, RunMode, Subject, catch_panic, first_difference,
 };
 use super::surrogate::Decoys;
 use super::{Bench, CheckResult, Market, ValidationError, failed, passed};
@@ -43,9 +43,9 @@ fn find_getter_effect(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
         let run = bench.subject.run(bench.candles, RunMode { inspection, ..RunMode::FULL })?;
         Ok(first_difference(&run, &bench.answers))
     };
-    let Some(candle) = differs(Inspection::All)? else { return Ok(None) };
+    let Some(candle) = differs(GetterCalls::All)? else { return Ok(None) };
     for (place, (name, _)) in GETTERS.iter().enumerate() {
-        if let Some(candle) = differs(Inspection::Only(place))? {
+        if let Some(candle) = differs(GetterCalls::Only(place))? {
             return Ok(Some(format!(
                 "at candle {candle} the decision changes if {name} is called between candles: {name} must not have side effects"
             )));

@@ -43,7 +43,7 @@ pub(in crate::testkit) struct RunMode {
     /// Index of the first candle with prices, if the strategy requests prices. Earlier candles have no prices.
     pub(super) prices_from: usize,
     pub(super) results: ResultMode,
-    pub(super) inspection: Inspection,
+    pub(super) inspection: GetterCalls,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl RunError {
 
 impl RunMode {
     pub(in crate::testkit) const FULL: Self =
-        Self { prices_from: 0, results: ResultMode::Shown, inspection: Inspection::None };
+        Self { prices_from: 0, results: ResultMode::Shown, inspection: GetterCalls::None };
     pub(super) const WITHOUT_RESULTS: Self = Self { results: ResultMode::Withheld, ..Self::FULL };
 }
 
@@ -199,7 +199,7 @@ impl<'a> Feed<'a> {
 
     pub(super) fn push(&mut self, candle: &Candle, candles: &[Candle], place: &Cell<usize>) {
         let index = place.get();
-        Position::record(index);
+        Progress::record(index);
         self.mode.inspection.call_getters(&*self.strategy);
         if index > 0 && self.subject.entry.wants_prices && index >= self.mode.prices_from {
             self.feed_prices(candle, index);
@@ -243,7 +243,7 @@ impl<'a> Feed<'a> {
 }
 
 impl Answer {
-    pub(super) const fn fed_candles(&self, start: usize) -> usize {
+    pub(super) const fn fed_count(&self, start: usize) -> usize {
         let closed = if self.moment == PRICES_PER_CANDLE { self.candle + 1 } else { self.candle };
         closed - start
     }
@@ -353,7 +353,7 @@ impl Trade {
 
 /// Getter calls between candles, which must have no effect.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Inspection {
+pub(super) enum GetterCalls {
     None,
     All,
     /// Calls only the getter with this index in [`GETTERS`].
@@ -373,7 +373,7 @@ pub(super) const GETTERS: [Getter; 8] = [
     ("indicators()", |strategy| _ = black_box(strategy.indicators())),
 ];
 
-impl Inspection {
+impl GetterCalls {
     fn call_getters(self, strategy: &dyn Strategy) {
         match self {
             Self::None => {}
@@ -402,14 +402,14 @@ static TOTAL_CANDLES: AtomicU64 = AtomicU64::new(0);
 
 /// Progress of the checks that run in this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
+pub struct Progress {
     /// Index of the last fed candle within the current run.
     pub candle: usize,
     /// Total number of candles fed in all runs.
     pub shown: u64,
 }
 
-impl Position {
+impl Progress {
     /// Returns the current progress.
     pub fn now() -> Self {
         Self {

@@ -3,7 +3,7 @@
 //! A genuine rule wins about as often on a surrogate as on the original. A lookup table of the original candles does
 //! not recognize a surrogate, so its win rate collapses. The key may be prices, shapes or signs of moves.
 
-use super::super::candles::{Rng, rescale, with_numbers};
+use super::super::candles::{Rng, rescale, with_ohlcv};
 use super::foresight::Hits;
 use super::subject::with_spare_capacity;
 use crate::{Candle, Ohlcv};
@@ -125,7 +125,7 @@ fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Ca
                 close,
                 volume,
             };
-            let rebuilt = with_numbers(candle, candle.time(), numbers);
+            let rebuilt = with_ohlcv(candle, candle.time(), numbers);
             rebuilt_close = rebuilt.close();
             rebuilt
         })
@@ -191,7 +191,7 @@ pub(super) fn mirrored(candle: &Candle) -> Candle {
         close: mirror(candle.close()),
         volume: candle.volume(),
     };
-    with_numbers(candle, candle.time(), numbers)
+    with_ohlcv(candle, candle.time(), numbers)
 }
 
 /// Mirrored candles with other volumes and the original times, used to detect reads of later candles.
@@ -220,7 +220,7 @@ impl Decoys {
 }
 
 pub(super) fn with_volume(candle: &Candle, volume: f64) -> Candle {
-    with_numbers(candle, candle.time(), Ohlcv { volume, ..candle.ohlcv() })
+    with_ohlcv(candle, candle.time(), Ohlcv { volume, ..candle.ohlcv() })
 }
 
 #[cfg(test)]

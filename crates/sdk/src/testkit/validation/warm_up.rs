@@ -20,16 +20,16 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
         let start = 25 + k * (last - 25) / LATER_START_COUNT + k;
         // Each run continues to the last candle, to reveal a strategy that counts candles from its start.
         let late = shift_answers(run_from(bench, &candles[start..], warmup)?, start);
-        let part: Vec<Answer> = full.iter().filter(|answer| answer.fed_candles(0) > start).cloned().collect();
+        let part: Vec<Answer> = full.iter().filter(|answer| answer.fed_count(0) > start).cloned().collect();
         let differing = differences(&late, &part);
         // The required history exceeds the warm-up if candles are missing within longer candles.
-        let wanted = |answer: &Answer| bench.required_history(&candles[..start + answer.fed_candles(start)]);
+        let wanted = |answer: &Answer| bench.required_history(&candles[..start + answer.fed_count(start)]);
         // A live run trades only after this candle, so a warm-up without the current candle is not a failure there.
         if let Some(answer) = differing
             .iter()
-            .find(|answer| answer.fed_candles(start) > warmup && answer.fed_candles(start) > wanted(answer))
+            .find(|answer| answer.fed_count(start) > warmup && answer.fed_count(start) > wanted(answer))
         {
-            let after = answer.fed_candles(start);
+            let after = answer.fed_count(start);
             return failed(format!(
                 "warmup() returns {warmup}, which is too small: at candle {}, a run from candle {start} on ({after} candles) \
                  decides differently than the full run; return a larger number, such as stable_after() of the indicator",
@@ -37,8 +37,8 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
             ));
         }
         is_one_too_few |= (differing.iter())
-            .any(|answer| answer.fed_candles(start) == warmup && warmup > 0 && wanted(answer) == warmup);
-        let seen = differing.iter().map(|answer| answer.fed_candles(start) + 1);
+            .any(|answer| answer.fed_count(start) == warmup && warmup > 0 && wanted(answer) == warmup);
+        let seen = differing.iter().map(|answer| answer.fed_count(start) + 1);
         *needed = seen.filter(|seen| *seen <= warmup + 1).fold(*needed, usize::max);
     }
     if is_one_too_few {

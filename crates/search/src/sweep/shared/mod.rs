@@ -15,7 +15,7 @@ use super::{Candidate, Figures, Outcome, PreparedTrial, Replayer, TrialEnd, Tria
 use crate::SearchError;
 use bitset::{BitSet, EntryBits};
 use candlewick_engine::Session;
-use candlewick_sdk::{CandleSeries, Comparison, Declaration, DeclaredEntry, Expiry, Millis, Money, Signal};
+use candlewick_sdk::{CandleSeries, Comparison, Declaration, DeclaredSignal, Expiry, Millis, Money, Signal};
 use candlewick_simulator::{OutcomeTable, Simulator};
 use series_cache::{CachePlan, SeriesCache};
 use std::ops::Range;
@@ -114,11 +114,11 @@ impl<'a> SharedRunner<'a> {
     ) -> Result<Figures, SearchError> {
         let (mut declared, entries) = declaration.into_parts();
         let quantized = self.cache.acquire(&mut declared, &entries, candles.candles())?;
-        let bits = |entry: &DeclaredEntry| -> Option<EntryBits> {
+        let bits = |entry: &DeclaredSignal| -> Option<EntryBits> {
             let test = |comparison: &Comparison| quantized.get(comparison.series)?.bitset(comparison);
             entry.when.iter().map(test).collect()
         };
-        let planned = |entry: &DeclaredEntry| {
+        let planned = |entry: &DeclaredSignal| {
             let signal = Signal { expiry: entry.expiry, ..Signal::new(entry.direction, "declared") };
             // No value satisfies a comparison with a NaN level, so an entry with this comparison is omitted.
             Some(PlannedEntry { bits: bits(entry)?, signal })

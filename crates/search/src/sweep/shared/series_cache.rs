@@ -3,7 +3,7 @@
 use super::quantized_series::QuantizedSeries;
 use crate::SearchError;
 use crate::sweep::trial_row::lock;
-use candlewick_sdk::{Candle, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey};
+use candlewick_sdk::{Candle, Declaration, DeclaredSeries, DeclaredSignal, SeriesKey};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
@@ -86,7 +86,7 @@ impl SeriesCache {
     pub(crate) fn acquire(
         &self,
         declared: &mut [DeclaredSeries],
-        entries: &[DeclaredEntry],
+        entries: &[DeclaredSignal],
         candles: &[Candle],
     ) -> Result<Vec<Arc<QuantizedSeries>>, SearchError> {
         let take = |(index, series): (usize, &mut DeclaredSeries)| {
@@ -147,7 +147,7 @@ impl CachedSeries {
     }
 }
 
-fn entry_levels(series: usize, entries: &[DeclaredEntry]) -> impl Iterator<Item = f64> {
+fn entry_levels(series: usize, entries: &[DeclaredSignal]) -> impl Iterator<Item = f64> {
     let comparisons = entries.iter().flat_map(|entry| &entry.when);
     comparisons.filter(move |of| of.series == series && !of.level.is_nan()).map(|of| of.level)
 }

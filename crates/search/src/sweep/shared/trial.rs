@@ -89,7 +89,7 @@ impl<'a> Trial<'a> {
             cursor += shown.candle_count;
             self.context.tally.refused += shown.suppressed;
             after = None;
-            match shown.answer {
+            match shown.result {
                 None => {}
                 Some(Ok(BookedTrade::Settled { settlement, settled_at })) => {
                     after = Some((self.closes.find_close(cursor, settled_at) - cursor, settlement));
@@ -111,7 +111,7 @@ impl<'a> Trial<'a> {
     fn feed_suppressed_candles(&mut self, cursor: &mut usize, until: usize) {
         if let Some(candles) = self.closes.candles().get(*cursor..until).filter(|candles| !candles.is_empty())
         {
-            self.context.tally.refused += self.session.show_suppressed(candles);
+            self.context.tally.refused += self.session.suppress_signals(candles);
             *cursor = until;
         }
     }
@@ -119,7 +119,7 @@ impl<'a> Trial<'a> {
     /// Returns the index of the first candle, from `cursor` on, whose signal may be approved.
     #[inline]
     fn skip_refused(&mut self, cursor: usize, now: Millis) -> usize {
-        let until = self.session.refuses_until(now);
+        let until = self.session.refused_until(now);
         if until <= now {
             return cursor;
         }

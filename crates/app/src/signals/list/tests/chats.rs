@@ -3,7 +3,7 @@
 use super::*;
 use crate::configuration::DateOrder;
 
-pub(super) fn entries(text: &str, terms: ListTerms) -> Vec<(String, usize, String, u64)> {
+pub(super) fn entries(text: &str, terms: ListOptions) -> Vec<(String, usize, String, u64)> {
     let list = SignalList::parse(text, &traders_bots(), terms);
     let list = list.unwrap_or_else(|problem| panic!("{text}: {problem}"));
     let due = list.due_entries(at("2026-01-01T00:00"), at("2027-01-01T00:00"));
@@ -17,9 +17,9 @@ pub(super) fn row(when: &str, bot: usize, direction: &str, line: u64) -> (String
     (when.to_owned(), bot, direction.to_owned(), line)
 }
 
-pub(super) fn uses(text: &str, terms: ListTerms) -> Vec<String> {
+pub(super) fn uses(text: &str, terms: ListOptions) -> Vec<String> {
     let (lines, _) = super::super::entry::read_lines(text, &traders_bots(), terms).unwrap();
-    let word = |line: &ReadLine| match &line.outcome {
+    let word = |line: &ParsedLine| match &line.outcome {
         LineOutcome::Entry(entry, _) => entry.when.describe(),
         LineOutcome::Date => "date".to_owned(),
         LineOutcome::Expiry => "expiry".to_owned(),
@@ -33,8 +33,8 @@ pub(super) fn uses(text: &str, terms: ListTerms) -> Vec<String> {
     lines.iter().map(word).collect()
 }
 
-pub(super) fn skipping(zone: &str) -> ListTerms {
-    ListTerms { skip_unknown: true, ..terms(zone) }
+pub(super) fn skipping(zone: &str) -> ListOptions {
+    ListOptions { skip_unknown: true, ..terms(zone) }
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn never_guesses_a_date() {
         let problem = traders(text).unwrap_err();
         assert!(problem.starts_with(expected), "{text}: {problem}");
     }
-    let set = |order| ListTerms { date_order: Some(order), ..terms("UTC") };
+    let set = |order| ListOptions { date_order: Some(order), ..terms("UTC") };
     for (dates, day) in [(DateOrder::DayFirst, "06-05"), (DateOrder::MonthFirst, "05-06")] {
         let when = format!("2026-{day}T10:00:00Z");
         assert_eq!(entries("05/06/2026\nEURUSD;10:00;CALL", set(dates)), [row(&when, 1, "BUY", 2)]);

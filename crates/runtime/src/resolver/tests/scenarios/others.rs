@@ -120,7 +120,7 @@ fn pairs_twins_by_time_and_number() {
 fn finds_late_trades_of_earlier_runs() {
     let mut scenario = Scenario::new(&[]);
     for _ in 0..2 {
-        scenario.resolver.begin_not_opened(doubt(1), Millis::from_seconds(300));
+        scenario.resolver.begin_late_search(doubt(1), Millis::from_seconds(300));
     }
     scenario.look(400, &[trade("a", 105)], &[]);
     scenario.look(405, &[trade("a", 105)], &["1 is a after all"]);
