@@ -7,14 +7,14 @@ use std::fmt;
 use std::ops::Range;
 
 const MAX_STRETCHES: usize = 128;
-const STRETCH_CANDLES: usize = 64;
+const CANDLES_PER_STRETCH: usize = 64;
 const MIN_CLOSES: usize = 30;
 const MAX_DIFFERING_SHARE: f64 = 0.02;
-const MAX_DIFFERING_IN_STRETCH: f64 = 0.25;
+const MAX_STRETCH_DIFF_SHARE: f64 = 0.25;
 const PRICE_TOLERANCE: f64 = 1e-9;
 const MAX_SEARCHED_CLOSES: usize = 512;
-/// Maximum number of short lags to try. Short lags differ by one candle of the finer series.
-const MAX_NEAR_LAGS: i64 = 1_200;
+/// Maximum number of short lags to try. Consecutive short lags are one candle of the finer series apart.
+const MAX_SHORT_LAGS: i64 = 1_200;
 /// Step between longer lags, up to [`MAX_CLOCK_LAG`]. Wrong time zones cause longer lags.
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
@@ -82,7 +82,7 @@ fn find_mismatch(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMis
     if all.len() < MIN_CLOSES {
         return None;
     }
-    let broken = stretches.into_iter().filter(|stretch| differing_share(stretch) > MAX_DIFFERING_IN_STRETCH);
+    let broken = stretches.into_iter().filter(|stretch| differing_share(stretch) > MAX_STRETCH_DIFF_SHARE);
     let broken: Vec<CommonClose> = broken.flatten().collect();
     let is_rare = differing_share(&all) <= MAX_DIFFERING_SHARE;
     let suspects = match broken.len() {
@@ -128,11 +128,11 @@ fn common_closes(fine: &CandleSeries, coarse: &CandleSeries) -> Vec<Vec<CommonCl
     let from = candles.partition_point(|candle| candle.time() + length <= fine.start());
     let until = candles.partition_point(|candle| candle.time() + length <= fine.end());
     let count = until.saturating_sub(from);
-    let stretches = count.div_ceil(STRETCH_CANDLES).min(MAX_STRETCHES);
+    let stretches = count.div_ceil(CANDLES_PER_STRETCH).min(MAX_STRETCHES);
     let mut closes = CloseLookup::new(fine);
     let mut stretch_from = |index: usize| -> Vec<CommonClose> {
         let begin = from + index * count / stretches;
-        let end = (begin + STRETCH_CANDLES).min(from + (index + 1) * count / stretches);
+        let end = (begin + CANDLES_PER_STRETCH).min(from + (index + 1) * count / stretches);
         let common = (begin..end).filter_map(|place| {
             let (moment, coarse) = (candles[place].time() + length, candles[place].close());
             let before = place.checked_sub(1).map(|before| candles[before].close());
@@ -181,7 +181,7 @@ fn is_better_fit(suspects: &[CommonClose], closes: &mut CloseLookup<'_>, lag: Mi
 }
 
 fn candidate_lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
-    let near = (coarse.get() * 2 / fine.get()).min(MAX_NEAR_LAGS);
+    let near = (coarse.get() * 2 / fine.get()).min(MAX_SHORT_LAGS);
     let clock = (1..=MAX_CLOCK_LAG.get() / CLOCK_LAG_STEP.get()).map(|steps| CLOCK_LAG_STEP * steps);
     let far = clock.filter(move |lag| *lag > fine * near && lag.is_aligned_to(fine));
     (1..=near).map(move |steps| fine * steps).chain(far).flat_map(|lag| [lag, Millis::ZERO - lag])

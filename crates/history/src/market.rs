@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Asset types of the venue (`observed: values`).
+/// Asset types of the venue, as observed in its responses (`observed: values`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AssetType {
@@ -47,7 +47,7 @@ const EXOTIC_CURRENCIES: [&str; 20] = [
     "BRL", "CLP", "CNH", "CNY", "COP", "CZK", "DKK", "HKD", "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "PLN",
     "RUB", "SGD", "THB", "TRY", "ZAR",
 ];
-/// Codes of coins and metals. Longer codes come first, because a code may end in another, as `FDUSD` does in `USD`.
+/// Codes of coins and metals. [`currency_pair`] tries them before currencies, because `FDUSD` ends in `USD`.
 const COIN_AND_METAL_CODES: [&str; 14] =
     ["USDT", "USDC", "FDUSD", "BUSD", "TUSD", "BTC", "ETH", "BNB", "SOL", "XRP", "XAU", "XAG", "XPT", "XPD"];
 

@@ -45,11 +45,11 @@ impl CandleFile {
     pub fn read(&self, progress: &mut dyn FnMut(Progress)) -> Result<CandleSeries, HistoryError> {
         let format = CandleFormat::from_path(&self.path).unwrap_or(CandleFormat::Csv);
         let series = format.read_file(&self.path, self.series, progress)?;
-        self.check_one_interval(series.candles())?;
+        self.check_single_interval(series.candles())?;
         Ok(series)
     }
 
-    fn check_one_interval(&self, candles: &[Candle]) -> Result<(), HistoryError> {
+    fn check_single_interval(&self, candles: &[Candle]) -> Result<(), HistoryError> {
         let interval = self.series.interval;
         let Some(second) = find_second_interval(candles.len(), |index| candles[index].time(), interval)
         else {
@@ -58,7 +58,7 @@ impl CandleFile {
         let SecondInterval { distance, count, start } = second;
         let seconds = distance.get() / 1_000;
         let seen = format!(
-            "the file holds two intervals: the candles are {interval} apart, but mostly {seconds} s from candle {} on ({count} times)",
+            "the file mixes two intervals: {interval} in one part, and {seconds} s from candle {} on ({count} times)",
             start + 1
         );
         Err(HistoryError::AmbiguousFile {

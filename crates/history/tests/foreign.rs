@@ -108,7 +108,7 @@ fn charting_sites() {
     check_table("FX_EURUSD, 1.csv", &seconds, "", "EURUSD 1m", &rows);
     let reading = import("FX_EURUSD, 1.csv", seconds, "").unwrap().table_layout.unwrap();
     let expected = "time \"time\", open \"open\", high \"high\", low \"low\", close \"close\", volume \"Volume\"; ignored \"MA\"; \
-                    separated by commas, decimal points; times in seconds since 1970";
+                    separated by commas; decimal points; times: seconds since 1970";
     assert_eq!(reading, expected);
     let zone = table("time,open,high,low,close", 1, |_, clock, [o, h, l, c, _]| {
         format!("2024-01-02T{clock}:00+01:00,{o},{h},{l},{c}\n").replace("23:02:00+01:00", "22:02:00Z")
@@ -218,7 +218,7 @@ fn spreadsheets_and_files_named_like_them() {
         let cells = [o, h, l, c, v].map(|number| number.to_string().replace('.', ","));
         format!("02.01.2024 {clock};{}\r\n", cells.join(";"))
     });
-    refuse_table(&german, "", "no column for open, high, low, close, time among \"Datum\", \"Eröffnung\"");
+    refuse_table(&german, "", "no column for open, high, low, close, time; found \"Datum\", \"Eröffnung\"");
     let said = "columns=time,open,high,low,close,volume timezone=Europe/Berlin";
     refuse_table(&german, said, "begins with the day or the month; use --date-order");
     let said = format!("{said} date-order=day-first");
@@ -227,7 +227,7 @@ fn spreadsheets_and_files_named_like_them() {
     let english = german.replace(head, "Date;Open;High;Low;Close;Volume").replace("02.01.2024", "2024-01-02");
     check_euro("EURUSD_1m.csv", &english, "timezone=Europe/Berlin");
     let reading = import("EURUSD_1m.csv", &english, "timezone=UTC").unwrap().table_layout.unwrap();
-    assert!(reading.ends_with("separated by semicolons, decimal commas; times without a zone"), "{reading}");
+    assert!(reading.ends_with("separated by semicolons; decimal commas; times: without a zone"), "{reading}");
     let one_country: Vec<u8> = german.chars().map(|letter| letter as u8).collect();
     check_refused("EURUSD_1m.csv", one_country, "", "save it as UTF-8");
     let unicode = table("Date\tTime\tOpen\tHigh\tLow\tClose\r", 0, |_, clock, [o, h, l, c, _]| {
@@ -260,7 +260,7 @@ fn spreadsheets_and_files_named_like_them() {
 fn rejects_ticks_and_implausible_times() {
     check_refused("EURUSD.csv", "timestamp,bid,ask\n1704232800000,1.0942,1.0943\n", "", "ticks or trades");
     let minutes = "time,open,high,low,close\n28403880,1.1,1.1,1.1,1.1\n";
-    check_refused("EURUSD_1m.csv", minutes, "", "Times are counts since 1970");
+    check_refused("EURUSD_1m.csv", minutes, "", "Times must be Unix times");
     let mixed = "time,open,high,low,close\n2024-01-02 22:00:00+00:00,1.1,1.1,1.1,1.1\n\
                  2024-01-02 22:01:00,1.1,1.1,1.1,1.1\n2024-01-02 22:02:00+00:00,1.1,1.1,1.1,1.1\n";
     check_refused("EURUSD_1m.csv", mixed, "interval=1m", "is not in the same format as the first one");
@@ -282,11 +282,11 @@ fn asks_about_ambiguous_numbers_columns_and_zones() {
     refuse_table(two_times, "", hint);
     let (comma, point) = ("decimal=comma symbol=X interval=1m", "decimal=point symbol=X interval=1m");
     let thousands = "time;open;high;low;close\n1704232800;1,234;1,235;1,233;1,234\n";
-    refuse_table(thousands, "", "1,234 has either decimals or a thousands separator; use --");
+    refuse_table(thousands, "", "whether 1,234 has decimals or a thousands separator; use --");
     check_table("f.csv", thousands, comma, "X 1m", &[(TEN_PM, [1.234, 1.235, 1.233, 1.234, 0.0])]);
     check_table("f.csv", thousands, point, "X 1m", &[(TEN_PM, [1234.0, 1235.0, 1233.0, 1234.0, 0.0])]);
     let grouped = "time;open;high;low;close\n1704232800;18.250;18.310;18.190;18.300\n";
-    refuse_table(grouped, "", "18.250 has either decimals or a thousands separator; use --");
+    refuse_table(grouped, "", "whether 18.250 has decimals or a thousands separator; use --");
     check_table("f.csv", grouped, comma, "X 1m", &[(TEN_PM, [18_250.0, 18_310.0, 18_190.0, 18_300.0, 0.0])]);
     // Row numbers are not times, whatever the name of the column.
     let counted = |name: &str| {
@@ -317,6 +317,6 @@ fn errors_name_the_line_of_a_bad_row() {
         refuse_table(&format!("{head}{row}1704233000,1,2,1,2\n"), "", problem);
     }
     assert_ne!(settings("columns=time,open,high,low,close").table, TableSettings::default());
-    refuse_table(head, "format=mt4 decimal=point", "apply to the format table, not to mt4");
+    refuse_table(head, "format=mt4 decimal=point", "require --format table, not mt4");
     refuse_table(head, "columns=time,open,high,low,close,volume", "no delimiter splits the first line");
 }

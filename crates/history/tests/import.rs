@@ -117,7 +117,7 @@ fn rejects_malformed_files_with_their_line() {
         ("malformed_dukascopy.csv", ", line 4: time \"32.01.2024 22:02:00.000\" is not a date"),
         ("malformed_dukascopy_local.csv", ", line 3: time \"03.01.2024 00:01:00.000\" does not end in"),
         ("malformed_yahoo.csv", ", line 3: time \"3 Jan 2024\" is not a date"),
-        ("malformed_binance.csv", ", line 2: the candle lasts 300000 ms, but the first candle 60000 ms"),
+        ("malformed_binance.csv", ", line 2: the candle lasts 300000 ms, but the first lasts 60000 ms"),
         ("malformed_binance_microseconds.csv", ", line 4: time 1735776120000001 is not a whole number"),
         ("malformed_freqtrade.json", ": row 2: the row has 5 numbers instead of 6"),
         ("malformed.json.gz", ": cannot read the file: incomplete deflate stream"),
@@ -148,14 +148,14 @@ fn rejects_ambiguous_files_and_names_the_option_to_use() {
     let zone = "--timezone, such as --timezone UTC or --timezone Europe/Athens";
     ends(read("EURUSD1.csv", ""), &format!("time zone of its times; use {zone}"));
     let two = format!(
-        "{zone}, and --symbol, such as --symbol ETHBTC; for example, all together: --timezone UTC --symbol ETHBTC"
+        "{zone}, and --symbol, such as --symbol ETHBTC; a complete example: --timezone UTC --symbol ETHBTC"
     );
     ends(read("ETHBTC_no_zone.feather", ""), &two);
     ends(read("ETHBTC_zstd.feather", ""), "a symbol; use --symbol, such as --symbol ETHBTC");
     let (name, row) = ("my xauusd data.csv", "Datetime,Open,High,Low,Close\n2024-01-02 17:00,1,1,1,1\n");
     let three = format!(
-        "{zone}, and --symbol, such as --symbol XAUUSD, and --interval, such as --interval 1m; for example, \
-         all together: --timezone UTC --symbol XAUUSD --interval 1m"
+        "{zone}, and --symbol, such as --symbol XAUUSD, and --interval, such as --interval 1m; \
+         a complete example: --timezone UTC --symbol XAUUSD --interval 1m"
     );
     ends(import(name, row, ""), &three);
     let one = import(name, row, "timezone=UTC symbol=XAUUSD interval=1m");
@@ -166,7 +166,7 @@ fn rejects_ambiguous_files_and_names_the_option_to_use() {
         let said = read("EURUSD_1m.csv", &format!("timezone={utc}")).map(|imported| collect_rows(&imported));
         assert_eq!(said, read("EURUSD_1m.csv", "").map(|imported| collect_rows(&imported)), "{utc}");
     }
-    let strange = ": the format is unknown; the first line is \"Every row in here was invented";
+    let strange = ": the format is not recognized; the first line is \"Every row in here was invented";
     check_refused("README.md", "", strange);
     let formats = "--format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, \
                    feather, table";

@@ -108,14 +108,14 @@ fn rejects_interval_column_with_another_interval() {
 #[test]
 fn rejects_second_interval_in_every_format() {
     let mixed = || every(MINUTE, NINE, 100).chain(every(5 * MINUTE, NINE + 104 * MINUTE, 100));
-    let place = "but mostly 5m between line 101 and line 201 (100 times)";
+    let place = "1m in one part, and 5m between line 101 and line 201 (100 times)";
     check_refused("EURUSD_1m.csv", &ours(mixed()), "", place);
     let json: Vec<String> = mixed().map(|time| format!("[{time},1,2,1,2,5]")).collect();
     let json = format!("[{}]", json.join(","));
     check_refused("EURUSD-1m.json", &json, "symbol=EURUSD", "between row 100 and row 200");
     let longer = lines(every(5 * MINUTE, NINE, 12), |time, cells| format!("{time},{cells},25"));
     let with_longer = ours(every(MINUTE, NINE, 60)) + &longer;
-    check_refused("EURUSD_1m.csv", &with_longer, "", "12 timestamps, 5m apart, occur twice");
+    check_refused("EURUSD_1m.csv", &with_longer, "", "12 timestamps occur twice, one every 5m");
 }
 
 #[test]
@@ -195,8 +195,8 @@ fn sorts_local_times_before_applying_the_zone() {
     let berlin = "timezone=Europe/Berlin";
     assert_eq!(found(&quarters(|rows| rows), berlin), Ok((expected.clone(), false)));
     assert_eq!(found(&quarters(reversed), berlin), Ok((expected.clone(), true)));
-    let pairs = "both hours follow each other in pairs; use --clock-change pairs, if the first row of each \
-                 pair is the earlier one, or skip";
+    let pairs = "the rows of the two hours alternate; use --clock-change pairs (if the first row of each \
+                 pair is the earlier one) or skip";
     let options = "symbol=BTCUSDT interval=15m timezone=Europe/Berlin";
     check_refused("x.csv", &quarters(paired), options, pairs);
     let taken = found(&quarters(paired), &format!("{berlin} clock-change=pairs"));
@@ -213,7 +213,7 @@ fn sorts_local_times_before_applying_the_zone() {
     for zone in ["UTC", "+01:00"] {
         for rows in [quarters(|rows| rows), quarters(reversed), quarters(paired)] {
             let options = format!("symbol=BTCUSDT interval=15m timezone={zone}");
-            check_refused("x.csv", &rows, &options, "2026-10-25 02:00 on occurs twice with different values");
+            check_refused("x.csv", &rows, &options, "2026-10-25 02:00 occurs twice with different values");
         }
     }
 }
@@ -301,7 +301,7 @@ fn accepts_bars_stamped_with_their_last_moment() {
     for before in [1, 1_000] {
         let text = ours(every(MINUTE, NINE + MINUTE - before, 5));
         let expected =
-            format!("is {before} ms before its candle ends; use --stamped, such as --stamped close");
+            format!("is {before} ms before its candle's end; use --stamped, such as --stamped close");
         check_refused("EURUSD_1m.csv", &text, "", &expected);
         assert_eq!(minutes(&import("EURUSD_1m.csv", &text, "stamped=close").unwrap()), [0, 1, 2, 3, 4]);
     }

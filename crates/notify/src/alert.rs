@@ -53,7 +53,7 @@ impl Alert {
     }
 }
 
-/// Alert filter. Accepts alerts of severity `minimum` or above and events in `include`, but none in `exclude`.
+/// Alert filter by severity. Events in `include` pass at any severity, and events in `exclude` never pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertFilter {
     pub minimum: Severity,

@@ -69,17 +69,17 @@ pub enum Channel {
 struct HttpChannel {
     client: Client,
     url: Url,
-    format: Format,
+    service: Service,
 }
 
-enum Format {
-    /// Webhook request (Standard Webhooks 1.0.0, standardwebhooks.com).
+enum Service {
+    /// Webhook (Standard Webhooks 1.0.0, standardwebhooks.com).
     Webhook { key: Option<hmac::Key>, now: WallClock },
-    /// ntfy request (docs.ntfy.sh/publish, "Publish as JSON").
+    /// ntfy (docs.ntfy.sh/publish, "Publish as JSON").
     Ntfy { topic: String, token: Option<Secret> },
-    /// Discord request (discord.com/developers/docs, "Execute Webhook").
+    /// Discord (discord.com/developers/docs, "Execute Webhook").
     Discord,
-    /// Telegram request (core.telegram.org/bots/api, "sendMessage").
+    /// Telegram (core.telegram.org/bots/api, "sendMessage").
     Telegram { chat: i64 },
 }
 
@@ -99,15 +99,15 @@ struct WebhookData<'a> {
 
 impl Channel {
     pub fn open(&self, now: WallClock) -> Result<Box<dyn Delivery>, ChannelError> {
-        let (url, format) = match self {
+        let (url, service) = match self {
             Self::Webhook(endpoint) => {
                 let url = parse_address(&endpoint.url, UrlContent::Message)?;
                 let key = endpoint.secret.as_ref().map(parse_webhook_key).transpose()?;
-                (url, Format::Webhook { key, now })
+                (url, Service::Webhook { key, now })
             }
             Self::Ntfy(endpoint) => {
                 let (url, topic) = split_ntfy_url(endpoint)?;
-                (url, Format::Ntfy { topic, token: endpoint.secret.clone() })
+                (url, Service::Ntfy { topic, token: endpoint.secret.clone() })
             }
             Self::Discord(endpoint) => {
                 let url = parse_address(&endpoint.url, UrlContent::Secret)?;
@@ -116,14 +116,14 @@ impl Channel {
                         "a Discord channel needs no secret besides its address: remove the secret",
                     ));
                 }
-                (url, Format::Discord)
+                (url, Service::Discord)
             }
             Self::Telegram(endpoint, chat) => {
-                (telegram_method_url(endpoint, "sendMessage")?, Format::Telegram { chat: *chat })
+                (telegram_method_url(endpoint, "sendMessage")?, Service::Telegram { chat: *chat })
             }
             Self::Email(endpoint, mail) => return Ok(Box::new(Email::new(endpoint, mail)?)),
         };
-        Ok(Box::new(HttpChannel { client: build_client(&url, DELIVERY_TIMEOUT)?, url, format }))
+        Ok(Box::new(HttpChannel { client: build_client(&url, DELIVERY_TIMEOUT)?, url, service }))
     }
 }
 
@@ -131,9 +131,9 @@ impl Channel {
 impl Delivery for HttpChannel {
     async fn deliver(&self, message: &Message) -> Result<(), Failure> {
         let request = self.client.post(self.url.clone());
-        let request = match &self.format {
-            Format::Webhook { key, now } => build_webhook_request(request, message, key.as_ref(), now())?,
-            Format::Ntfy { topic, token } => {
+        let request = match &self.service {
+            Service::Webhook { key, now } => build_webhook_request(request, message, key.as_ref(), now())?,
+            Service::Ntfy { topic, token } => {
                 let priority = match message.severity() {
                     Severity::Info => 2,
                     Severity::Notice => 3,
@@ -152,12 +152,12 @@ impl Delivery for HttpChannel {
                 }
             }
             // Disables mentions, because bot names and venue texts must not notify users.
-            Format::Discord => request.json(&json!({
+            Service::Discord => request.json(&json!({
                 "content": escape_for_discord(&message.chat_text(MAX_DISCORD_UNITS, discord_length)),
                 "allowed_mentions": { "parse": [] },
                 "flags": SUPPRESS_EMBEDS_FLAG,
             })),
-            Format::Telegram { chat } => request.json(&json!({
+            Service::Telegram { chat } => request.json(&json!({
                 "chat_id": chat,
                 "text": message.chat_text(MAX_TELEGRAM_UNITS, char::len_utf16),
                 "disable_notification": message.severity() < Severity::Warning,
@@ -168,7 +168,7 @@ impl Delivery for HttpChannel {
     }
 
     fn max_alerts(&self) -> usize {
-        if matches!(self.format, Format::Webhook { .. }) { MAX_WEBHOOK_ALERTS } else { usize::MAX }
+        if matches!(self.service, Service::Webhook { .. }) { MAX_WEBHOOK_ALERTS } else { usize::MAX }
     }
 }
 

@@ -13,12 +13,12 @@ use url::Url;
 
 /// Long-poll timeout of the server, in seconds. The client waits longer for the response.
 const POLL_TIMEOUT_SECONDS: u64 = 50;
-const POLL_DEADLINE: Duration = Duration::from_secs(POLL_TIMEOUT_SECONDS + 15);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(POLL_TIMEOUT_SECONDS + 15);
 /// Minimum interval between polls, for servers that do not support long polling.
 const MIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_UPDATES_PER_POLL: u32 = 10;
 const MAX_RESPONSE_BYTES: usize = 1 << 20;
-const REPLY_DEADLINE: Duration = Duration::from_secs(15);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
 const MAX_REPLY_ATTEMPTS: u32 = 3;
 /// Maximum pause before retrying a reply. No messages are received during the pause.
 const MAX_REPLY_DELAY: Duration = Duration::from_secs(30);
@@ -54,7 +54,7 @@ impl Chat {
     pub fn open(endpoint: &Endpoint, sender: &str, chats: &[i64]) -> Result<Self, ChannelError> {
         let method = |name| telegram_method_url(endpoint, name);
         let (updates, replies, name) = (method("getUpdates")?, method("sendMessage")?, method("getMe")?);
-        let client = build_client(&updates, POLL_DEADLINE)?;
+        let client = build_client(&updates, CLIENT_TIMEOUT)?;
         Ok(Self { client, updates, replies, name, conversation: Conversation::new(sender, chats) })
     }
 
@@ -144,8 +144,7 @@ impl Chat {
         let text = crate::alert::truncate(reply, MAX_TELEGRAM_UNITS, char::len_utf16);
         let body = json!({ "chat_id": chat, "text": text, "link_preview_options": { "is_disabled": true } });
         for _ in 0..MAX_REPLY_ATTEMPTS {
-            let sent =
-                timeout(REPLY_DEADLINE, send(self.client.post(self.replies.clone()).json(&body))).await;
+            let sent = timeout(REPLY_TIMEOUT, send(self.client.post(self.replies.clone()).json(&body))).await;
             let delay = match sent {
                 Ok(Ok(())) => return true,
                 Ok(Err(Failure::Permanent { reason })) => {
@@ -168,7 +167,7 @@ async fn forward_request(request: ChatRequest, questions: &mpsc::Sender<ChatQues
         questions.send(ChatQuestion { request, answer }).await.ok()?;
         answered.await.ok()
     };
-    match timeout(REPLY_DEADLINE, response).await {
+    match timeout(REPLY_TIMEOUT, response).await {
         Ok(Some(text)) => text,
         Ok(None) => "The run has ended or is stopping.".to_owned(),
         Err(_) => "The run did not respond in time. Send /status to check it.".to_owned(),

@@ -51,7 +51,7 @@ impl Email {
     }
 
     /// Returns whether the server refuses all mail in its greeting (RFC 5321, section 3.1, and RFC 7504).
-    async fn rejects_all_mail(&self, error: &SmtpError) -> bool {
+    async fn server_rejects_all(&self, error: &SmtpError) -> bool {
         let is_refusal = |error: &SmtpError| has_code(error, &["521", "554"]);
         is_refusal(error) && self.transport.test_connection().await.is_err_and(|error| is_refusal(&error))
     }
@@ -108,10 +108,10 @@ fn build_transport(
         }
         (None, None) => builder.build(),
         (Some(_), None) => {
-            return Err(ChannelError::invalid_secret("user is set without a password: set a secret"));
+            return Err(ChannelError::invalid_secret("`user` is set without a password: set a secret"));
         }
         (None, Some(_)) => {
-            return Err(ChannelError::invalid_secret("a password is set without a user: set user"));
+            return Err(ChannelError::invalid_secret("a password is set without a user name: set `user`"));
         }
     })
 }
@@ -137,7 +137,7 @@ impl Delivery for Email {
                     progress.is_accepted = true;
                     progress.done.insert(number);
                 }
-                Err(error) if self.rejects_all_mail(&error).await => {
+                Err(error) if self.server_rejects_all(&error).await => {
                     let code = error.status().map_or(String::new(), |code| format!(" {code}"));
                     return Err(Failure::try_later(format!("the mail server rejects all mail{code}")));
                 }

@@ -27,7 +27,7 @@ const CONTENT_INDEPENDENT_ERRORS: [StatusCode; 5] = [
 pub enum Failure {
     #[error("{reason}")]
     TryLater { reason: String, after: Option<Duration> },
-    /// The receiver rejected the content, or the operator has to fix a setting while the message is retried.
+    /// The receiver rejected the message because of its content or a wrong setting. Retried for a limited time.
     #[error("{reason}")]
     Rejected { reason: String },
     /// The message was permanently rejected, so a retry cannot succeed.
@@ -90,7 +90,7 @@ impl fmt::Debug for Secret {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UrlContent {
-    /// A token, or a URL that contains a token. Requires HTTPS unless the host is local.
+    /// The URL or its requests contain a secret. The URL must use HTTPS unless the host is local.
     Secret,
     Message,
 }

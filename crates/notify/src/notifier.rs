@@ -16,7 +16,7 @@ const MAX_REPEAT_KEYS: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryPace {
     pub queue_capacity: usize,
-    /// Maximum number of messages per window. A digest combines further alerts. A critical alert doubles the limit.
+    /// Maximum number of messages per window, doubled while a critical alert waits. A digest combines excess alerts.
     pub digest_after: usize,
     pub digest_window: Duration,
     /// Time during which an identical alert is not repeated; zero to send every alert.
@@ -64,7 +64,7 @@ impl Notifier {
 
     /// Sends suppressed duplicates that are due. Call this method regularly, such as every second.
     pub fn tick(&self) {
-        let due = self.lock_repeats().take_due(Instant::now(), false);
+        let due = self.lock_repeats().take_repeats(Instant::now(), false);
         self.route(due);
     }
 
@@ -74,7 +74,7 @@ impl Notifier {
 
     /// Sends the queued alerts for up to `patience`, then stops. Alerts that are still queued at that time are lost.
     pub async fn shut_down(mut self, patience: Duration) -> Vec<ChannelCounts> {
-        let held_back = self.lock_repeats().take_due(Instant::now(), true);
+        let held_back = self.lock_repeats().take_repeats(Instant::now(), true);
         self.route(held_back);
         for (_, queue) in &self.routes {
             queue.close();
@@ -122,7 +122,7 @@ impl Queue {
         Self { waiting: Mutex::new(waiting), changed: Notify::new() }
     }
 
-    /// Adds an alert without blocking. A full queue drops the oldest of its least severe alerts, or the new alert.
+    /// Adds an alert without blocking. If the queue is full, drops the least severe alert (the oldest, if several).
     fn push(&self, alert: Alert) {
         self.lock().push(alert);
         self.changed.notify_one();
@@ -209,7 +209,7 @@ impl RepeatFilter {
         }
     }
 
-    fn take_due(&mut self, now: Instant, is_end: bool) -> Vec<Alert> {
+    fn take_repeats(&mut self, now: Instant, is_end: bool) -> Vec<Alert> {
         let mut due = Vec::new();
         self.recent.retain(|_, recent| {
             if !is_end && now.duration_since(recent.since) < self.quiet {
@@ -267,11 +267,11 @@ mod tests {
         for (at, key) in [(4, Some("b")), (5, None), (5, None)] {
             assert_eq!(pass(&mut repeats, at, key, 10), Some((at, 0)));
         }
-        assert_eq!(repeats.take_due(after(299), false), []);
-        let due = repeats.take_due(after(300), false);
+        assert_eq!(repeats.take_repeats(after(299), false), []);
+        let due = repeats.take_repeats(after(300), false);
         assert_eq!(due.iter().map(|alert| (alert.at, alert.repeated)).collect::<Vec<_>>(), [(3, 2)]);
         assert_eq!(pass(&mut repeats, 6, Some("a"), 301), None, "the quiet time starts again");
-        assert_eq!(repeats.take_due(after(302), true).len(), 1, "an end flushes all");
+        assert_eq!(repeats.take_repeats(after(302), true).len(), 1, "an end flushes all");
         for (at, seconds, passed) in [(7, 900, Some((7, 0))), (8, 900, None), (9, 1_300, Some((9, 1)))] {
             assert_eq!(pass(&mut repeats, at, Some("a"), seconds), passed);
         }

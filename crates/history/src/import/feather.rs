@@ -23,18 +23,17 @@ const CONTINUATION_MARKER: [u8; 4] = [0xFF; 4];
 
 pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<FileRows, Problem> {
     // The library panics on inconsistent files, but the program must not crash.
-    let read = std::panic::AssertUnwindSafe(|| read(content, only));
-    std::panic::catch_unwind(read)
-        .unwrap_or_else(|_| Err(invalid_file("the parts of the file are inconsistent")))
+    let read = std::panic::AssertUnwindSafe(|| read_rows(content, only));
+    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(file_problem("the file seems to be damaged")))
 }
 
-fn read(content: Vec<u8>, only: &[String]) -> Result<FileRows, Problem> {
+fn read_rows(content: Vec<u8>, only: &[String]) -> Result<FileRows, Problem> {
     let content = Buffer::from_vec(content);
-    let broken = || invalid_file("the file is cut off");
+    let broken = || file_problem("the file is cut off");
     let (start, trailer) = content.split_last_chunk::<10>().ok_or_else(broken)?;
-    let footer_length = read_footer_length(*trailer).map_err(|error| invalid_file(&error.to_string()))?;
+    let footer_length = read_footer_length(*trailer).map_err(|error| file_problem(&error.to_string()))?;
     let footer_start = start.len().checked_sub(footer_length).ok_or_else(broken)?;
-    let footer = root_as_footer(&start[footer_start..]).map_err(|error| invalid_file(&error.to_string()))?;
+    let footer = root_as_footer(&start[footer_start..]).map_err(|error| file_problem(&error.to_string()))?;
     let schema = footer.schema().ok_or_else(broken)?;
     let schema = Arc::new(try_fb_to_schema(schema).map_err(|error| arrow_problem(&error))?);
     let columns = Columns::find(&schema)?;
@@ -45,7 +44,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<FileRows, Problem> {
         for block in footer.dictionaries().into_iter().flatten() {
             let bytes = read_block(&content, block).ok_or_else(broken)?;
             if !has_plausible_sizes(&bytes, block) {
-                return Err(invalid_file("a dictionary has an invalid size"));
+                return Err(file_problem("a dictionary has an invalid size"));
             }
             decoder.read_dictionary(block, &bytes).map_err(|error| arrow_problem(&error))?;
         }
@@ -56,7 +55,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<FileRows, Problem> {
     for block in footer.recordBatches().ok_or_else(broken)? {
         let bytes = read_block(&content, block).ok_or_else(broken)?;
         if !has_plausible_sizes(&bytes, block) {
-            return Err(invalid_file("a column has an invalid size"));
+            return Err(file_problem("a column has an invalid size"));
         }
         let Some(batch) = decoder.read_record_batch(block, &bytes).map_err(|error| arrow_problem(&error))?
         else {
@@ -69,10 +68,10 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<FileRows, Problem> {
 }
 
 fn arrow_problem(error: &ArrowError) -> Problem {
-    invalid_file(&error.to_string())
+    file_problem(&error.to_string())
 }
 
-fn invalid_file(problem: &str) -> Problem {
+fn file_problem(problem: &str) -> Problem {
     Problem::File(format!("this is not a valid feather file: {problem}"))
 }
 
@@ -84,7 +83,7 @@ fn read_block(content: &Buffer, block: &Block) -> Option<Buffer> {
     (metadata >= 8).then(|| content.slice_with_length(start, end - start))
 }
 
-/// Returns whether all columns are inside the block and not too large, which the library does not check.
+/// Returns whether all columns are inside the block and not too large. The library does not check this.
 fn has_plausible_sizes(bytes: &[u8], block: &Block) -> bool {
     let check = || {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;
@@ -206,13 +205,13 @@ fn read_times(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Pr
                 times.map(|time| time.map(finer(1_000_000))).collect()
             }
         },
-        other => return Err(Problem::File(format!("the times are {other}; they must be timestamps"))),
+        other => return Err(Problem::File(format!("the time column holds {other}, not timestamps"))),
     };
     Ok(times)
 }
 
 fn read_texts(column: &ArrayRef) -> TextColumn {
-    fn collect<T: ToString>(values: impl Iterator<Item = Option<T>>) -> TextColumn {
+    fn collect_texts<T: ToString>(values: impl Iterator<Item = Option<T>>) -> TextColumn {
         let mut column = TextColumn::new(String::new());
         for value in values {
             column.push(&value.map(|value| value.to_string()).unwrap_or_default());
@@ -220,20 +219,20 @@ fn read_texts(column: &ArrayRef) -> TextColumn {
         column
     }
     match column.data_type() {
-        DataType::Utf8 => collect(column.as_string::<i32>().iter()),
-        DataType::LargeUtf8 => collect(column.as_string::<i64>().iter()),
-        DataType::Utf8View => collect(column.as_string_view().iter()),
-        DataType::Boolean => collect(column.as_boolean().iter()),
-        DataType::Int64 => collect(column.as_primitive::<Int64Type>().iter()),
-        DataType::Int32 => collect(column.as_primitive::<Int32Type>().iter()),
-        DataType::Int8 => collect(column.as_primitive::<Int8Type>().iter()),
+        DataType::Utf8 => collect_texts(column.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => collect_texts(column.as_string::<i64>().iter()),
+        DataType::Utf8View => collect_texts(column.as_string_view().iter()),
+        DataType::Boolean => collect_texts(column.as_boolean().iter()),
+        DataType::Int64 => collect_texts(column.as_primitive::<Int64Type>().iter()),
+        DataType::Int32 => collect_texts(column.as_primitive::<Int32Type>().iter()),
+        DataType::Int8 => collect_texts(column.as_primitive::<Int8Type>().iter()),
         DataType::Dictionary(..) => {
             let dictionary = column.as_any_dictionary();
             let values = read_texts(dictionary.values());
             // Keys of an empty dictionary cannot be read.
             let keys = if dictionary.values().is_empty() { Vec::new() } else { dictionary.normalized_keys() };
             let text = |(row, key)| (!column.is_null(row)).then(|| values.text(key));
-            collect(keys.into_iter().enumerate().map(text))
+            collect_texts(keys.into_iter().enumerate().map(text))
         }
         _ => TextColumn::new(String::new()),
     }

@@ -72,7 +72,7 @@ impl ImportFormat {
             None => named::may_be_table(first).then_some(Self::Table),
         });
         known.ok_or_else(|| {
-            let seen = format!("the format is unknown; the first line is \"{}\"", excerpt(first));
+            let seen = format!("the format is not recognized; the first line is \"{}\"", excerpt(first));
             Problem::ambiguous(seen, format!("--format, one of {}", Self::ALL.map(Self::as_str).join(", ")))
         })
     }
@@ -210,7 +210,7 @@ mod tests {
         for (start, expected) in [
             (&b"FEA1...."[..], "f: this is a version 1 feather file"),
             (b" \n\n", "f: the file is empty"),
-            (b"a;b;c\n1;2;3\n", "f: the format is unknown; the first line is \"a;b;c\";"),
+            (b"a;b;c\n1;2;3\n", "f: the format is not recognized; the first line is \"a;b;c\";"),
         ] {
             let problem = ImportFormat::sniff(start).unwrap_err().in_file("f".as_ref()).to_string();
             assert!(problem.starts_with(expected), "{problem}");

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, SeqAccess
 use std::fmt;
 use std::io::BufRead;
 
-const COLUMNS: usize = 6;
+const COLUMN_COUNT: usize = 6;
 /// Number of columns in raw exchange responses, which also contain close time, turnovers and trade count.
 const EXCHANGE_COLUMNS: usize = 12;
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
@@ -48,7 +48,7 @@ impl<'de> Visitor<'de> for TableVisitor<'_> {
         let mut place = 0;
         while let Some(Cells { count, cells }) = list.next_element()? {
             place += 1;
-            let content = || format!("{:?}", &cells[..count.min(COLUMNS)]);
+            let content = || format!("{:?}", &cells[..count.min(COLUMN_COUNT)]);
             self.0.push(place, build_row(count, cells).map(Some), content).map_err(A::Error::custom)?;
         }
         Ok(())
@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for TableVisitor<'_> {
 
 struct Cells {
     count: usize,
-    cells: [Option<f64>; COLUMNS],
+    cells: [Option<f64>; COLUMN_COUNT],
 }
 
 impl<'de> Deserialize<'de> for Cells {
@@ -71,8 +71,8 @@ impl<'de> Deserialize<'de> for Cells {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Cells, A::Error> {
-                let mut row = Cells { count: 0, cells: [None; COLUMNS] };
-                while row.count < COLUMNS {
+                let mut row = Cells { count: 0, cells: [None; COLUMN_COUNT] };
+                while row.count < COLUMN_COUNT {
                     let Some(Cell(cell)) = list.next_element()? else { return Ok(row) };
                     row.cells[row.count] = cell;
                     row.count += 1;
@@ -108,9 +108,9 @@ impl<'de> Deserialize<'de> for Cell {
     }
 }
 
-fn build_row(count: usize, cells: [Option<f64>; COLUMNS]) -> Result<Row, String> {
-    if count != COLUMNS && count != EXCHANGE_COLUMNS {
-        return Err(format!("the row has {count} numbers instead of {COLUMNS}"));
+fn build_row(count: usize, cells: [Option<f64>; COLUMN_COUNT]) -> Result<Row, String> {
+    if count != COLUMN_COUNT && count != EXCHANGE_COLUMNS {
+        return Err(format!("the row has {count} numbers instead of {COLUMN_COUNT}"));
     }
     let [Some(time), Some(open), Some(high), Some(low), Some(close), Some(volume)] = cells else {
         return Err("a number is null".to_owned());

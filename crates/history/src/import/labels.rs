@@ -160,8 +160,8 @@ impl Labels {
         for (what, values) in [("symbols", Some(&self.symbols)), ("intervals", intervals)] {
             let Some(values) = values.filter(|values| values.found.len() > 1) else { continue };
             let seen = format!("the file holds {} {what}: {}", values.found.len(), values.render(unit));
-            let wanted =
-                symbol.and_then(|symbol| values.found.iter().find(|value| names_symbol(&value.text, symbol)));
+            let wanted = symbol
+                .and_then(|symbol| values.found.iter().find(|value| matches_symbol(&value.text, symbol)));
             let example = wanted.or(values.found.first()).map_or("", |value| value.text.as_str());
             return Some(Problem::with_example(seen, format!("--only {}", quote_if_needed(example))));
         }
@@ -185,7 +185,7 @@ impl Labels {
     }
 
     pub(super) fn check_symbol(&self, symbol: Symbol, stated_by: &str) -> Result<(), Problem> {
-        let Some(named) = self.symbol().filter(|named| !names_symbol(named, symbol)) else { return Ok(()) };
+        let Some(named) = self.symbol().filter(|named| !matches_symbol(named, symbol)) else { return Ok(()) };
         if self.is_symbol_chosen() {
             return Ok(());
         }
@@ -273,7 +273,7 @@ fn parse_flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the normalized label. It is the same for `C:EURUSD` and `EUR/USD`, and the same for `M1` and `1m`.
+/// Normalizes a label, so that `C:EURUSD` equals `EUR/USD`, and `M1` equals `1m`.
 fn normalize_label(label: &str) -> String {
     match parse_interval(label) {
         Some(IntervalLabel::Exact(length)) => length.to_string(),
@@ -289,7 +289,7 @@ fn normalize_symbol(text: &str) -> String {
 }
 
 /// Returns whether a label such as `BINANCE:BTCUSDT`, `BTC/USDT` or `BTCUSDT.P` means `symbol`.
-fn names_symbol(label: &str, symbol: Symbol) -> bool {
+fn matches_symbol(label: &str, symbol: Symbol) -> bool {
     let without_suffix = |text: &str| normalize_symbol(text.split(['.', ' ']).next().unwrap_or(text));
     let (named, own) = (normalize_symbol(label), normalize_symbol(symbol.as_str()));
     let is_otc = |name: &str| name.contains("OTC");
@@ -309,10 +309,10 @@ enum IntervalLabel {
 
 /// Parses an interval label such as `1m`, `M1`, `5 min`, `PT1H`, `D` or `60`.
 fn parse_interval(text: &str) -> Option<IntervalLabel> {
-    const MAX_NUMBER: i64 = 2_678_400_000;
+    const MAX_INTERVAL_MS: i64 = 2_678_400_000;
     let text = text.trim();
     if let Ok(number) = text.parse::<i64>() {
-        return (1..=MAX_NUMBER).contains(&number).then_some(IntervalLabel::Number(number));
+        return (1..=MAX_INTERVAL_MS).contains(&number).then_some(IntervalLabel::Number(number));
     }
     let days = match text.to_ascii_lowercase().as_str() {
         "d" | "day" | "daily" => Some(1),

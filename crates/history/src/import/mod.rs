@@ -45,7 +45,7 @@ pub struct ImportedSeries {
     pub was_newest_first: bool,
     pub was_in_seconds: bool,
     pub table_layout: Option<String>,
-    /// Number of price decimals, including trailing zeros. `None` if it varies or is too large for a tick size.
+    /// Number of price decimals, including trailing zeros. `None` if it is unknown, varies or is above 5.
     pub decimals: Option<usize>,
 }
 
@@ -54,7 +54,7 @@ pub fn import_file(
     settings: &ImportSettings,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportedSeries, HistoryError> {
-    to_candles(CandleTable::read(path, settings, progress)?)
+    import_table(CandleTable::read(path, settings, progress)?)
 }
 
 pub fn import_bytes(
@@ -62,15 +62,15 @@ pub fn import_bytes(
     path: &Path,
     settings: &ImportSettings,
 ) -> Result<ImportedSeries, HistoryError> {
-    to_candles(CandleTable::read_from(content, path, settings)?)
+    import_table(CandleTable::read_from(content, path, settings)?)
 }
 
-fn to_candles(table: CandleTable) -> Result<ImportedSeries, HistoryError> {
+fn import_table(table: CandleTable) -> Result<ImportedSeries, HistoryError> {
     let path = table.path.clone();
-    try_to_candles(table).map_err(|problem| problem.in_file(&path))
+    build_series(table).map_err(|problem| problem.in_file(&path))
 }
 
-fn try_to_candles(table: CandleTable) -> Result<ImportedSeries, Problem> {
+fn build_series(table: CandleTable) -> Result<ImportedSeries, Problem> {
     let CandleTable { series, decoded, interval_source: interval_from, .. } = table;
     if let Some(broken) = decoded.broken_rows.first() {
         return Err(problem_at(decoded.unit, broken.place, &broken.problem));

@@ -26,7 +26,7 @@ pub(super) fn parse_name(path: &str, format: ImportFormat) -> NameParts {
         stem = shorter;
     }
     let patterns: [fn(&str) -> Option<NameParts>; 8] =
-        [native, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, freqtrade, binance, trading_view];
+        [candlewick, hist_data, dukascopy, dukascopy_tool, meta_trader_5, freqtrade, binance, trading_view];
     let found = patterns.into_iter().find_map(|pattern| pattern(stem));
     found.or_else(|| parse_by_format(stem, format)).unwrap_or_default()
 }
@@ -77,7 +77,7 @@ fn name_parts(symbol: &str, interval: Option<Interval>) -> NameParts {
 }
 
 /// Parses a file name such as `BTCUSDT_1m`.
-fn native(stem: &str) -> Option<NameParts> {
+fn candlewick(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
     Some(name_parts(strip_exchange(symbol), Some(interval.parse().ok()?)))
 }
@@ -106,7 +106,7 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
 }
 
 /// Parses a file name that download tools use, such as `eurusd-m1-bid-2024-01-01-2024-01-31`.
-fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
+fn dukascopy_tool(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
     let interval = parse_period(period)?;
@@ -178,7 +178,7 @@ fn parse_by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     match format {
         ImportFormat::Yahoo | ImportFormat::Table => {
             if let Some(found) =
-                split_minutes(stem).filter(|_| is_pair(stem.trim_end_matches(|c: char| c.is_ascii_digit())))
+                parse_suffix(stem).filter(|_| is_pair(stem.trim_end_matches(|c: char| c.is_ascii_digit())))
             {
                 return Some(found);
             }
@@ -187,12 +187,12 @@ fn parse_by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
             let has_letter = stem.bytes().any(|byte| byte.is_ascii_uppercase());
             if has_letter && stem.chars().all(is_ticker) { Some(name_parts(stem, None)) } else { None }
         }
-        ImportFormat::MetaTrader4 => split_minutes(stem),
+        ImportFormat::MetaTrader4 => parse_suffix(stem),
         _ => None,
     }
 }
 
-fn split_minutes(stem: &str) -> Option<NameParts> {
+fn parse_suffix(stem: &str) -> Option<NameParts> {
     let minutes = ["1440", "240", "60", "30", "15", "5", "1"];
     let mut found = minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));
     let (symbol, minutes) = found.next()?;

@@ -96,7 +96,7 @@ pub(super) const MAX_SECONDS: i64 = 100_000_000_000;
 /// Maximum number of rows. At 48 bytes per row, they need 2.4 GB of memory.
 const MAX_ROWS: usize = 50_000_000;
 /// Maximum number of unreadable rows. A file with more of them is probably in a different format.
-const MAX_BROKEN: usize = 10_000;
+const MAX_BROKEN_ROWS: usize = 10_000;
 
 impl FileRows {
     pub(crate) fn new(clock: Clock, unit: RowUnit) -> Self {
@@ -114,7 +114,7 @@ impl FileRows {
     }
 
     /// Reverses rows that are sorted newest first. Returns whether the rows were reversed.
-    /// Times may still ascend where clocks are set back, that is, between two `is_repeated` times.
+    /// Two neighboring times may be out of order if both are `is_repeated`, because clocks are set back there.
     pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
@@ -157,8 +157,8 @@ impl FileRows {
             }
             Ok(None) => self.empty_rows += 1,
             Err(problem) => {
-                if self.broken_rows.len() == MAX_BROKEN {
-                    return Err(format!("more than {MAX_BROKEN} rows are unreadable; the last: {problem}"));
+                if self.broken_rows.len() == MAX_BROKEN_ROWS {
+                    return Err(format!("more than {MAX_BROKEN_ROWS} rows are unreadable; last: {problem}"));
                 }
                 self.broken_rows.push(BrokenRow { place, content: content(), problem });
             }
@@ -243,7 +243,7 @@ impl Problem {
             Self::Line { line, problem } => HistoryError::InvalidLine { path, line, problem },
             Self::File(problem) => HistoryError::InvalidFile { path, problem },
             Self::Ambiguous { seen, option, examples } if examples.len() > 1 => {
-                let option = format!("{option}; for example, all together: {}", examples.join(" "));
+                let option = format!("{option}; a complete example: {}", examples.join(" "));
                 HistoryError::AmbiguousFile { path, seen, option }
             }
             Self::Ambiguous { seen, option, .. } => HistoryError::AmbiguousFile { path, seen, option },

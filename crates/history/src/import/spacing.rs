@@ -87,7 +87,7 @@ pub(super) fn check_one_interval(decoded: &FileRows, interval: Interval) -> Resu
     {
         let other = describe(distance);
         let seen = format!(
-            "the file holds two intervals: the rows are {interval} apart, but mostly {other} between {unit} {} and \
+            "the file mixes two intervals: {interval} in one part, and {other} between {unit} {} and \
              {unit} {} ({count} times)",
             place(start),
             place(start + count)
@@ -106,7 +106,7 @@ pub(super) fn check_one_interval(decoded: &FileRows, interval: Interval) -> Resu
     {
         let (count, other) = (doubled.len(), describe(other));
         let seen = format!(
-            "{count} timestamps, {other} apart, occur twice: the file seems to hold candles of {interval} and of {other}"
+            "{count} timestamps occur twice, one every {other}: the file seems to mix {interval} and {other} candles"
         );
         return Err(Problem::ambiguous(seen, "one file per interval"));
     }
@@ -128,7 +128,7 @@ fn describe(distance: Millis) -> String {
     whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
 }
 
-/// Alignment of candles that begin at round local times: UTC offsets are multiples of 15 minutes.
+/// Alignment of candles that begin at round local times. All UTC offsets are multiples of 15 minutes.
 const ZONE_ALIGNMENT: Millis = Millis::new(15 * Millis::MINUTE.get());
 /// Minimum length of candles whose alignment is checked. Shorter candles are aligned in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
@@ -150,7 +150,7 @@ pub(super) fn apply_bar_time(
         BarTime::Open if has_last_moments => {
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (format_clock(row), until_close(row));
-            let seen = format!("the times are close times: {row} is {before} ms before its candle ends");
+            let seen = format!("the times are close times: {row} is {before} ms before its candle's end");
             Err(Problem::with_example(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
@@ -176,7 +176,7 @@ pub(super) fn check_alignment(decoded: &FileRows, interval: Interval) -> Result<
         return Ok(());
     }
     if is_month(interval) {
-        return Err(unsupported_grid("calendar months", "candles of fixed length", off_grid()));
+        return Err(alignment_problem("calendar months", "candles of fixed length", off_grid()));
     }
     let follow_each_other = rows.windows(2).any(|pair| {
         pair[1].time - pair[0].time == length && pair.iter().all(|row| !row.time.is_aligned_to(length))
@@ -195,7 +195,7 @@ pub(super) fn check_alignment(decoded: &FileRows, interval: Interval) -> Result<
         length if length < Millis::DAY => format!("at 00:00 UTC and every {interval} after it"),
         _ => format!("every {interval} from 1970-01-01 on"),
     };
-    Err(unsupported_grid(
+    Err(alignment_problem(
         &format!("candles of {interval} that begin {begin}"),
         &format!("candles that begin {grid}"),
         off_grid(),
@@ -206,7 +206,7 @@ pub(super) fn is_month(interval: Interval) -> bool {
     interval.length() >= Millis::DAY * 28
 }
 
-fn unsupported_grid(what: &str, instead: &str, times: impl Iterator<Item = Millis>) -> Problem {
+fn alignment_problem(what: &str, instead: &str, times: impl Iterator<Item = Millis>) -> Problem {
     let shorter =
         [("1d", Millis::DAY), ("1h", Millis::HOUR), ("30m", Millis::MINUTE * 30), ("15m", ZONE_ALIGNMENT)];
     let fitting = times.fold(0, |fitting, time| {

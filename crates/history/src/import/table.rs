@@ -63,8 +63,8 @@ pub(crate) struct CandleTable {
 }
 
 #[cfg(not(feature = "feather"))]
-const FEATHER_PROBLEM: &str = "this program was built without feather support: save the candles as Parquet or CSV, or build it \
-                               with `--features feather`";
+const FEATHER_PROBLEM: &str = "this program was built without feather support: save the candles as Parquet or CSV, or build the \
+                               program with `--features feather`";
 
 /// Maximum uncompressed size of a file that is read into memory as a whole.
 const MAX_IN_MEMORY_BYTES: u64 = 1 << 30;
@@ -196,7 +196,7 @@ fn decode(
 ) -> Result<(FileRows, Option<String>), Problem> {
     if format != ImportFormat::Table && !settings.table.is_default() {
         let what = format!(
-            "--columns, --delimiter, --decimal and --date-order apply to the format table, not to {format}"
+            "--columns, --delimiter, --decimal and --date-order require --format table, not {format}"
         );
         return Err(Problem::File(what));
     }

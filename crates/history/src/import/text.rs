@@ -66,7 +66,7 @@ impl CommonLength {
             return Ok(());
         }
         Err(format!(
-            "the candle lasts {length} ms, but the first candle {first} ms; all candles of a file need the same length"
+            "the candle lasts {length} ms, but the first lasts {first} ms; all candles of a file must have the same length"
         ))
     }
 }
@@ -153,7 +153,7 @@ struct Line {
 }
 
 impl Layout {
-    const fn plain(separator: u8, time: TimeColumn, clock: Clock) -> Self {
+    const fn base(separator: u8, time: TimeColumn, clock: Clock) -> Self {
         Self {
             separator,
             columns: 6,
@@ -314,10 +314,10 @@ impl Pattern {
     }
 }
 
-type DetectLayout = fn(&str) -> Option<Layout>;
+type LayoutDetector = fn(&str) -> Option<Layout>;
 
 /// Known layouts. A first line matches at most one of them.
-const LAYOUTS: [(ImportFormat, DetectLayout); 7] = [
+const LAYOUTS: [(ImportFormat, LayoutDetector); 7] = [
     (ImportFormat::Csv, detect_native),
     (ImportFormat::MetaTrader5, detect_meta_trader_5),
     (ImportFormat::Dukascopy, detect_dukascopy),
@@ -331,7 +331,7 @@ const COMPACT: Pattern = Pattern("YYYYMMDD hhmmss");
 const DOTTED: Pattern = Pattern("YYYY.MM.DD hh:mm");
 const DOTTED_SECONDS: Pattern = Pattern("YYYY.MM.DD hh:mm:ss");
 const DOTTED_DAY: Pattern = Pattern("YYYY.MM.DD");
-const GERMAN: Pattern = Pattern("DD.MM.YYYY hh:mm:ss.fff");
+const DAY_FIRST: Pattern = Pattern("DD.MM.YYYY hh:mm:ss.fff");
 const DAY: Pattern = Pattern("YYYY-MM-DD");
 
 const fn expected_first_line(format: ImportFormat) -> &'static str {
@@ -348,21 +348,21 @@ const fn expected_first_line(format: ImportFormat) -> &'static str {
 }
 
 fn detect_native(first: &str) -> Option<Layout> {
-    (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
+    (first == CSV_HEADER).then_some(Layout::base(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 
 /// Detects Binance klines. Newer archives have a header, and times since 2025 are in microseconds.
 fn detect_binance(first: &str) -> Option<Layout> {
-    const COLUMNS: usize = 12;
+    const COLUMN_COUNT: usize = 12;
     let layout = Layout {
-        columns: COLUMNS,
+        columns: COLUMN_COUNT,
         close_time: Some(6),
         header: Header::Absent,
-        ..Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc)
+        ..Layout::base(b',', TimeColumn::Epoch(0), Clock::Utc)
     };
     let is_header = first.starts_with("open_time,open,high,low,close,volume,close_time,");
     let is_row = || first.split(',').all(|cell| cell.parse::<f64>().is_ok());
-    if first.split(',').count() != COLUMNS {
+    if first.split(',').count() != COLUMN_COUNT {
         None
     } else if is_header {
         Some(Layout { header: Header::Present, ..layout })
@@ -372,7 +372,7 @@ fn detect_binance(first: &str) -> Option<Layout> {
 }
 
 fn detect_hist_data(first: &str) -> Option<Layout> {
-    let layout = Layout::plain(b';', TimeColumn::Written(0, COMPACT), Clock::Wall);
+    let layout = Layout::base(b';', TimeColumn::Written(0, COMPACT), Clock::Wall);
     let is_row = first.split_once(';').is_some_and(|(time, _)| COMPACT.matches(time));
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
@@ -382,16 +382,16 @@ fn detect_dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
     if time == "timestamp" && has_names(numbers, &["open", "high", "low", "close"]) {
-        let layout = Layout::plain(b',', TimeColumn::Milliseconds(0), Clock::Utc);
+        let layout = Layout::base(b',', TimeColumn::Milliseconds(0), Clock::Utc);
         return Some(Layout { columns: 5, volume: None, ..layout });
     }
     if !has_names(numbers, &["open", "high", "low", "close", "volume"]) {
         return None;
     }
     match time.as_str() {
-        "timestamp" => Some(Layout::plain(b',', TimeColumn::Milliseconds(0), Clock::Utc)),
-        "gmt time" => Some(Layout::plain(b',', TimeColumn::Written(0, GERMAN), Clock::Utc)),
-        "local time" => Some(Layout::plain(b',', TimeColumn::WithOffset(0, GERMAN), Clock::Utc)),
+        "timestamp" => Some(Layout::base(b',', TimeColumn::Milliseconds(0), Clock::Utc)),
+        "gmt time" => Some(Layout::base(b',', TimeColumn::Written(0, DAY_FIRST), Clock::Utc)),
+        "local time" => Some(Layout::base(b',', TimeColumn::WithOffset(0, DAY_FIRST), Clock::Utc)),
         _ => None,
     }
 }
@@ -406,7 +406,7 @@ fn detect_meta_trader_4(first: &str) -> Option<Layout> {
         prices: [2, 3, 4, 5],
         volume: Some(6),
         header: Header::Absent,
-        ..Layout::plain(b',', TimeColumn::Split(0, DOTTED), Clock::Wall)
+        ..Layout::base(b',', TimeColumn::Split(0, DOTTED), Clock::Wall)
     })
 }
 
@@ -421,13 +421,13 @@ fn detect_meta_trader_5(first: &str) -> Option<Layout> {
             columns: 9,
             prices: [2, 3, 4, 5],
             volume: Some(6),
-            ..Layout::plain(b'\t', TimeColumn::Split(0, DOTTED_SECONDS), Clock::Wall)
+            ..Layout::base(b'\t', TimeColumn::Split(0, DOTTED_SECONDS), Clock::Wall)
         });
     }
     let daily = [&names[..1], &names[2..]].concat();
     (given == daily).then_some(Layout {
         columns: 8,
-        ..Layout::plain(b'\t', TimeColumn::Written(0, DOTTED_DAY), Clock::Day)
+        ..Layout::base(b'\t', TimeColumn::Written(0, DOTTED_DAY), Clock::Day)
     })
 }
 
@@ -445,7 +445,7 @@ fn detect_yahoo(first: &str) -> Option<Layout> {
         interval: Interval::from_seconds(86_400).ok(),
         no_price: Some("null"),
         labels: LabelColumns::find(names.iter().map(String::as_str)),
-        ..Layout::plain(b',', TimeColumn::Day(place("date")?, DAY), Clock::Day)
+        ..Layout::base(b',', TimeColumn::Day(place("date")?, DAY), Clock::Day)
     })
 }
 

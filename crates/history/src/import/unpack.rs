@@ -83,7 +83,7 @@ fn choose_entry<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) ->
     let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
     if let Some(wanted) = entry {
         return names.iter().find(|name| **name == wanted).map(|name| (*name).to_owned()).ok_or_else(|| {
-            Problem::ambiguous(format!("the archive has {}, not \"{wanted}\"", list(&names)), "one of these")
+            Problem::ambiguous(format!("the archive has {}, not \"{wanted}\"", join(&names)), "one of these")
         });
     }
     for ending in ENDINGS {
@@ -92,7 +92,7 @@ fn choose_entry<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) ->
             [] => {}
             [only] => return Ok(only.to_owned()),
             _ => {
-                let seen = format!("the archive holds {}", list(&fitting));
+                let seen = format!("the archive holds {}", join(&fitting));
                 return Err(Problem::ambiguous(seen, format!("--entry, such as --entry {}", fitting[0])));
             }
         }
@@ -100,7 +100,7 @@ fn choose_entry<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) ->
     if is_workbook(&names) {
         return Err(Problem::File(WORKBOOK_PROBLEM.to_owned()));
     }
-    Err(Problem::File(format!("the archive holds no candle file, only {}", list(&names))))
+    Err(Problem::File(format!("the archive holds no candle file, only {}", join(&names))))
 }
 
 fn has_ending(name: &str, ending: &str) -> bool {
@@ -108,7 +108,7 @@ fn has_ending(name: &str, ending: &str) -> bool {
     found.is_some_and(|found| found.eq_ignore_ascii_case(ending)) && !name.starts_with("__MACOSX/")
 }
 
-fn list(names: &[&str]) -> String {
+fn join(names: &[&str]) -> String {
     const MAX_NAMES: usize = 6;
     let mut sorted = names.to_vec();
     sorted.sort_unstable();

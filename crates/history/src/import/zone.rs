@@ -16,12 +16,12 @@ pub enum Zone {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChange {
-    /// A repeated local hour must occur twice and in order, otherwise the import fails.
+    /// The import fails unless the file contains a repeated local hour twice and in order.
     #[default]
     Strict,
-    /// If the file has only one of two equal local hours, it is the first, before clocks are set back.
+    /// A repeated local hour that the file contains once is read as the first one, before clocks are set back.
     Earlier,
-    /// If the file has only one of two equal local hours, it is the second, after clocks are set back.
+    /// A repeated local hour that the file contains once is read as the second one, after clocks are set back.
     Later,
     /// If rows with equal local times come in pairs, the first of each pair is from before clocks are set back.
     Pairs,
@@ -176,7 +176,7 @@ pub(super) fn check_fixed_offset(decoded: &FileRows, zone: Zone, interval: Inter
     let wall = DateTime::from_timestamp_millis(time.get()).unwrap_or_default().format("%Y-%m-%d %H:%M");
     let unit = decoded.unit.as_str();
     let seen = format!(
-        "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were set back, but {zone} has no daylight saving time",
+        "{unit} {}: the hour that starts at {wall} occurs twice with different values, as if clocks were set back, but {zone} has no daylight saving time",
         decoded.row_numbers.row_number(index)
     );
     Err(Problem::with_example(seen, "--timezone Europe/Berlin"))
@@ -196,8 +196,8 @@ fn repeated_hour_problem(decoded: &FileRows, at: usize, zone: Zone, hour: Repeat
             ("the file holds that hour once", "earlier, later or skip")
         }
         RepeatedHour::Pairs => (
-            "the rows of both hours follow each other in pairs",
-            "pairs, if the first row of each pair is the earlier one, or skip",
+            "the rows of the two hours alternate",
+            "pairs (if the first row of each pair is the earlier one) or skip",
         ),
         RepeatedHour::Mixed => ("the order of the rows does not tell the two hours apart", "skip"),
     };

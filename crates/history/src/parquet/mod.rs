@@ -32,7 +32,7 @@ pub(crate) struct Table {
     pub(crate) extra_columns: Vec<Vec<i64>>,
 }
 
-type AddRow<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
+type RowSink<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
 
 pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     read_parquet(File::open(path).map_err(HistoryError::io(path, "open"))?, path, series)
@@ -52,7 +52,7 @@ pub fn read_parquet(
             problem: "the file has no candles; add at least one".to_owned(),
         },
         SeriesError::Unsorted { .. } | SeriesError::Misaligned { .. } => {
-            fix_file(format!("{error} (counted from 0); sort the rows by time and remove duplicates"))
+            fix_file(format!("{error} (the first is candle 0); sort the rows by time and remove duplicates"))
         }
     })
 }
@@ -100,7 +100,7 @@ fn catch_panics<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String
 pub(crate) fn read_rows(
     content: impl ChunkReader + 'static,
     times: &[&str],
-    keep: AddRow<'_>,
+    keep: RowSink<'_>,
 ) -> Result<(), String> {
     catch_panics(|| read_groups(&open(content)?, times, keep, |_| Ok(())))
 }
@@ -108,7 +108,7 @@ pub(crate) fn read_rows(
 fn read_groups<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
     times: &[&str],
-    keep: AddRow<'_>,
+    keep: RowSink<'_>,
     mut read_extra: impl FnMut(&dyn RowGroupReader) -> Result<(), String>,
 ) -> Result<(), String> {
     let (places, per_ms) = candle_columns(file, times)?;
@@ -147,7 +147,7 @@ fn read_group(
     places: [usize; COLUMNS.len()],
     per_ms: i64,
     earlier: usize,
-    keep: AddRow<'_>,
+    keep: RowSink<'_>,
 ) -> Result<usize, String> {
     check_offsets(group)?;
     let times = read_integers(group, places[0])?;
@@ -201,7 +201,7 @@ fn units_per_ms(column: &ColumnDescriptor) -> Result<i64, String> {
 fn read_integers(group: &dyn RowGroupReader, place: usize) -> Result<Vec<i64>, String> {
     match group.get_column_reader(place).map_err(|error| parquet_problem(&error))? {
         ColumnReader::Int64ColumnReader(reader) => read_values(reader, group, place),
-        _ => Err(wrong_type(group, place, "64-bit whole numbers")),
+        _ => Err(type_problem(group, place, "64-bit whole numbers")),
     }
 }
 
@@ -211,7 +211,7 @@ fn read_floats(group: &dyn RowGroupReader, place: usize) -> Result<Vec<f64>, Str
         ColumnReader::FloatColumnReader(reader) => {
             Ok(read_values(reader, group, place)?.into_iter().map(f64::from).collect())
         }
-        _ => Err(wrong_type(group, place, "doubles")),
+        _ => Err(type_problem(group, place, "doubles")),
     }
 }
 
@@ -246,7 +246,7 @@ where
     Ok(list)
 }
 
-fn wrong_type(group: &dyn RowGroupReader, place: usize, wanted: &str) -> String {
+fn type_problem(group: &dyn RowGroupReader, place: usize, wanted: &str) -> String {
     let column = group.metadata().schema_descr().column(place);
     format!("column {} holds {}; it must hold {wanted}", column.path().string(), column.physical_type())
 }
@@ -257,7 +257,7 @@ fn parquet_problem(error: &ParquetError) -> String {
 
 const SCHEMA: &str = "message candles { required int64 time (TIMESTAMP(MILLIS,true)); required double open; \
     required double high; required double low; required double close; required double volume;";
-const GROUP_CANDLES: usize = 64 * 1024;
+const CANDLES_PER_GROUP: usize = 64 * 1024;
 
 pub fn write_parquet_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
     let bytes = to_parquet(series.candles(), &[]);
@@ -287,7 +287,7 @@ fn write(candles: &[Candle], extra: &[(&str, &[i64])], out: impl Write + Send) -
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let numbers: [fn(&Candle) -> f64; 5] =
         [Candle::open, Candle::high, Candle::low, Candle::close, Candle::volume];
-    for (number, chunk) in candles.chunks(GROUP_CANDLES).enumerate() {
+    for (number, chunk) in candles.chunks(CANDLES_PER_GROUP).enumerate() {
         let mut group = file.next_row_group()?;
         let times: Vec<i64> = chunk.iter().map(|candle| candle.time().get()).collect();
         write_column::<Int64Type, _>(&mut group, &times)?;
@@ -295,7 +295,7 @@ fn write(candles: &[Candle], extra: &[(&str, &[i64])], out: impl Write + Send) -
             write_column::<DoubleType, _>(&mut group, &chunk.iter().map(number).collect::<Vec<f64>>())?;
         }
         for (_, column) in extra {
-            let start = number * GROUP_CANDLES;
+            let start = number * CANDLES_PER_GROUP;
             write_column::<Int64Type, _>(&mut group, &column[start..start + chunk.len()])?;
         }
         group.close()?;
@@ -404,7 +404,7 @@ mod tests {
     #[test]
     fn errors_name_invalid_and_unsorted_rows() {
         check("", &[60_001, 120_000], Err("row 0 (counted from 0): time 60001 is not aligned to 1m"));
-        let unsorted = "candle 1 at 60000 does not come after 120000 (counted from 0); sort the rows by time and remove duplicates";
+        let unsorted = "candle 1 at 60000 does not come after 120000 (the first is candle 0); sort the rows by time and remove duplicates";
         check("", &[120_000, 60_000], Err(unsorted));
     }
 

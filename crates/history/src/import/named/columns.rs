@@ -20,7 +20,7 @@ pub(super) struct Columns {
     time: (usize, Option<usize>),
     pub(super) prices: [usize; 4],
     pub(super) volume: Option<usize>,
-    pub(super) min_width: usize,
+    pub(super) min_columns: usize,
     pub(super) is_utc: bool,
     pub(super) labels: Option<LabelColumns>,
     clock_digits: usize,
@@ -56,7 +56,7 @@ impl Columns {
             Some(roles) => Self::from_roles(roles, &cells),
             None if cells.iter().any(|cell| is_value(cell)) => {
                 let seen = "the first line holds values instead of column names".to_owned();
-                Err(ambiguous_columns(seen, &suggest_roles_for_values(&cells)))
+                Err(columns_problem(seen, &suggest_roles_for_values(&cells)))
             }
             None => Self::from_names(&cells, sample),
         }
@@ -66,7 +66,7 @@ impl Columns {
         if cells.len() < roles.0.len() {
             let seen =
                 format!("--columns names {} columns, but the first line has {}", roles.0.len(), cells.len());
-            return Err(ambiguous_columns(seen, &suggest_roles_for_values(cells)));
+            return Err(columns_problem(seen, &suggest_roles_for_values(cells)));
         }
         let open = roles.0.iter().position(|role| *role == Some(Role::Open));
         let is_value = open.and_then(|open| cells.get(open)).is_some_and(|cell| is_value(cell));
@@ -129,15 +129,15 @@ impl Columns {
         if !missing.is_empty() {
             let shown: Vec<String> = cells.iter().take(16).map(|cell| excerpt(cell.as_bytes())).collect();
             let seen = format!(
-                "the table has no column for {} among \"{}\"",
+                "the table has no column for {}; found \"{}\"",
                 missing.join(", "),
                 shown.join("\", \"")
             );
-            return Err(ambiguous_columns(seen, &suggest_roles(&roles, &names, sample)));
+            return Err(columns_problem(seen, &suggest_roles(&roles, &names, sample)));
         }
         if !doubles.is_empty() {
             let seen = format!("the columns are ambiguous: {}", doubles.join("; "));
-            return Err(ambiguous_columns(seen, &suggest_roles(&roles, &names, sample)));
+            return Err(columns_problem(seen, &suggest_roles(&roles, &names, sample)));
         }
         let is_utc = times.iter().all(|column| utc.contains(column));
         Self::new(Header::Present, &roles, cells.to_vec(), is_utc)
@@ -158,13 +158,13 @@ impl Columns {
             None => (needed(Role::Time)?, None),
         };
         let prices = [needed(Role::Open)?, needed(Role::High)?, needed(Role::Low)?, needed(Role::Close)?];
-        let min_width = 1 + prices.into_iter().chain([time.0]).chain(time.1).max().unwrap_or_default();
+        let min_columns = 1 + prices.into_iter().chain([time.0]).chain(time.1).max().unwrap_or_default();
         let labels = match header {
             Header::Present => LabelColumns::find(names.iter().map(String::as_str)),
             Header::Absent => None,
         };
         let volume = place(Role::Volume);
-        Ok(Self { header, time, prices, volume, min_width, is_utc, labels, clock_digits: 0, names })
+        Ok(Self { header, time, prices, volume, min_columns, is_utc, labels, clock_digits: 0, names })
     }
 
     pub(super) fn record_clock_digits(&mut self, record: &StringRecord) {
@@ -195,8 +195,8 @@ impl Columns {
     }
 
     pub(super) fn check_column_count(&self, count: usize) -> Option<String> {
-        if count < self.min_width {
-            return Some(format!("{count} columns instead of {}; is the line cut off?", self.min_width));
+        if count < self.min_columns {
+            return Some(format!("{count} columns instead of {}; is the line cut off?", self.min_columns));
         }
         let is_split = matches!(self.header, Header::Present) && has_split_decimals(count, self.names.len());
         is_split.then(|| split_decimals_problem(count, self.names.len()))
@@ -230,7 +230,7 @@ fn is_date_and_clock(sample: Option<&StringRecord>, date: usize, clock: usize) -
     time::is_day(cell(date)) && time::is_day_and_clock(&join_day_and_clock(cell(date), cell(clock), 6))
 }
 
-fn ambiguous_columns(seen: String, columns: &str) -> Problem {
+fn columns_problem(seen: String, columns: &str) -> Problem {
     let example = format!("--columns {columns}");
     let option = format!("--columns, such as {example} (- skips a column)");
     Problem::Ambiguous { seen, option, examples: vec![example] }

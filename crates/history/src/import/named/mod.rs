@@ -46,7 +46,7 @@ pub(super) fn can_read(first: &str, second: &str) -> bool {
 
 pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) -> Result<NamedTable, Problem> {
     let content = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let content = &*blank_preamble(content);
+    let content = &*clear_preamble(content);
     let first = content.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let first =
         first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
@@ -93,7 +93,7 @@ pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) ->
         previous = Some(record);
     }
     let (between, marks) = (delimiter.describe(), numbers.describe());
-    let reading = format!("{columns}; separated by {between}{marks}; times {}", times.describe());
+    let reading = format!("{columns}; separated by {between}{marks}; times: {}", times.describe());
     Ok(NamedTable { decoded, layout: reading })
 }
 
@@ -106,7 +106,7 @@ pub(super) fn preamble_length(content: &[u8]) -> usize {
 }
 
 /// Replaces the lines before the table with blank lines to preserve line numbers.
-fn blank_preamble(content: &[u8]) -> Cow<'_, [u8]> {
+fn clear_preamble(content: &[u8]) -> Cow<'_, [u8]> {
     let length = preamble_length(content);
     if content[..length].trim_ascii().is_empty() {
         return Cow::Borrowed(content);
@@ -191,7 +191,7 @@ impl<'a> Records<'a> {
         Self { content, records: builder.from_reader(content).into_records() }
     }
 
-    /// Returns the line number of a record, skipping blank lines before it that its position may point to.
+    /// Returns the line number of a record. If `position` points to blank lines before the record, skips them.
     fn line_number(&self, position: Option<&csv::Position>) -> u64 {
         let Some(position) = position else { return 0 };
         let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);

@@ -32,7 +32,7 @@ impl NumberSurvey {
         if !text.bytes().any(|byte| byte == b',' || byte == b'.') {
             return;
         }
-        let text = split_unit(text).0;
+        let text = split_multiplier(text).0;
         let (as_point, as_comma) = (parse(text, DecimalMark::Point), parse(text, DecimalMark::Comma));
         let place = match (as_point, as_comma) {
             (Some(_), None) => &mut self.point,
@@ -60,13 +60,13 @@ impl NumberStyle {
             }
             (None, None, Some(_), _) => DecimalMark::Comma,
             (None, None, None, Some(number)) => {
-                let seen = format!("{number} has either decimals or a thousands separator");
+                let seen = format!("it is unclear whether {number} has decimals or a thousands separator");
                 return Err(Problem::ambiguous(seen, option));
             }
             // Files with semicolons usually have decimal commas, so 18.250 may be 18250.
             (None, None, None, None) if delimiter == Delimiter::Semicolon && seen.either_point.is_some() => {
                 let number = seen.either_point.as_deref().unwrap_or_default();
-                let seen = format!("{number} has either decimals or a thousands separator");
+                let seen = format!("it is unclear whether {number} has decimals or a thousands separator");
                 return Err(Problem::ambiguous(seen, option));
             }
             (None, _, None, _) => DecimalMark::Point,
@@ -87,20 +87,20 @@ impl NumberStyle {
     }
 
     pub(super) fn to_volume(self, text: &str) -> Option<f64> {
-        let (number, unit) = split_unit(text);
-        self.parse(number).map(|number| number * unit)
+        let (number, factor) = split_multiplier(text);
+        self.parse(number).map(|number| number * factor)
     }
 
     pub(super) const fn describe(self) -> &'static str {
         match self.decimal {
             _ if !self.has_marks => "",
-            DecimalMark::Point => ", decimal points",
-            DecimalMark::Comma => ", decimal commas",
+            DecimalMark::Point => "; decimal points",
+            DecimalMark::Comma => "; decimal commas",
         }
     }
 }
 
-fn split_unit(text: &str) -> (&str, f64) {
+fn split_multiplier(text: &str) -> (&str, f64) {
     let units = [('K', 1e3), ('k', 1e3), ('M', 1e6), ('B', 1e9)];
     units.iter().find_map(|(unit, worth)| Some((text.strip_suffix(*unit)?, *worth))).unwrap_or((text, 1.0))
 }

@@ -38,7 +38,7 @@ pub(super) enum ZonePresence {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ParsedTime {
     Epoch { whole: i64, fraction_ns: i64 },
-    Calendar { date: Date, day_time: Option<Millis>, offset: Option<Millis> },
+    Calendar { date: Date, time_of_day: Option<Millis>, offset: Option<Millis> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,16 +71,16 @@ impl TimeStyle {
         let Some(first) = seen.first else {
             let text = seen.unread.as_deref().unwrap_or_default();
             let problem = format!(
-                "no time can be read; the first is \"{}\". Times are counts since 1970 (for the years 1990 to 2039), or dates such as 2024-01-31 17:00 \
+                "no time can be read; the first is \"{}\". Times must be Unix times (1990 to 2039) or dates such as 2024-01-31 17:00 \
                  or 31/01/2024 17:00:00, with or without a zone (Z, +02:00). Format day numbers of a spreadsheet (45293.9) as dates and save \
                  again. If the times are in another column, name it with --columns",
                 excerpt(text.as_bytes())
             );
             return Err(Problem::File(problem));
         };
-        let (date, day_time, offset) = match first {
+        let (date, time_of_day, offset) = match first {
             ParsedTime::Epoch { whole, .. } => return Ok(Self::Epoch(EpochUnit::detect(whole))),
-            ParsedTime::Calendar { date, day_time, offset } => (date, day_time, offset),
+            ParsedTime::Calendar { date, time_of_day, offset } => (date, time_of_day, offset),
         };
         let unclear = |seen: String| {
             Err(Problem::ambiguous(seen, "--date-order day-first or --date-order month-first"))
@@ -98,7 +98,7 @@ impl TimeStyle {
         };
         let zone = if offset.is_some() { ZonePresence::Written } else { ZonePresence::Absent };
         let unordered = matches!(date, Date::Either(..));
-        Ok(Self::Calendar { order, unordered, zone, clock: day_time.is_some() })
+        Ok(Self::Calendar { order, unordered, zone, clock: time_of_day.is_some() })
     }
 
     pub(super) const fn clock(self) -> Clock {
@@ -120,30 +120,30 @@ impl TimeStyle {
             }
             (
                 Self::Calendar { order, zone, clock, .. },
-                Some(ParsedTime::Calendar { date, day_time, offset }),
-            ) if (zone == ZonePresence::Written) == offset.is_some() && clock == day_time.is_some() => {
+                Some(ParsedTime::Calendar { date, time_of_day, offset }),
+            ) if (zone == ZonePresence::Written) == offset.is_some() && clock == time_of_day.is_some() => {
                 let day =
-                    date.to_date(order).ok_or_else(|| format!("time \"{}\" is not a valid day", shown()))?;
+                    date.to_date(order).ok_or_else(|| format!("time \"{}\" has an invalid date", shown()))?;
                 let midnight =
                     Millis::new(day.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc().timestamp_millis());
-                Ok(midnight + day_time.unwrap_or(Millis::ZERO) - offset.unwrap_or(Millis::ZERO))
+                Ok(midnight + time_of_day.unwrap_or(Millis::ZERO) - offset.unwrap_or(Millis::ZERO))
             }
             (_, Some(_)) => Err(format!("time \"{}\" is not in the same format as the first one", shown())),
-            (_, None) => Err(format!("time \"{}\" is not a time", shown())),
+            (_, None) => Err(format!("time \"{}\" cannot be read", shown())),
         }
     }
 
     pub(super) const fn describe(self) -> &'static str {
         match self {
-            Self::Epoch(EpochUnit::Seconds) => "in seconds since 1970",
-            Self::Epoch(EpochUnit::Milliseconds) => "in milliseconds since 1970",
-            Self::Epoch(EpochUnit::Microseconds) => "in microseconds since 1970",
-            Self::Epoch(EpochUnit::Nanoseconds) => "in nanoseconds since 1970",
+            Self::Epoch(EpochUnit::Seconds) => "seconds since 1970",
+            Self::Epoch(EpochUnit::Milliseconds) => "milliseconds since 1970",
+            Self::Epoch(EpochUnit::Microseconds) => "microseconds since 1970",
+            Self::Epoch(EpochUnit::Nanoseconds) => "nanoseconds since 1970",
             Self::Calendar { unordered: true, order: DateOrder::DayFirst, .. } => "day first",
             Self::Calendar { unordered: true, order: DateOrder::MonthFirst, .. } => "month first",
-            Self::Calendar { zone: ZonePresence::Written, .. } => "with their zone",
+            Self::Calendar { zone: ZonePresence::Written, .. } => "with a zone",
             Self::Calendar { clock: true, .. } => "without a zone",
-            Self::Calendar { clock: false, .. } => "days",
+            Self::Calendar { clock: false, .. } => "date only",
         }
     }
 }
@@ -190,11 +190,11 @@ pub(super) fn is_time(text: &str) -> bool {
 }
 
 pub(super) fn is_day(text: &str) -> bool {
-    matches!(parse_time(text), Some(ParsedTime::Calendar { day_time: None, .. }))
+    matches!(parse_time(text), Some(ParsedTime::Calendar { time_of_day: None, .. }))
 }
 
 pub(super) fn is_day_and_clock(text: &str) -> bool {
-    matches!(parse_time(text), Some(ParsedTime::Calendar { day_time: Some(_), .. }))
+    matches!(parse_time(text), Some(ParsedTime::Calendar { time_of_day: Some(_), .. }))
 }
 
 fn parse_time(text: &str) -> Option<ParsedTime> {
@@ -203,11 +203,11 @@ fn parse_time(text: &str) -> Option<ParsedTime> {
         let mut scanner = Scanner(text);
         let date = scanner.date()?;
         if scanner.0.is_empty() {
-            return Some(ParsedTime::Calendar { date, day_time: None, offset: None });
+            return Some(ParsedTime::Calendar { date, time_of_day: None, offset: None });
         }
-        let day_time = scanner.day_time()?;
+        let time_of_day = scanner.time_of_day()?;
         let offset = scanner.offset()?;
-        Some(ParsedTime::Calendar { date, day_time: Some(day_time), offset })
+        Some(ParsedTime::Calendar { date, time_of_day: Some(time_of_day), offset })
     })
 }
 
@@ -268,7 +268,7 @@ impl Scanner<'_> {
 
     /// Parses a date such as `2024-01-31`, `31/01/2024`, `31-Jan-2024`, `Jan 31, 2024` or `20240131`.
     fn date(&mut self) -> Option<Date> {
-        const MARKS: [char; 3] = ['-', '/', '.'];
+        const SEPARATORS: [char; 3] = ['-', '/', '.'];
         if let Some(month) = self.month() {
             self.skip(&[' ', '.']);
             let (day, _) = self.digits(2)?;
@@ -282,7 +282,7 @@ impl Scanner<'_> {
             return new_date(year, month, day);
         }
         let (first, length) = self.digits(4)?;
-        let mark = self.take_char(&MARKS).or_else(|| self.take_char(&[' ']))?;
+        let mark = self.take_char(&SEPARATORS).or_else(|| self.take_char(&[' ']))?;
         if length == 4 {
             let (month, _) = self.digits(2)?;
             self.take_char(&[mark])?;
@@ -306,7 +306,7 @@ impl Scanner<'_> {
     }
 
     /// Parses a time of day such as `17:00`, `17:00:00.250`, `170000` or `5:00 PM`.
-    fn day_time(&mut self) -> Option<Millis> {
+    fn time_of_day(&mut self) -> Option<Millis> {
         self.skip(&['T', 't', ' ', ',']);
         let all = self.0.bytes().take_while(u8::is_ascii_digit).count();
         let (mut hour, minute, second) = if all == 6 || all == 4 {
