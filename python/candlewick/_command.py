@@ -50,11 +50,11 @@ def run_json(
     arguments: Sequence[str],
     strategies: Sequence[AnyStrategy] = (),
     progress: Progress = None,
-) -> tuple[Any, _native.Answer]:
+) -> tuple[Any, _native.CommandResult]:
     """Runs a command and returns its JSON document. Ctrl-C stops it."""
     definitions = [define(one) for one in strategies]
     with open_progress(progress) as show:
-        answer = _native.answer([*arguments, "--json", "--quiet"], definitions, start_command(strategies), True, show)
+        answer = _native.run([*arguments, "--json", "--quiet"], definitions, start_command(strategies), True, show)
     document = _document(answer.output)
     if answer.code == 130 and (document is None or arguments[0] not in ("live", "paper")):
         raise KeyboardInterrupt
@@ -76,7 +76,7 @@ def _document(output: str) -> Any:
 def show(arguments: Sequence[str], strategies: Sequence[AnyStrategy] = ()) -> int:
     """Runs a command as on the command line, with printed output. Returns its exit code."""
     definitions = [define(one) for one in strategies]
-    return _native.answer(list(arguments), definitions, start_command(strategies), False, None).code
+    return _native.run(list(arguments), definitions, start_command(strategies), False, None).code
 
 
 __all__ = ["Bar", "Callable", "Progress", "check_flags", "run_json", "show", "to_flags"]

@@ -20,7 +20,7 @@ def read(name: str | os.PathLike[str], *, catalog: str | os.PathLike[str] = "dat
 
 def check_table(table: Any, series: str) -> Table:
     """Checks the candles of a DataFrame or Arrow table: valid prices, order, and alignment to the interval."""
-    return _native.candles_of(table, series)
+    return _native.check_candles(table, series)
 
 
 def write(table: Any, series: str, path: str | os.PathLike[str]) -> None:

@@ -134,7 +134,7 @@ pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyRe
 
 /// Checks a table of candles and converts it to [`Table`].
 #[pyfunction]
-pub(crate) fn candles_of(table: &Bound<'_, PyAny>, series: &str) -> PyResult<Table> {
+pub(crate) fn check_candles(table: &Bound<'_, PyAny>, series: &str) -> PyResult<Table> {
     candles_to_batch(table_to_series(table, series)?.candles()).map(Table).map_err(value_error)
 }
 

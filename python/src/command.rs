@@ -20,9 +20,8 @@ use std::time::Duration;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Result of a command.
 #[pyclass(module = "candlewick", frozen, get_all)]
-pub(crate) struct Answer {
+pub(crate) struct CommandResult {
     /// Exit code.
     code: u8,
     /// Text that the command printed. Empty if the text was not captured.
@@ -40,17 +39,17 @@ type ThreadResult = Result<HostedResult, Box<dyn Any + Send>>;
 /// Runs a command with the built-in strategies and with the strategies in `definitions`.
 /// `starts_by` is the command line that starts another process with the same strategies.
 ///
-/// If the command fails, the answer contains the error. Exceptions of strategies and `KeyboardInterrupt` are raised.
+/// If the command fails, the result contains the error. Exceptions of strategies and `KeyboardInterrupt` are raised.
 #[pyfunction]
 #[pyo3(signature = (arguments, definitions, starts_by, keeps_output, progress = None))]
-pub(crate) fn answer(
+pub(crate) fn run(
     py: Python<'_>,
     arguments: Vec<String>,
     definitions: Vec<Py<Definition>>,
     starts_by: Vec<String>,
     keeps_output: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Answer> {
+) -> PyResult<CommandResult> {
     // The program is this module's file, not the Python interpreter.
     let file: String = py.import("candlewick._native")?.getattr("__file__")?.extract()?;
     set_code_file(PathBuf::from(file));
@@ -92,7 +91,7 @@ pub(crate) fn answer(
     let HostedResult { code, output, failure } = ended.map_err(|payload| panic_error(&*payload))?;
     let (message, help) = failure.map(|failure| (failure.message, failure.help)).unzip();
     let trades = lock_unpoisoned(&host.trades).take().map(|trades| Py::new(py, Table(trades))).transpose()?;
-    Ok(Answer { code, output, message, help: help.flatten(), trades })
+    Ok(CommandResult { code, output, message, help: help.flatten(), trades })
 }
 
 /// Returns the long flags of a command, without their dashes.
@@ -101,14 +100,14 @@ pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
     App::long_flags(&command)
 }
 
-/// Suggests the keyword argument for a misspelled name, or for the name that another program gives it.
+/// Suggests the keyword argument for a misspelled name, or for a synonym from another program.
 #[pyfunction]
 pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
-/// Waits until the command ends. An OS signal or an exception in `progress` stops it; the exception is returned.
+/// Waits for the command to end. An exception in `progress` or from an OS signal stops the command and is returned.
 fn wait(
     py: Python<'_>,
     mut receiver: Receiver<ThreadResult>,

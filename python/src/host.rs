@@ -50,7 +50,7 @@ impl PyHost {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Records the exception of a strategy. Stops a trading run, and unwinds any other command.
+    /// Records the exception of a strategy. Stops the command if it trades, and otherwise unwinds its thread.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
         let kind = *lock_unpoisoned(&self.kind);

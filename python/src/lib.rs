@@ -19,9 +19,9 @@ mod _native {
     #[pymodule_export]
     use super::candle::{PyCandle, PyPrice, PySettlement, PySignal};
     #[pymodule_export]
-    use super::candles::{candles_of, read_candles, write_candles};
+    use super::candles::{check_candles, read_candles, write_candles};
     #[pymodule_export]
-    use super::command::{Answer, answer, find_keyword, flags};
+    use super::command::{CommandResult, find_keyword, flags, run};
     #[pymodule_export]
     use super::definition::Definition;
     #[pymodule_export]

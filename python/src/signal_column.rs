@@ -102,21 +102,21 @@ fn check_truncations(
         // The distances are uneven, so that a periodic function cannot hide its look-ahead.
         let end = candles.len() * place / (count + 1) + place % 7;
         let end = end.clamp(1, candles.len());
-        check_same(&compute_column(signals, &candles[..end])?, column, &candles[..end])?;
+        compare_columns(&compute_column(signals, &candles[..end])?, column, &candles[..end])?;
     }
     Ok(())
 }
 
-/// Returns an error if the columns differ at a common candle. `longer` was computed from more candles.
-fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
+/// Returns an error if a signal in `shorter` differs in `longer`, which was computed from additional later candles.
+fn compare_columns(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
     let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
     let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
     let label = |sign: Sign| to_direction(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());
     let (time, last) = (utc(candles[place].time()), utc(candles[shorter.len() - 1].time()));
     let (before, after) = (label(shorter[place]), label(longer[place]));
     Err(LookaheadError::new_err(format!(
-        "signals() looks ahead: at the candle of {time} it returns {before} if {last} is the last candle, but \
-         {after} with later candles; compute each signal from its own and previous candles, as with shift()"
+        "signals() looks ahead: for the candle of {time}, it returns {before} if {last} is the last candle, but \
+         {after} if later candles follow. Use only this and earlier candles, for example with shift()"
     )))
 }
 
@@ -230,7 +230,7 @@ impl SignalColumnStrategy {
                 candles.push(*candle);
                 let now = Python::attach(|py| compute_column(self.signals.bind(py), candles))?;
                 // Dropped candles may change the signals of the warm-up, so a cleared column is not compared.
-                check_same(column, &now, candles)?;
+                compare_columns(column, &now, candles)?;
                 *column = now;
                 Ok(column[column.len() - 1])
             }

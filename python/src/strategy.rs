@@ -16,7 +16,7 @@ use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 /// Maximum number of different reasons per strategy. A run keeps all reasons in memory.
-const MAX_TEMPLATES: usize = 200;
+const MAX_REASONS: usize = 200;
 
 pub(crate) struct PyStrategy {
     bot: BotContext,
@@ -100,9 +100,9 @@ impl PyStrategy {
         let known = self.templates.iter().find(|(text, of, _)| text == reason && of == names);
         let template = match known {
             Some((_, _, template)) => template.clone(),
-            None if self.templates.len() == MAX_TEMPLATES => {
+            None if self.templates.len() == MAX_REASONS => {
                 let problem = format!(
-                    "more than {MAX_TEMPLATES} different reasons: pass changing values as named numbers, as in \
+                    "more than {MAX_REASONS} different reasons: pass changing values as named numbers, as in \
                      candlewick.buy(\"rose\", change=change)"
                 );
                 return Err(PyValueError::new_err(problem));

@@ -27,7 +27,7 @@ const ARRAY: &CStr = c"arrow_array";
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Table(pub(crate) RecordBatch);
 
-/// Column of a table. `NumPy` reads numbers and times without a copy, and data frames read any column.
+/// Column of a table. `NumPy` can use numbers and times without a copy; data frame libraries can use all types.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Column(ArrayRef);
 
@@ -116,7 +116,8 @@ impl Column {
             .or_else(|| primitive_buffer::<Int64Type>(array, c"q"))
             .or_else(|| primitive_buffer::<TimestampMillisecondType>(array, c"q"))
             .ok_or_else(|| {
-                PyBufferError::new_err(format!("a column of type {} has no buffer", array.data_type()))
+                let kind = array.data_type();
+                PyBufferError::new_err(format!("buffers cannot hold {kind}: use pandas, Polars or pyarrow"))
             })
     }
 }
@@ -278,7 +279,7 @@ fn parse_column(cells: &[String]) -> ArrayRef {
     Arc::new(cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str())).collect::<StringArray>())
 }
 
-/// Returns the numbers of an array, with NaN for missing values. `None` if the array has another type.
+/// Returns the numbers of an array, with NaN for missing values. `None` if the element type is not supported.
 pub(crate) fn array_to_numbers(array: &dyn Array) -> Option<Vec<f64>> {
     fn read_column<T: ArrowPrimitiveType>(
         array: &dyn Array,

@@ -28,7 +28,7 @@ def test_column_trades_like_its_candle_strategy(candles: Path, span: int) -> Non
 
 
 def test_column_with_look_ahead_is_rejected(candles: Path) -> None:
-    with pytest.raises(candlewick.LookaheadError, match="looks ahead: at the candle of 2026-01-"):
+    with pytest.raises(candlewick.LookaheadError, match="looks ahead: for the candle of 2026-01-"):
         trades(Peeks, candles)
     table = candlewick.data.read(f"BTCUSDT@1m={candles}")
     with pytest.raises(candlewick.LookaheadError):

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
-/// Longest delay that a receiver may request, and how long a rejected message is retried.
+/// Longest delay that a receiver may request. A rejected message is dropped after the same time.
 const MAX_WAIT: Duration = Duration::from_hours(1);
 const FAILURES_PER_LOG_LINE: u64 = 20;
 
@@ -37,8 +37,8 @@ impl Worker {
     pub(crate) async fn work(self) {
         let mut sent = VecDeque::new();
         loop {
-            let step =
-                plan(&mut self.queue.lock(), &sent, &self.pace, self.delivery.max_alerts(), &self.sender);
+            let most = self.delivery.max_alerts();
+            let step = next_step(&mut self.queue.lock(), &sent, &self.pace, most, &self.sender);
             match step {
                 Step::Await => self.queue.wait_for_change().await,
                 Step::Collect(until) => {
@@ -87,7 +87,7 @@ impl Worker {
                     let mut waiting = self.queue.lock();
                     waiting.dropped += message.dropped;
                     waiting.counts.refused += alerts as u64;
-                    tracing::warn!(channel = self.name, alerts, reason, "the rejected alerts are lost");
+                    tracing::warn!(channel = self.name, alerts, reason, "undeliverable alerts are discarded");
                     return;
                 }
                 Err(failure) => {
@@ -134,7 +134,7 @@ fn remove_expired(sent: &mut VecDeque<Instant>, window: Duration) {
     }
 }
 
-fn plan(
+fn next_step(
     waiting: &mut QueueState,
     sent: &VecDeque<Instant>,
     pace: &DeliveryPace,

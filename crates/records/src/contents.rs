@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ForeignTrade {
     pub venue_id: String,
-    /// Number of the intent that this trade duplicates; `None` for a foreign trade.
+    /// Number of the intent that this trade duplicates; `None` if the trade is not a duplicate.
     pub second_of: Option<u64>,
     pub seen_at: Millis,
 }
@@ -33,7 +33,7 @@ pub struct LimitReached {
 impl LimitReached {
     pub fn describe(&self) -> String {
         format!(
-            "halted by {} at {}; to continue, run `candlewick halt` so that the bot starts halted, start it, then run `candlewick resume`",
+            "halted by {} at {}; to continue, run `candlewick halt`, start the bot (it starts halted), and then run `candlewick resume`",
             escape_hidden(&self.rule),
             utc(self.at)
         )
@@ -116,7 +116,7 @@ impl JournalContents {
         })
     }
 
-    /// Builds the contents from a journal folded since its last snapshot, without refusals and candle counts.
+    /// Builds the contents from the last snapshot and the lines after it. Refusals and candle counts are missing.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
         let FoldedJournal { session, book, decided_intents: decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::read_all(&lines)?;
@@ -180,7 +180,7 @@ impl JournalContents {
     pub fn foreign_trades(&self) -> Vec<ForeignTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
-        let over = events.filter_map(|stored| match parse_event_with(stored, "\"second_trade_settled\"")? {
+        let over = events.filter_map(|stored| match parse_event_named(stored, "\"second_trade_settled\"")? {
             EventKind::SecondTradeSettled { venue_id, .. } => Some(venue_id),
             _ => None,
         });
@@ -231,9 +231,9 @@ impl JournalContents {
         compacted_since(&self.lines)
     }
 
-    /// Returns the intent that a venue trade duplicates. Also finds closed trades, and trades known only from a note.
+    /// Returns the intent that a venue trade duplicates, even if the trade has closed or is known only from a note.
     pub fn duplicated_intent(&self, venue_id: VenueId) -> Option<IntentId> {
-        let booked = |stored: &StoredLine| match parse_event_with(stored, "\"second_trade\"")? {
+        let booked = |stored: &StoredLine| match parse_event_named(stored, "\"second_trade\"")? {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
             _ => None,
         };
@@ -284,7 +284,7 @@ impl JournalContents {
     }
 }
 
-fn parse_event_with(stored: &StoredLine, name: &str) -> Option<EventKind> {
+fn parse_event_named(stored: &StoredLine, name: &str) -> Option<EventKind> {
     let body = Some(&stored.line.body).filter(|body| body.contains(name))?;
     Some(serde_json::from_str::<Event>(body).ok()?.kind)
 }

@@ -18,7 +18,7 @@ pub struct Delays {
 
 #[derive(Debug, Default)]
 struct Samples {
-    /// Histogram of the delays from candle close to arrival, because a list of all candles would be too long.
+    /// Histogram of the delays from candle close to arrival. A list with one delay per candle would be too long.
     close_to_available: BTreeMap<Millis, usize>,
     /// Delays from the decision to the order's arrival at the venue. A backtest can use them as latency.
     decide_to_arrival: Vec<Millis>,

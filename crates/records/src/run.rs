@@ -123,14 +123,14 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 
 pub(crate) const FILE_CHANGED: &str = "has changed since the run began";
 pub(crate) const FILE_OR_PART_CHANGED: &str =
-    "has changed since the run began, or this program has a different version of a part of the combination";
+    "has changed since the run began, or this program has another version of one of the combined strategies";
 
 fn describe_change(strategy: &str, params: &Value) -> String {
     let mut files = Vec::new();
     collect_files(params, &mut files);
     let file = match &files[..] {
-        // Without files, the hash can differ only because a part has a different version.
-        [] => return "this program has a different version of a part of the combination".to_owned(),
+        // Without files, the hash can differ only because a combined strategy has another version.
+        [] => return "this program has another version of one of the combined strategies".to_owned(),
         [file] => format!("the file {file}"),
         files => format!("one of the files {}", files.join(", ")),
     };
@@ -234,7 +234,7 @@ impl RecordedRuns {
         })
     }
 
-    /// Builds the data of one run. Earlier runs affect only the Session. Later runs may settle intents of the run.
+    /// Builds the data of one run, including later settlements of its trades. Earlier runs only restore the Session.
     fn from_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.session_without_strategies()?);
         let mut book = TradeBook::default();

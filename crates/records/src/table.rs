@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU16, Ordering};
 use unicode_width::UnicodeWidthStr;
 
-const FOLD_LINES: std::ops::RangeInclusive<usize> = 2..=3;
+const LINES_PER_ROW: std::ops::RangeInclusive<usize> = 2..=3;
 /// Terminal width that applies to all tables of this process. The value 0 means no limit.
 static TERMINAL_COLUMNS: AtomicU16 = AtomicU16::new(0);
 
@@ -51,7 +51,7 @@ impl Table {
         if fits_width(&plain, width) {
             return plain;
         }
-        let mut folded = FOLD_LINES.map(|lines| self.folded_table(lines).trim_fmt());
+        let mut folded = LINES_PER_ROW.map(|lines| self.folded_table(lines).trim_fmt());
         let folded = folded.find(|text| fits_width(text, width));
         let fitting = self.render_wrapped(width).into_iter().chain(folded);
         fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.render_list(width))

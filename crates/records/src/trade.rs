@@ -14,8 +14,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-const MAX_SCANNED_PER_PAGE: u64 = 500;
-/// Maximum number of last trades to read individually. For more, the whole journal is read.
+const MAX_INTENTS_PER_PAGE: u64 = 500;
+/// Maximum number of latest trades that are read backward. To list more trades, the whole journal is read.
 const MAX_LAST_TRADES: usize = 100;
 const MAX_SCANNED_INTENTS: u64 = 1_000;
 const LINES_PER_PAGE: u32 = 5_000;
@@ -164,7 +164,7 @@ impl TradePage {
         (most, bot): (usize, Option<&str>),
     ) -> Result<Self, RecordsError> {
         let (mut runs, mut trades) = (BTreeMap::new(), Vec::new());
-        let (mut next, end) = (before, before.saturating_sub(MAX_SCANNED_PER_PAGE).max(1));
+        let (mut next, end) = (before, before.saturating_sub(MAX_INTENTS_PER_PAGE).max(1));
         while next > end && trades.len() < most {
             next -= 1;
             let lines = reader.verified_lines_of_intent(next).await?;

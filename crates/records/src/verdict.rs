@@ -79,7 +79,7 @@ impl VerdictLine {
             count => format!(" ({count} manually settled, excluded)"),
         };
         format!(
-            "{bot}: {verdict}; {trades}{manual}{interval}, evidence for an edge {account_for:.3} of {needed}, against an edge {account_against:.3} of {against}"
+            "{bot}: {verdict}; {trades}{manual}{interval}, evidence {account_for:.3} for an edge (threshold {needed}) and {account_against:.3} against it (threshold {against})"
         )
     }
 }
@@ -100,7 +100,7 @@ pub fn threshold_text(threshold: Option<f64>) -> String {
 pub const EDGE_NO_LONGER_HELD: &str = "edge_no_longer_held";
 
 pub fn no_longer_held_text(since: &str) -> String {
-    format!("edge no longer held since {since} (the edge has ended, or was smaller from the start)")
+    format!("the edge has not held since {since} (it has ended, or was smaller from the start)")
 }
 
 pub fn withheld_verdict_text(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
@@ -127,7 +127,7 @@ pub fn verdict_text(verdict: &str, about_more: Option<u64>) -> String {
 
 const CONFIDENCE_LEVEL: f64 = 0.95;
 
-/// Confidence intervals that are valid after every trade. If the bounds cross, no constant value fits all trades.
+/// Anytime-valid confidence intervals. A lower bound above the upper bound means that the true value has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct EdgeIntervals {
     /// 95 % confidence sequence of the mean return per unit of stake; `None` before the first trade.
@@ -162,7 +162,7 @@ fn interval_text([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str
         format!("{} to {}", text(low), text(high))
     } else {
         format!(
-            "no single {name} fits all trades: above {} at one time, below {} at another",
+            "no single {name} fits all trades: it was above {} at one time and below {} at another",
             text(low),
             text(high)
         )
@@ -181,7 +181,7 @@ mod tests {
         for words in [&one, &both] {
             assert!(words.contains("withheld: prices are coarse; of 3 variants"), "{words}");
         }
-        assert_eq!([one, both].map(|words| words.contains("no longer held since 1970-01-01")), [false, true]);
+        assert_eq!([one, both].map(|words| words.contains("has not held since 1970-01-01")), [false, true]);
     }
 
     #[test]

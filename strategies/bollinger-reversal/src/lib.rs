@@ -1,7 +1,7 @@
 //! Buys when a candle closes below the lower Bollinger band, and sells when a candle closes above the upper band.
 //!
-//! Example of a strategy that compares one series with scaled levels. A close is beyond a band if its z-score is beyond
-//! the band's number of standard deviations. One series of z-scores therefore serves bands of any width.
+//! Example of a strategy that compares one series with adjustable levels. The z-score is the distance of a close from
+//! the mean in standard deviations, so one series of z-scores is enough for bands of any width.
 
 use candlewick_sdk::indicator::ZScore;
 use candlewick_sdk::{

@@ -1,4 +1,4 @@
-//! Trades breakouts: closes above the highest or below the lowest price of the previous candles.
+//! Trades breakouts: a candle that closes above the highest or below the lowest price of the previous candles.
 //!
 //! Example of a strategy that compares a candle with earlier candles. The channel is updated after the comparison, so a
 //! candle never belongs to the channel that it breaks out of.
@@ -24,7 +24,7 @@ parameters! {
 pub struct DonchianBreakout {
     params: Params,
     channel: Donchian,
-    /// Channel up to and including the last candle.
+    /// Channel that the next close is compared with.
     before: Option<DonchianChannel>,
     /// Position of the last close relative to the channel of the candles before it.
     last: Option<f64>,
@@ -43,7 +43,7 @@ impl DeclaredStrategy for DonchianBreakout {
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         let before = std::mem::replace(&mut self.before, self.channel.update(candle));
-        self.last = before.and_then(|channel| position_in(candle.close(), channel));
+        self.last = before.and_then(|channel| channel_position(candle.close(), channel));
         Some([self.last?])
     }
 
@@ -67,7 +67,7 @@ impl DeclaredStrategy for DonchianBreakout {
     }
 }
 
-fn position_in(close: f64, channel: DonchianChannel) -> Option<f64> {
+fn channel_position(close: f64, channel: DonchianChannel) -> Option<f64> {
     let width = channel.upper - channel.lower;
     let place = (close - channel.lower) / width;
     (width > 0.0 && place.is_finite()).then_some(place)

@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Averages count as equal if they differ by less than this share of the slow average, because of rounding errors.
+/// Share of the slow average up to which a difference between the averages is ignored as a rounding error.
 const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {

@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Lines count as equal if they differ by less than this share of the price, because of rounding errors.
+/// Share of the price up to which a difference between the lines is ignored as a rounding error.
 const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {

@@ -123,7 +123,7 @@ fn check_terms(
     let terms = [
         compare("symbol", records, &origin.symbol, text(origin.symbol.to_string())),
         compare("direction", records, &trade.direction(), text(trade.direction().to_string())),
-        compare("amount", records, &origin.scale.to_f64(trade.stake()), is_amount(trade.stake(), origin)),
+        compare("amount", records, &origin.scale.to_f64(trade.stake()), match_amount(trade.stake(), origin)),
         compare("closeType", records, &expiry.close_type, |value| {
             Some(value.as_str()?.parse() == Ok(expiry.close_type))
         }),
@@ -148,7 +148,7 @@ fn check_settlement(row: &IntentRow, origin: &IntentOrigin, records: &[Value]) -
     };
     let booked = [
         compare("result", last, &outcome, |value| Some(value.as_str()? == outcome.as_str())),
-        compare("pnl", last, &origin.scale.to_f64(row.profit), is_amount(row.profit, origin)),
+        compare("pnl", last, &origin.scale.to_f64(row.profit), match_amount(row.profit, origin)),
         price("openPrice", row.open_price),
         price("closePrice", row.close_price),
     ];
@@ -167,12 +167,12 @@ fn compare(
     Some(AuditCheck { what, by: CheckSource::Venue, agrees, detail })
 }
 
-/// Parses a price. A price of 0 means that the price is not known yet (contract 2.3).
+/// Parses a price. Returns `None` for 0, which the venue reports until it knows the price.
 fn parse_price(value: &Value) -> Option<f64> {
     value.as_f64().filter(|value| value.abs() > 0.0)
 }
 
-fn is_amount(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool> {
+fn match_amount(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool> {
     let wanted = origin.scale.to_f64(wanted);
     move |value| {
         let value = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;

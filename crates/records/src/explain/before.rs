@@ -19,7 +19,7 @@ pub(super) struct DecisionEntry {
     pub(super) at: Millis,
 }
 
-/// Calls `visit` with the Session right before each decision. Skips those that need a long replay unless it is allowed.
+/// Calls `visit` with each decision and the Session right before it. Skips long replays unless `is_unlimited` is set.
 pub(super) async fn visit_sessions_before(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -84,12 +84,12 @@ fn limit_figures(rule: Rule, session: &Session, decision: &DecisionEntry) -> Str
     session.rule_figures(rule, bot, decision.at)
 }
 
-/// Describes how a stake was determined, such as `level 3 of 3 (4.40, times 2 after a loss)`.
+/// Describes the origin of a stake, for example `level 3 of 3 (4.40, times 2 after a loss)`.
 pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (next, is_probe) = session.next_stake(bot, decision.at)?;
     if is_probe {
-        return Some(format!("the minimum stake, to probe the payout of {}", settings.symbol));
+        return Some(format!("the minimum stake, to find out the payout of {}", settings.symbol));
     }
     let scale = session.money_scale();
     let free = scale.format(session.ledger().free_balance());
@@ -112,7 +112,7 @@ pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &Deci
         }
         StakeSettings::Soros { amount, wins, .. } => {
             let won = scale.format(next - scale.convert_exact(*amount).ok()?);
-            format!("{} plus {won} profit from up to {wins} previous wins", money(*amount))
+            format!("{} plus {won} profit from the last wins (at most {wins})", money(*amount))
         }
         StakeSettings::Kelly { .. } if has_lost_edge() => {
             "the minimum stake, because the edge no longer holds".to_owned()
@@ -184,7 +184,7 @@ mod tests {
         let share = json!({ "kind": "share", "percent": 1.0 });
         assert_eq!(after(&share, &[(lost, -10_000)]), "1 % of the free balance of 9,900.00");
         let soros = json!({ "kind": "soros", "amount": 10.0, "wins": 2 });
-        assert_eq!(after(&soros, &[(won, 850)]), "10.00 plus 8.50 profit from up to 2 previous wins");
+        assert_eq!(after(&soros, &[(won, 850)]), "10.00 plus 8.50 profit from the last wins (at most 2)");
         assert_eq!(after(&json!({ "kind": "fixed", "amount": 10.0 }), &[]), "the bot's fixed amount");
     }
 }

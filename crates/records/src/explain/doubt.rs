@@ -9,10 +9,10 @@ use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
-/// Minimum delay between the two trade lists that confirm a found trade (`domain 5`).
-const FOUND_CONFIRMATION_DELAY: Millis = Millis::from_seconds(5);
-const MISSING_CONFIRMATION_DELAY: Millis = Millis::from_seconds(10);
-const MAX_EXCHANGES: u32 = 500;
+/// Minimum delay between the two trade lists that confirm a found trade.
+const FOUND_TRADE_DELAY: Millis = Millis::from_seconds(5);
+const MISSING_TRADE_DELAY: Millis = Millis::from_seconds(10);
+const MAX_HTTP_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;
 
 /// Reads the trade lists that resolved an order in doubt. Also reads the wallet if no trade was found.
@@ -29,13 +29,13 @@ pub(super) async fn read_trade_lists(
                 began = Some(ended);
                 continue;
             }
-            EventKind::Adopted(_) => (FOUND_CONFIRMATION_DELAY, true),
-            EventKind::NotOpened { .. } => (MISSING_CONFIRMATION_DELAY, false),
+            EventKind::Adopted(_) => (FOUND_TRADE_DELAY, true),
+            EventKind::NotOpened { .. } => (MISSING_TRADE_DELAY, false),
             _ => continue,
         };
         let by_person = lines.iter().chain(notes.iter().copied()).any(|one| is_manual_resolution(one, ended));
         let Some(began) = began.filter(|_| !by_person) else { continue };
-        let exchanges = reader.exchanges_between(began, ended, MAX_EXCHANGES).await?;
+        let exchanges = reader.exchanges_between(began, ended, MAX_HTTP_EXCHANGES).await?;
         let lists: Vec<_> = exchanges.iter().filter(|exchange| is_trade_list(exchange)).cloned().collect();
         let Some((last, before)) = last_two_lists(&lists, apart) else { continue };
         read.extend(before.iter().chain(last).cloned());

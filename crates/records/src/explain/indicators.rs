@@ -166,7 +166,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Gives the strategy the longer candles that the last candle completed, after its decision on that candle.
+    /// Feeds the strategy the longer candles that the last candle completed. Called after the decision on this candle.
     fn feed_longer_candles(&mut self) {
         if let Some(candle) = self.last.take() {
             self.longer.feed_longer_after(&candle, &mut *self.strategy);

@@ -41,13 +41,13 @@ pub struct MomentRequest<'a> {
 pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
-    bots: Vec<BotMoment>,
+    bots: Vec<BotReport>,
     /// Reason why the journal does not cover the moment; `None` if it does.
     ended: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct BotMoment {
+struct BotReport {
     bot: String,
     symbol: Symbol,
     candle: Option<CandleLine>,
@@ -89,13 +89,13 @@ pub async fn read_moment(
         let from = time - bot.interval.length() * MAX_CANDLE_AGE;
         let lines = reader.verified_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         let risk = contents.risk_settings_at(run, time)?;
-        let mut moment = BotMoment::new(bot, run, &lines)?.with_refusal(contents, bot, risk.as_ref());
+        let mut moment = BotReport::new(bot, run, &lines)?.with_refusal(contents, bot, risk.as_ref());
         if let (Some(Rule::RefusedByVenue), Some((_, at)), Some(risk)) = (moment.rule, moment.refused, &risk)
             && let Some(pause) = describe_refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?
         {
             moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
         }
-        let later = reader.verified_lines_between(from, time + moment_length(time), MAX_LINES).await?;
+        let later = reader.verified_lines_between(from, time + moment_precision(time), MAX_LINES).await?;
         let begun = moment.candle.as_ref().map_or(time, |candle| candle.close_time);
         moment.signals = SignalMoment::collect(&later, (bot, run), begun, risk.as_ref())?;
         let of_intent = match moment.intent {
@@ -108,17 +108,17 @@ pub async fn read_moment(
     let refusals =
         found.iter_mut().filter_map(|bot| Some((bot.refusal_entry?, bot.rule?, bot.refusal.as_mut()?)));
     add_limit_figures(refusals.collect(), reader, (contents, run), request.is_unlimited).await?;
-    Ok(MomentReport { time, run: Some(run.number), bots: found, ended: describe_end_before(contents, time) })
+    Ok(MomentReport { time, run: Some(run.number), bots: found, ended: describe_journal_end(contents, time) })
 }
 
-fn describe_end_before(contents: &JournalContents, time: Millis) -> Option<String> {
+fn describe_journal_end(contents: &JournalContents, time: Millis) -> Option<String> {
     let last = Some(contents.last.line.received).filter(|last| *last < time)?;
     let why = contents.limit_reached().map(|limit| format!(", because the run was {}", limit.describe()));
     Some(format!("the journal ends at {}{}", utc(last), why.unwrap_or_default()))
 }
 
 async fn add_conditions(
-    bots: &mut [BotMoment],
+    bots: &mut [BotReport],
     reader: &mut Reader,
     (contents, run): (&JournalContents, &RecordedRun),
     request: &MomentRequest<'_>,
@@ -126,7 +126,7 @@ async fn add_conditions(
     let command = format!("why {}", utc(request.query.time));
     let MomentRequest { registry, is_unlimited, .. } = *request;
     let options = RecomputeOptions { registry, is_unlimited, only_conditions: true, command: &command };
-    let with_candle = |bot: &BotMoment| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
+    let with_candle = |bot: &BotReport| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
     let asked: Vec<(String, u64)> = bots.iter().filter_map(with_candle).collect();
     let asked: Vec<(&str, u64)> = asked.iter().map(|(bot, until)| (bot.as_str(), *until)).collect();
     let shown = recompute_indicators(reader, contents, (run.number, &asked), &options).await?;
@@ -164,7 +164,7 @@ impl MomentQuery {
     }
 }
 
-impl BotMoment {
+impl BotReport {
     fn new(bot: &BotSettings, run: &RecordedRun, lines: &[StoredLine]) -> Result<Self, RecordsError> {
         let mut last = None;
         for (place, stored) in lines.iter().enumerate() {
@@ -245,7 +245,7 @@ impl BotMoment {
         self
     }
 
-    /// Returns whether the per-symbol limit rejected the signal. Older versions recorded both trade limits as one rule.
+    /// Returns whether the per-symbol limit caused a rejection that an older version recorded as `MaxOpenTrades`.
     fn is_symbol_limit(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
         let at = self.action.as_ref().and_then(|action| action["decision_time"].as_i64()).map(Millis::new);
         let is_open = |row: &IntentRow| {
@@ -342,7 +342,7 @@ impl Display for MomentReport {
     }
 }
 
-fn moment_length(at: Millis) -> Millis {
+fn moment_precision(at: Millis) -> Millis {
     [Millis::MINUTE, Millis::SECOND].into_iter().find(|one| at.is_aligned_to(*one)).unwrap_or(Millis::new(1))
 }
 
@@ -415,7 +415,7 @@ impl Display for SignalMoment {
     }
 }
 
-const MAX_READ_REFUSALS: usize = 200;
+const MAX_REFUSALS_TO_READ: usize = 200;
 
 /// Describes a pause, such as `paused until TIME after 2 losses in a row`; `None` after a manual resume.
 fn describe_pause_at(
@@ -435,7 +435,7 @@ fn describe_pause_at(
     Some(format!("paused until {} after {}", utc(until), pause.describe_cause()))
 }
 
-/// Describes a pause, such as `until TIME after 2 refusals by the venue in a row: ...`; `None` if unknown.
+/// Describes a pause caused by orders that the venue refused. Returns `None` after a manual resume.
 async fn describe_refusal_pause_at(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -453,7 +453,7 @@ async fn describe_refusal_pause_at(
     answered.sort_by_key(|(_, _, _, at)| *at);
     let is_refused = |state: &IntentState| *state == IntentState::Rejected;
     let refused = answered.iter().filter(|(_, state, ..)| is_refused(state)).count();
-    let mut skipped = refused.saturating_sub(MAX_READ_REFUSALS);
+    let mut skipped = refused.saturating_sub(MAX_REFUSALS_TO_READ);
     let mut answers = Vec::with_capacity(answered.len());
     for (approved, state, symbol, at) in answered {
         let refusal = match state {

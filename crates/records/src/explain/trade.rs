@@ -24,7 +24,7 @@ use std::fmt::{self, Display};
 const PRIOR_CANDLES: i64 = 5;
 const DAY_MS: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Number of lines searched for seals (notes with hashes of raw exchanges). If one is missing, all lines are read.
+/// Number of lines after a trade to search for hashes of its HTTP exchanges. If a hash is missing, reads all lines.
 const SEAL_SEARCH_LINES: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -203,7 +203,7 @@ impl Explanation {
         if let Some(GateSnapshot { before, now, moved, .. }) = &self.gate {
             lines.push(format!("Gate before: {}", escape_hidden(before)));
             lines.push(format!("Gate after: {}", escape_hidden(now)));
-            lines.extend(moved.as_ref().map(|moved| format!("Gate {}", describe_gate_move(moved))));
+            lines.extend(moved.as_ref().map(|moved| format!("Gate {}", describe_transition(moved))));
         }
         lines.extend(self.indicators_missing.as_ref().map(|why| format!("Indicators not available: {why}")));
         if let [first, .., last] = self.passed_rules[..] {
@@ -213,7 +213,7 @@ impl Explanation {
         lines.extend(audit::describe_checks(&self.audit).iter().map(|line| format!("Audit: {line}")));
         if self.exchanges_outside > 0 {
             lines.push(format!(
-                "Raw exchanges: {} were recorded by an earlier version; they are not in the hash chain and may have been edited",
+                "HTTP log: {} exchanges were recorded by an earlier version. They are not in the hash chain and may have been edited",
                 self.exchanges_outside
             ));
         }
@@ -259,14 +259,14 @@ impl Display for Explanation {
     }
 }
 
-/// Describes a gate move, such as `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
-fn describe_gate_move(moved: &GateTransition) -> String {
+/// Describes a transition, such as `closed at 2026-01-05T08:14:00Z, when the BUY signal of 2026-01-05T08:13:00Z won`.
+fn describe_transition(moved: &GateTransition) -> String {
     let what = if moved.is_open { "opened" } else { "closed" };
     let at = utc(moved.at);
     match moved.by {
         Some(SettledSignal { decided, direction, won }) => {
             let result = if won { "won" } else { "lost" };
-            format!("{what} at {at}, when the {direction} of {} {result}", utc(decided))
+            format!("{what} at {at}, when the {direction} signal of {} {result}", utc(decided))
         }
         None => format!("{what} at {at}"),
     }
@@ -284,12 +284,12 @@ mod tests {
         let by = SettledSignal { decided: at - Millis::MINUTE, direction: Direction::Buy, won: true };
         let lost = SettledSignal { direction: Direction::Sell, won: false, ..by };
         for (is_open, by, begin, end) in [
-            (false, Some(by), "closed", ", when the BUY of 2026-01-05T08:13:00.000Z won"),
-            (true, Some(lost), "opened", ", when the SELL of 2026-01-05T08:13:00.000Z lost"),
+            (false, Some(by), "closed", ", when the BUY signal of 2026-01-05T08:13:00.000Z won"),
+            (true, Some(lost), "opened", ", when the SELL signal of 2026-01-05T08:13:00.000Z lost"),
             (false, None, "closed", ""),
         ] {
             let expected = format!("{begin} at 2026-01-05T08:14:00.000Z{end}");
-            assert_eq!(describe_gate_move(&GateTransition { at, is_open, by }), expected);
+            assert_eq!(describe_transition(&GateTransition { at, is_open, by }), expected);
         }
     }
 }

@@ -98,7 +98,7 @@ impl Decisions {
             };
             let mut own = lines[begin..end].iter();
             let difference = own.find_map(|stored| replay.compare_entry(stored, &mut decisions));
-            decisions.difference = difference.or_else(|| replay.check_unmatched(&lines[end - 1]));
+            decisions.difference = difference.or_else(|| replay.check_extra_decision(&lines[end - 1]));
             let run = run.number;
             decisions.not_compared.extend(replay.stopped_at.map(|seq| UncomparedDecisions { seq, run }));
             if decisions.difference.is_some() {
@@ -132,7 +132,7 @@ impl Replay {
             LineKind::Run => None,
             LineKind::Note => self.prepare_reload(stored),
             LineKind::Event => {
-                if let Some(difference) = self.check_unmatched(stored) {
+                if let Some(difference) = self.check_extra_decision(stored) {
                     return Some(difference);
                 }
                 decisions.events += 1;
@@ -150,7 +150,7 @@ impl Replay {
                     decisions.refused += u64::from(kind == Some("refuse"));
                     return None;
                 }
-                if self.differs_by_verdict_rule(&[&expected, &got]) {
+                if self.depends_on_old_verdicts(&[&expected, &got]) {
                     self.stop_comparing(stored);
                     return None;
                 }
@@ -202,7 +202,7 @@ impl Replay {
         None
     }
 
-    fn differs_by_verdict_rule(&self, decisions: &[&Option<Value>]) -> bool {
+    fn depends_on_old_verdicts(&self, decisions: &[&Option<Value>]) -> bool {
         let is_refusal = |decision: &Value| decision["rule"] == Rule::EdgeRejected.as_str();
         self.has_old_verdicts && decisions.iter().any(|one| one.as_ref().is_some_and(is_refusal))
     }
@@ -212,9 +212,9 @@ impl Replay {
         self.unmatched.clear();
     }
 
-    fn check_unmatched(&mut self, stored: &StoredLine) -> Option<Difference> {
+    fn check_extra_decision(&mut self, stored: &StoredLine) -> Option<Difference> {
         let got = Some(self.unmatched.pop_front()?);
-        if self.differs_by_verdict_rule(&[&got]) {
+        if self.depends_on_old_verdicts(&[&got]) {
             self.stop_comparing(stored);
             return None;
         }
@@ -223,7 +223,7 @@ impl Replay {
     }
 }
 
-/// Returns whether only the rule names differ. Older versions recorded both open-trade limits as one rule.
+/// Returns whether only the rules differ: older versions recorded `MaxOpenTradesPerSymbol` as `MaxOpenTrades`.
 fn differs_in_rule(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {

@@ -28,16 +28,16 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::for_unreadable_journal(chain)),
         Err(error) => return Err(error.into()),
     };
-    if let Some(since) = compacted_since(&lines).filter(|_| chain.is_whole()) {
+    if let Some(since) = compacted_since(&lines).filter(|_| chain.is_intact()) {
         return Err(RecordsError::Compacted { since });
     }
     let runs = match RecordedRun::read_all(&lines) {
         Ok(runs) => runs,
-        Err(_) if !chain.is_whole() => return Ok(ParityReport::for_unreadable_journal(chain)),
+        Err(_) if !chain.is_intact() => return Ok(ParityReport::for_unreadable_journal(chain)),
         Err(failure) => return Err(failure),
     };
     let decisions = Decisions::compare(&lines, &runs, registry)?;
-    let outcomes = if decisions.difference.is_none() && chain.is_whole() {
+    let outcomes = if decisions.difference.is_none() && chain.is_intact() {
         Some(Outcomes::compare(&JournalContents::read(reader).await?, &lines)?)
     } else {
         None
@@ -65,7 +65,7 @@ impl Cause {
         ),
         (
             "price_source",
-            "the venue's price is inside the recorded candle, but not on the simulated path (the venue has finer prices)",
+            "the venue's price is within the recorded candle, but the simulation, which knows only candles, used another price",
         ),
         ("payout", "the venue's payout differs from the configured payout"),
         ("refusal", "the venue declined the order, the order was not sent, or its status is unknown"),
@@ -104,7 +104,7 @@ pub enum ChainCheck {
 }
 
 impl ChainCheck {
-    const fn is_whole(&self) -> bool {
+    const fn is_intact(&self) -> bool {
         matches!(self, Self::Whole { .. })
     }
 }
@@ -116,7 +116,7 @@ impl ParityReport {
 
     fn new(chain: ChainCheck, runs: usize, decisions: Decisions, outcomes: Option<Outcomes>) -> Self {
         let unexplained = outcomes.as_ref().map_or(0, Outcomes::unexplained);
-        let ok = chain.is_whole() && decisions.difference.is_none() && unexplained == 0;
+        let ok = chain.is_intact() && decisions.difference.is_none() && unexplained == 0;
         Self { ok, chain, runs, decisions: Some(decisions), outcomes, unexplained }
     }
 
@@ -148,18 +148,18 @@ impl ParityReport {
     }
 
     pub fn advice(&self) -> &'static str {
-        let is_whole = self.chain.is_whole();
+        let is_intact = self.chain.is_intact();
         match self.decisions.as_ref().map(|decisions| decisions.difference.is_some()) {
-            Some(false) if is_whole => {
+            Some(false) if is_intact => {
                 "check each of these trades with `candlewick explain NUMBER`; all other figures are valid"
             }
-            Some(true) if is_whole && self.problem_contains(FILE_OR_PART_CHANGED) => {
+            Some(true) if is_intact && self.problem_contains(FILE_OR_PART_CHANGED) => {
                 "restore the original files of the run; if the files are unchanged, use the program version that wrote the journal"
             }
-            Some(true) if is_whole && self.problem_contains(FILE_CHANGED) => {
+            Some(true) if is_intact && self.problem_contains(FILE_CHANGED) => {
                 "restore the original file of the run: the changed file defines a different strategy"
             }
-            Some(true) if is_whole => {
+            Some(true) if is_intact => {
                 "the journal is unchanged, but this program decides differently: use the program version that wrote it"
             }
             Some(_) | None => "do not trust any figure of this journal from the changed entry on",

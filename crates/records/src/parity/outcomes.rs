@@ -17,7 +17,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Simulated balance that covers any order. This check does not compare balances.
+/// Simulated balance, high enough for any order, because this check does not compare balances.
 const UNLIMITED_BALANCE: Money = Money::from_minor(1_000_000_000_000_000);
 /// Relative tolerance for prices, which lose digits when they are printed and parsed.
 const PRICE_TOLERANCE: f64 = 1e-9;
@@ -156,7 +156,7 @@ impl SimulatedVenue {
         let arrival = arrival_time(row).unwrap_or(self.assumed_arrival(row, origin));
         let own = self.simulate(row, origin, arrival);
         let mut causes = BTreeSet::new();
-        let is_moved = simulated.state != "rejected" && !simulated.has_recorded_times(row);
+        let is_moved = simulated.state != "rejected" && !simulated.matches_recorded_times(row);
         if is_moved || simulated.state != own.state {
             causes.insert(Cause::Latency);
         }
@@ -164,7 +164,7 @@ impl SimulatedVenue {
             causes.insert(Cause::Latency);
             return causes;
         }
-        causes.extend(self.find_money_causes(row, origin.symbol));
+        causes.extend(self.find_amount_causes(row, origin.symbol));
         match own.state {
             "rejected" => _ = causes.insert(Cause::Gap),
             state if state != row.state.as_str() => _ = causes.insert(Cause::EndOfRecording),
@@ -176,7 +176,7 @@ impl SimulatedVenue {
         causes
     }
 
-    fn find_money_causes(&self, row: &IntentRow, symbol: Symbol) -> BTreeSet<Cause> {
+    fn find_amount_causes(&self, row: &IntentRow, symbol: Symbol) -> BTreeSet<Cause> {
         let mut causes = BTreeSet::new();
         let Some(outcome) = row.outcome else { return causes };
         let trade = &row.approved;
@@ -205,7 +205,7 @@ impl SimulatedVenue {
         candles: &RecordedCandles,
     ) -> BTreeSet<Cause> {
         let mut causes = BTreeSet::new();
-        if !own.has_recorded_times(row) {
+        if !own.matches_recorded_times(row) {
             causes.insert(Cause::Unexplained);
         }
         let tick = self.settings.ticks.get(&origin.symbol).copied().unwrap_or_default();
@@ -273,7 +273,7 @@ impl SimulatedTrade {
             (None, Some(_)) => !is_settled,
         };
         self.state == row.state.as_str()
-            && self.has_recorded_times(row)
+            && self.matches_recorded_times(row)
             && has_price(self.open_price, row.open_price)
             && (!is_settled
                 || (self.result == row.outcome
@@ -281,7 +281,7 @@ impl SimulatedTrade {
                     && has_price(self.close_price, row.close_price)))
     }
 
-    fn has_recorded_times(&self, row: &IntentRow) -> bool {
+    fn matches_recorded_times(&self, row: &IntentRow) -> bool {
         let is_so =
             |simulated: Option<Millis>, recorded: Option<Millis>| recorded.is_none() || simulated == recorded;
         is_so(self.open_time, row.open_time) && is_so(self.close_time, row.close_time)
