@@ -9,7 +9,7 @@ use candlewick_sdk::Interval;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-const MAX_BACK_CANDLES: usize = 10_000;
+const MAX_LOOKBACK_CANDLES: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueKind {
@@ -111,7 +111,7 @@ impl<'a> Compiler<'a> {
             }
             Form::Negate(of) => {
                 let of = self.compile_number(at, *of, "`-`")?;
-                Ok(self.add_negation(of))
+                Ok(self.add_unary_minus(of))
             }
             Form::Not(of) => {
                 let of = self.compile_condition(at, *of, "`not`")?;
@@ -167,7 +167,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn lookback(&mut self, at: Scope<'_>, by: PartId) -> Result<usize, RuleError> {
-        self.whole_number(at, by, (0, MAX_BACK_CANDLES), "the number of candles to look back")
+        self.whole_number(at, by, (0, MAX_LOOKBACK_CANDLES), "the number of candles to look back")
     }
 
     fn resolve_name(&mut self, at: Scope<'_>, name: &str, place: &Range<usize>) -> Result<Value, RuleError> {
@@ -340,7 +340,7 @@ impl Compiler<'_> {
         Value::condition(self.graph.add(Op::Constant(number), holds.to_string(), 0, 0))
     }
 
-    fn add_negation(&mut self, of: Id) -> Value {
+    fn add_unary_minus(&mut self, of: Id) -> Value {
         if let Some(number) = self.graph.constant(of) {
             return self.add_constant(-number);
         }
@@ -411,8 +411,8 @@ impl BinaryOp {
             Self::Subtract => finite_or_nan(one - other),
             Self::Multiply => finite_or_nan(one * other),
             Self::Divide => finite_or_nan(one / other),
-            Self::Min => choose(one, other, one < other),
-            Self::Max => choose(one, other, one > other),
+            Self::Min => pick_or_nan(one, other, one < other),
+            Self::Max => pick_or_nan(one, other, one > other),
             Self::Less => condition_or_nan(one, other, one < other),
             Self::LessOrEqual => condition_or_nan(one, other, one <= other),
             Self::Equal => condition_or_nan(one, other, one == other),
@@ -437,10 +437,10 @@ fn condition_or_nan(one: f64, other: f64, holds: bool) -> f64 {
 }
 
 #[inline]
-fn choose(one: f64, other: f64, is_one: bool) -> f64 {
+fn pick_or_nan(one: f64, other: f64, picks_one: bool) -> f64 {
     if one.is_nan() || other.is_nan() {
         f64::NAN
-    } else if is_one {
+    } else if picks_one {
         one
     } else {
         other

@@ -180,8 +180,8 @@ impl Compiler<'_> {
         let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
         let longer = minutes.map_or("1h".to_owned(), |longer| longer.to_string());
         let message = format!(
-            "`{}` takes a per-candle series such as high, not {number}: omit {number} to use the close; for longer candles, \
-             also append @{longer}",
+            "`{}` takes a series such as high, not {number}: omit {number} to use the close, and append @{longer} \
+             to use {longer} candles",
             function.name
         );
         RuleError::new(place.clone(), message)

@@ -58,7 +58,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns whether the value results from arithmetic in the rule or in a candle field, and so may be rounded.
+/// Returns whether arithmetic in the rule or in a field such as `median` may have caused rounding errors in the value.
 fn is_computed(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(

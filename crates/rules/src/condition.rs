@@ -120,8 +120,8 @@ impl TestKind {
 }
 
 impl Decision {
-    /// Returns a slot pair for each condition. A condition can be true only if its first slot has the smaller value.
-    /// `None` for more than two conditions, or if a condition does not begin with such a test.
+    /// Returns a slot pair for each condition. The condition can be true only if the first slot has the smaller value.
+    /// `None` for more than two conditions, or if no such pair is known for a condition.
     pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
@@ -162,7 +162,7 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// Returns a mask per condition: 1 bits for candles on which it is the first true one. `reached` is scratch space.
+    /// Returns a bit mask for each condition. Bit `n` is 1 if that condition is the first true condition on candle `n`.
     pub(crate) fn first_true_batch<'r>(
         &self,
         columns: &Columns,

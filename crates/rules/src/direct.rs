@@ -37,10 +37,10 @@ enum RemainingSteps {
     Nothing,
     TrackedComparison(TrackedComparison, Slot),
     Instructions(Box<[Instruction]>),
-    Parts(Box<[Part]>),
+    Parts(Box<[TailPart]>),
 }
 
-enum Part {
+enum TailPart {
     Instructions(Box<[Instruction]>),
     Step(Step),
 }
@@ -132,13 +132,13 @@ impl RemainingSteps {
         }
         let mut parts = Vec::new();
         let mut plain = Instructions::new(values);
-        let ended = |made: &mut Vec<Instruction>| Part::Instructions(std::mem::take(made).into());
+        let ended = |made: &mut Vec<Instruction>| TailPart::Instructions(std::mem::take(made).into());
         for step in steps {
             if !plain.add(&step) {
                 if !plain.instructions.is_empty() {
                     parts.push(ended(&mut plain.instructions));
                 }
-                parts.push(Part::Step(step));
+                parts.push(TailPart::Step(step));
             }
         }
         let last = plain.instructions;
@@ -147,7 +147,7 @@ impl RemainingSteps {
             (true, false) => Self::Instructions(last.into()),
             (false, true) => Self::Parts(parts.into()),
             (false, false) => {
-                Self::Parts(parts.into_iter().chain([Part::Instructions(last.into())]).collect())
+                Self::Parts(parts.into_iter().chain([TailPart::Instructions(last.into())]).collect())
             }
         }
     }
@@ -176,8 +176,8 @@ impl RemainingSteps {
             Self::Parts(parts) => {
                 for part in parts {
                     match part {
-                        Part::Instructions(made) => instruction::run_batch(made, columns, values),
-                        Part::Step(step) => step.run_batch(candles, interval, columns, values),
+                        TailPart::Instructions(made) => instruction::run_batch(made, columns, values),
+                        TailPart::Step(step) => step.run_batch(candles, interval, columns, values),
                     }
                 }
             }
@@ -187,11 +187,11 @@ impl RemainingSteps {
 
 /// Runs the parts in order. Not generic, so that all types of heads share this code.
 #[inline(never)]
-fn run_parts(parts: &mut [Part], candle: &Candle, interval: Interval, values: &mut InlineSlots) {
+fn run_parts(parts: &mut [TailPart], candle: &Candle, interval: Interval, values: &mut InlineSlots) {
     for part in parts {
         match part {
-            Part::Instructions(instructions) => instruction::run(instructions, values),
-            Part::Step(step) => step.run(candle, interval, values),
+            TailPart::Instructions(instructions) => instruction::run(instructions, values),
+            TailPart::Step(step) => step.run(candle, interval, values),
         }
     }
 }
@@ -245,7 +245,6 @@ unsafe impl<H: Head> BatchStrategy for InlinedRule<H> {
     }
 }
 
-/// Head with an indicator that can be inlined.
 enum InlineHead {
     Rsi(PriceHead<Rsi>),
     Ema(PriceHead<Ema>),
@@ -260,7 +259,7 @@ enum InlineHead {
 }
 
 impl InlineHead {
-    /// Removes the first step that can be inlined. Such a step can run before all others: it reads only the candle.
+    /// Removes the first step that can be inlined. Such a step reads only the candle, so it can run before all others.
     fn take_first_inlinable(steps: &mut Vec<Step>) -> Option<Self> {
         let place = steps.iter().position(|step| Self::from_step(step).is_some())?;
         Self::from_step(&steps.remove(place))

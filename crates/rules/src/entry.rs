@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub const NAME: &str = "rules";
 /// Version of the rule language. The version of a bot also contains a hash of the bot's rule.
 pub const VERSION: &str = "1.0.0";
-/// Version for rules that compare computed values. Their comparisons tolerate rounding since this version.
+/// Version for rules that compare computed values. It introduced a rounding tolerance for such comparisons.
 const ROUNDING_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades according to a rule from a file or from the bot's parameters.";
 
@@ -45,7 +45,7 @@ fn specify_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
     };
     let explain = {
         let source = source.clone();
-        move |values: &Value, bot: &BotContext| build_explained(&source, &rule, values, bot)
+        move |values: &Value, bot: &BotContext| build_explained_rule(&source, &rule, values, bot)
     };
     let entry =
         StrategyEntry::new_with_declaration(NAME, version, build).with_explainer(explain).with_about(about);
@@ -84,7 +84,7 @@ fn build_strategy(
     Ok(BuiltStrategy { strategy: strategy.into_fastest(), declaration })
 }
 
-fn build_explained(
+fn build_explained_rule(
     source: &RuleSource,
     rule: &Rule,
     values: &Value,
@@ -208,8 +208,7 @@ fn is_given(value: Option<&Value>) -> bool {
     })
 }
 
-/// Wraps an entry. If a parameter that is a text, list or table changes (such as `file`), `specify` rebuilds the entry.
-/// If only numbers and booleans change, they override parameters.
+/// Wraps an entry so that `specify` rebuilds it if a parameter that is a string, list or table changes, such as `file`.
 pub(crate) fn respecify_on_change(
     entry: StrategyEntry,
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,

@@ -76,7 +76,7 @@ pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
     if let Some(counterpart) = counterparts(AliasContext::RuleName, name).next() {
         return render_counterpart(counterpart);
     }
-    let near = call_with_period(name).or_else(|| {
+    let near = suggest_call(name).or_else(|| {
         let near =
             nearest_name(name, parameters.iter().copied()).or_else(|| nearest_name(name, reserved_names()));
         near.map(str::to_owned)
@@ -93,7 +93,7 @@ pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
     }
 }
 
-fn call_with_period(name: &str) -> Option<String> {
+fn suggest_call(name: &str) -> Option<String> {
     let plain = name.to_lowercase();
     let function = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let period = &plain[function.len()..];

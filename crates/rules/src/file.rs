@@ -19,12 +19,12 @@ pub(crate) struct WrittenRule {
     pub(crate) buy: Option<String>,
     pub(crate) sell: Option<String>,
     pub(crate) expiry: Option<CloseType>,
-    pub(crate) parameters: BTreeMap<String, WrittenParameter>,
+    pub(crate) parameters: BTreeMap<String, ParameterConfig>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct WrittenParameter {
+pub(crate) struct ParameterConfig {
     default: Number,
     min: Option<f64>,
     max: Option<f64>,
@@ -86,7 +86,7 @@ impl WrittenRule {
     }
 
     pub(crate) fn defaults(&self) -> BTreeMap<String, f64> {
-        let number = |(name, parameter): (&String, &WrittenParameter)| {
+        let number = |(name, parameter): (&String, &ParameterConfig)| {
             Some((name.clone(), parameter.default.as_f64()?))
         };
         self.parameters.iter().filter_map(number).collect()
@@ -111,7 +111,7 @@ impl WrittenRule {
     }
 }
 
-impl WrittenParameter {
+impl ParameterConfig {
     fn check(&self, name: &str) -> Result<(), String> {
         let default = self.default.as_f64().filter(|number| number.is_finite());
         let default = default
@@ -204,7 +204,7 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
     }
     let (key, value) = line.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
-    if message.contains("struct WrittenParameter") {
+    if message.contains("struct ParameterConfig") {
         if RULE_KEYS.contains(&key) {
             return Some(format!("{key} is not a parameter: move it above the line [parameters]"));
         }
@@ -235,7 +235,7 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
                 .to_owned(),
         ),
         '"' | '\'' if message.starts_with("expected newline") => {
-            Some("the condition ends at its closing quote: move the quote to the end of the line".to_owned())
+            Some("text follows the closing quote: move the quote to the end of the line".to_owned())
         }
         '"' | '\'' => None,
         '[' | '{' => {

@@ -3,7 +3,7 @@
 use candlewick_sdk::{BotContext, BuildError, Candle, ConditionRole, LongerCandles, Registry, Strategy};
 use serde_json::Value;
 
-/// Number of candles on which a condition, or an operand of `and` or `or` within it, was true or unknown.
+/// Candle counts for a condition, or for an operand of `and` or `or` within a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionCount {
     /// Path of the combination part that has the condition, such as `outer.dip`. Empty for the bot's own conditions.
@@ -12,7 +12,7 @@ pub struct ConditionCount {
     /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub text: String,
-    /// Number of candles after warm-up on which the condition was evaluated; for a filter, candles with a signal.
+    /// Number of candles after warm-up on which the condition was evaluated. Filters are evaluated only on signals.
     pub candles: u64,
     pub true_candles: u64,
     pub unknown_candles: u64,

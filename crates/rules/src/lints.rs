@@ -12,11 +12,11 @@ use serde_json::Value;
 const MAX_TREND_VALUE: f64 = 1.0;
 const CHANGE_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
 /// Functions that may lack a value even after warm-up.
-const GAPPED_FUNCTIONS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
+const FUNCTIONS_WITH_GAPS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
 
 type Check = fn(&Condition, PartId, Interval) -> Option<String>;
 
-const CHECKS: [Check; 4] = [check_longer_change, check_crossing, check_direction, check_channel];
+const CHECKS: [Check; 4] = [check_change_calls, check_crossing, check_price_line, check_channel];
 
 pub fn lint_conditions(
     registry: &Registry,
@@ -186,7 +186,7 @@ impl Condition {
         let parts = (0..=part).map(|part| self.tree.part(part));
         let mut inner = parts.filter(|part| whole.start <= part.place.start && part.place.end <= whole.end);
         inner.any(|part| match &part.form {
-            Form::Call { name, .. } => GAPPED_FUNCTIONS.contains(&name.as_str()),
+            Form::Call { name, .. } => FUNCTIONS_WITH_GAPS.contains(&name.as_str()),
             Form::Binary { operator, .. } => *operator == Operator::Divide,
             _ => false,
         })
@@ -232,7 +232,7 @@ fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<St
 }
 
 /// Finds comparisons of an indicator's price line where its trend was probably meant, as in `supertrend(10, 3) > 0`.
-fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
+fn check_price_line(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let NumberComparison { value, number, .. } = NumberComparison::from_part(condition, part)?;
     let line = match &condition.tree.part(value).form {
         Form::Line { of, name, .. } if ["line", "stop"].contains(&name.as_str()) => *of,
@@ -246,8 +246,8 @@ fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<S
     })
 }
 
-/// Finds functions that compare a longer candle's value between own candles, such as `falling(ema(50)@15m, 1)`.
-fn check_longer_change(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
+/// Finds functions that compare a longer candle's value on successive bot candles, such as `falling(ema(50)@15m, 1)`.
+fn check_change_calls(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
     let tree = &condition.tree;
     let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };
     let first = arguments.first().filter(|_| CHANGE_FUNCTIONS.contains(&name.as_str()))?;
@@ -295,7 +295,7 @@ impl<'c> PastValue<'c> {
 }
 
 /// Returns `(is_upper, period)` for the upper or lower line of a Donchian channel, `None` for other values.
-/// The period is 1 if a parameter sets the period.
+/// A period set by a parameter is unknown here and counts as 1, the shortest possible period.
 fn channel_edge(condition: &Condition, value: &PastValue<'_>) -> Option<(bool, f64)> {
     let Form::Line { of, name: line, .. } = &condition.tree.part(value.part).form else { return None };
     let Form::Call { name, arguments, .. } = &condition.tree.part(*of).form else { return None };

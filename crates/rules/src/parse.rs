@@ -192,9 +192,9 @@ impl Parser<'_> {
         let message = match self.words.get(self.next) {
             None => format!("the `{opened}` is not closed: `{sign}` is missing"),
             Some(_) if sign == ")" => {
-                format!("expected an operator, `,` or `)` here, not {}", self.quote(&place))
+                format!("expected an operator, `,` or `)` here, not {}", self.quoted(&place))
             }
-            Some(_) => format!("expected an operator or `{sign}` here, not {}", self.quote(&place)),
+            Some(_) => format!("expected an operator or `{sign}` here, not {}", self.quoted(&place)),
         };
         let at = if self.next < self.words.len() { place } else { open.clone() };
         Err(RuleError::new(at, message))
@@ -206,7 +206,7 @@ impl Parser<'_> {
             return error;
         }
         let message = match word.kind {
-            TokenKind::Sign(sign @ (")" | "]")) => format!("`{sign}` has no opening bracket: remove it or add one"),
+            TokenKind::Sign(end @ (")" | "]")) => format!("`{end}` has no opening bracket: add one or remove `{end}`"),
             TokenKind::Sign(",") => {
                 "a comma can only separate arguments: join conditions with `and` or `or`, and write 1.5 with a point"
                     .to_owned()
@@ -214,12 +214,12 @@ impl Parser<'_> {
             TokenKind::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
                 format!("unexpected `{name}`: write `{}`", name.to_lowercase())
             }
-            _ => format!("an operator such as `and` or `<` is missing before {}", self.quote(&word.place)),
+            _ => format!("an operator such as `and` or `<` is missing before {}", self.quoted(&word.place)),
         };
         RuleError::new(word.place.clone(), message)
     }
 
-    fn quote(&self, place: &Range<usize>) -> String {
+    fn quoted(&self, place: &Range<usize>) -> String {
         format!("`{}`", &self.text[place.clone()])
     }
 

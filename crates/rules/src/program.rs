@@ -26,7 +26,7 @@ struct Frame {
 const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 
 /// Maximum number of slots in a small program, so that slot indices fit in a `u8`. Most programs have fewer slots.
-const INLINE_SLOTS: usize = 256;
+const MAX_INLINE_SLOTS: usize = 256;
 
 impl Field {
     pub(crate) const OPEN: Slot = 0;
@@ -44,7 +44,7 @@ pub(crate) trait Slots {
 /// Values of a small program. Every `u8` index is in range, so the compiler removes bounds checks.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineSlots {
-    values: [f64; INLINE_SLOTS],
+    values: [f64; MAX_INLINE_SLOTS],
     used: usize,
     prices: [bool; 4],
 }
@@ -60,7 +60,7 @@ pub(crate) type Slot = usize;
 
 impl Program {
     pub(crate) fn build(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Slot>) {
-        let needed = mark_needed(graph, wanted);
+        let needed = find_needed_nodes(graph, wanted);
         let mut places = vec![0; graph.len()];
         let mut frames: Vec<Frame> = graph.intervals().iter().map(|interval| Frame::new(*interval)).collect();
         for id in (0..graph.len()).filter(|id| needed[*id]) {
@@ -115,11 +115,11 @@ impl Program {
     /// Returns steps and initial values. Returns `Err(self)` if the program is too large or uses longer candles.
     pub(crate) fn into_inline(self) -> Result<(Interval, Vec<Step>, InlineSlots), Self> {
         let Frame { values, .. } = &self.own;
-        if !self.longer.is_empty() || values.len() > INLINE_SLOTS {
+        if !self.longer.is_empty() || values.len() > MAX_INLINE_SLOTS {
             return Err(self);
         }
         let mut few =
-            InlineSlots { values: [f64::NAN; INLINE_SLOTS], used: values.len(), prices: self.own.prices };
+            InlineSlots { values: [f64::NAN; MAX_INLINE_SLOTS], used: values.len(), prices: self.own.prices };
         few.values[..values.len()].copy_from_slice(values);
         Ok((self.own.interval, self.own.steps, few))
     }
@@ -150,7 +150,7 @@ impl InlineSlots {
     }
 
     pub(crate) const fn free_slots(&self) -> usize {
-        INLINE_SLOTS - self.used
+        MAX_INLINE_SLOTS - self.used
     }
 
     /// Allocates a slot and returns its index. Panics if no slot is free.
@@ -198,17 +198,17 @@ impl Slots for [f64] {
 impl Slots for InlineSlots {
     #[inline]
     fn at(&self, place: Slot) -> f64 {
-        self.values[place % INLINE_SLOTS]
+        self.values[place % MAX_INLINE_SLOTS]
     }
 
     #[inline]
     fn put(&mut self, place: Slot, value: f64) {
-        self.values[place % INLINE_SLOTS] = value;
+        self.values[place % MAX_INLINE_SLOTS] = value;
     }
 
     #[inline]
     fn lines_at(&mut self, place: Slot) -> &mut [f64] {
-        &mut self.values[place % INLINE_SLOTS..]
+        &mut self.values[place % MAX_INLINE_SLOTS..]
     }
 }
 
@@ -275,7 +275,7 @@ impl Frame {
     }
 }
 
-fn mark_needed(graph: &Graph, wanted: &[Id]) -> Vec<bool> {
+fn find_needed_nodes(graph: &Graph, wanted: &[Id]) -> Vec<bool> {
     let mut needed = vec![false; graph.len()];
     for id in wanted {
         needed[*id] = true;

@@ -124,8 +124,8 @@ impl Step {
             Action::Abs(of) => values.at(*of).abs(),
             Action::Clock(clock) => clock.read(candle.close_time(interval)),
             Action::LocalClock(clock, zone) => clock.read(zone.local_time(candle.close_time(interval))),
-            Action::Between(from, to) => is_between(candle, interval, *from, *to),
-            Action::InHours(window) => is_in_hours(candle, interval, window),
+            Action::Between(from, to) => between_flag(candle, interval, *from, *to),
+            Action::InHours(window) => in_hours_flag(candle, interval, window),
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
             Action::Back { of, last, next } => replace_oldest(last, next, values.at(*of)),
             Action::Compared(one, other) => compare(values.at(*one), values.at(*other), candle.close()),
@@ -141,7 +141,7 @@ impl Step {
             }
             Action::Count { of, last, next, held, unknown } => {
                 let new = values.at(*of);
-                recount(new, replace_oldest(last, next, new), held, unknown)
+                tally(new, replace_oldest(last, next, new), held, unknown)
             }
         };
         values.put(out, value);
@@ -165,16 +165,16 @@ const fn binary_action(binary: BinaryOp, one: Slot, other: Slot) -> Action {
     }
 }
 
-/// Returns 1 or 0. Not inlined: otherwise the loop over steps would compute the time for every step.
+/// Returns 1 if the candle closes between the times, else 0. Not inlined, so that other steps do not compute the time.
 #[inline(never)]
-fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
+fn between_flag(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
     let holds = if from < to { (from..to).contains(&time) } else { time >= from || time < to };
     f64::from(u8::from(holds))
 }
 
 #[inline(never)]
-fn is_in_hours(candle: &Candle, interval: Interval, window: &TradingWindow) -> f64 {
+fn in_hours_flag(candle: &Candle, interval: Interval, window: &TradingWindow) -> f64 {
     f64::from(u8::from(window.contains(candle.close_time(interval))))
 }
 
@@ -187,7 +187,7 @@ fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f64 {
 
 /// Updates a rolling count of true conditions. Returns NaN while any of the counted conditions is unknown.
 #[inline]
-pub(crate) fn recount(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -> f64 {
+pub(crate) fn tally(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -> f64 {
     *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
     *unknown = *unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
     if *unknown == 0 { *held as f64 } else { f64::NAN }
@@ -303,7 +303,7 @@ impl Step {
                 });
             }
             Action::InHours(window) => {
-                columns.map_candles(candles, out, values, |candle| is_in_hours(candle, interval, window));
+                columns.map_candles(candles, out, values, |candle| in_hours_flag(candle, interval, window));
             }
             Action::Last { of, last } => *last = columns.shift(*of, *last, out, values),
             Action::Back { of, last, next } => {
@@ -327,7 +327,7 @@ impl Step {
                 *unknown = last.iter().filter(|condition| condition.is_nan()).count();
             }
             Action::Count { of, last, next, held, unknown } => columns
-                .scan(*of, out, values, |new| recount(new, replace_oldest(last, next, new), held, unknown)),
+                .scan(*of, out, values, |new| tally(new, replace_oldest(last, next, new), held, unknown)),
         }
     }
 }

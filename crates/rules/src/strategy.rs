@@ -89,7 +89,7 @@ impl RuleStrategy {
         declare::declare_rules(&self.graph, &rules, self.answers.expiry, longer)
     }
 
-    /// Converts the strategy to its fastest form. Common indicators are inlined if the rule uses no longer candles.
+    /// Converts the strategy to its fastest form. Common indicators are inlined unless the rule uses longer candles.
     pub fn into_fastest(self) -> Box<dyn Strategy> {
         match self.program.into_inline() {
             Ok((interval, steps, values)) => direct::build_strategy(interval, steps, values, self.answers),
@@ -129,7 +129,7 @@ impl RuleSet {
         }
     }
 
-    /// Returns the first rule whose condition is true. Not inlined, because no condition is true on most candles.
+    /// Returns the first rule whose condition is true. Not inlined, because on most candles no condition is true.
     #[inline(never)]
     fn first_true(&self, values: &[f64]) -> Option<&Rule> {
         self.rules.get(self.decision.first_true(values))

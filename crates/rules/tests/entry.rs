@@ -76,7 +76,7 @@ fn suggests_fixes_for_syntax_mistakes_in_a_file() {
         ("buy = \"close > open\"\nexpiry = \"5 min\"", "did you mean expiry = \"05:00\"?\n"),
         ("buy = \"close > open\"\nexpiry = 180", "did you mean 03:00 for 180 seconds, or 3:00:00"),
         ("buy = \"close > open\"\nexpiry = \"soon\"", "in quotes, such as expiry = \"05:00\"\n"),
-        ("buy = \"close > open\" and doji()", "line 1: column 22: the condition ends at its closing quote"),
+        ("buy = \"close > open\" and doji()", "line 1: column 22: text follows the closing quote"),
         ("buy: \"close > open\"", "put the condition in double quotes: buy = \"close > open\"\n"),
         ("sell close > open", "double quotes: sell = \"close > open\"\n"),
         ("buy = \"close > open\"\n[parameters]\nperiod: 14", "line 3: column 7: each line must"),

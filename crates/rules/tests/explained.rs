@@ -221,12 +221,12 @@ fn describes_a_combination_in_one_line() {
     let about = |p: &Value| registry().find("combine").unwrap().for_params(p).unwrap().about.clone();
     assert_eq!(
         about(&vote(false)),
-        "trades if 2 of 2 votes agree: up (signals count for 2 candles) and high (inverted); the signal must pass the filter when"
+        "trades if 2 of 2 votes agree: up (signals stay valid for 2 candles) and high (inverted); the signal must pass the filter when"
     );
     let rule = |name: &str, weight: f64| json!({ "name": name, "strategy": "rules", "params": { "buy": "close > 1" }, "weight": weight });
     let params = json!({ "vote": [rule("a", 0.7), rule("b", 0.1), rule("c", 1.0)], "within": 3, "invert": true,
         "filters": [{ "trend": 9 }, { "hours": ["08:00", "17:00"] }] });
-    let expected = "trades if 1.8 of 1.8 votes agree: a (weight 0.7), b (weight 0.1) and c; signals count for 3 candles; the signal must pass the filters trend and \
+    let expected = "trades if 1.8 of 1.8 votes agree: a (weight 0.7), b (weight 0.1) and c; signals stay valid for 3 candles; the signal must pass the filters trend and \
                     hours; inverted: \
                     every trade goes in the opposite direction; filters apply before the direction is inverted";
     assert_eq!(about(&params), expected);
@@ -234,7 +234,7 @@ fn describes_a_combination_in_one_line() {
     let params = json!({ "vote": [own, rule("b", 1.0)], "within": 3 });
     assert_eq!(
         about(&params),
-        "trades if 2 of 2 votes agree: a (signals count for 5 candles) and b; other signals count for 3 candles"
+        "trades if 2 of 2 votes agree: a (signals stay valid for 5 candles) and b; other signals stay valid for 3 candles"
     );
     let params =
         json!({ "first_of": [{ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" } }] });

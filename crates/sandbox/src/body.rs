@@ -292,7 +292,7 @@ pub(crate) struct AsyncTrade {
     /// Trade result, always `HOLD`.
     #[schema(value_type = TradeResult)]
     pub(crate) result: &'static str,
-    /// Entry price, always 0. The trade list contains the price after the trade has been processed.
+    /// Entry price, always 0. Once the trade has been processed, the trade list contains its entry price.
     #[schema(minimum = 0)]
     pub(crate) open_price: f64,
 }
@@ -466,7 +466,7 @@ pub(crate) enum Direction {
     Sell,
 }
 
-/// Time from which the duration of a trade counts. The default is `TIME_FIXED`.
+/// Time from which the duration of a trade is measured. The default is `TIME_FIXED`.
 #[derive(ToSchema)]
 #[schema(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum ExpirationType {

@@ -15,8 +15,8 @@ pub(super) struct ConditionTexts {
 const FILTER_CONDITION_TEXT: &str = "lets the signal pass";
 
 impl ConditionTexts {
-    /// Builds the texts for the parts that decide the direction: all `parts` except the last `filters`.
-    pub(super) fn new(parts: &[Part], filters: usize, choice: &Choice) -> Self {
+    /// Builds the texts of the parts that decide the direction. The last `filter_count` of the `parts` are filters.
+    pub(super) fn new(parts: &[Part], filter_count: usize, choice: &Choice) -> Self {
         let choice_text = match choice {
             Choice::FirstOf => "a part signals".to_owned(),
             Choice::Vote { weights, quorum } => {
@@ -33,7 +33,7 @@ impl ConditionTexts {
             }
             Choice::FirstOf | Choice::Vote { .. } => "signals".to_owned(),
         };
-        let deciding = parts.len() - filters;
+        let deciding = parts.len() - filter_count;
         Self { choice: choice_text, parts: parts[..deciding].iter().map(text).collect() }
     }
 }
@@ -103,7 +103,7 @@ fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// Nests a condition below its filter if the filter passes on any signal, BUY or SELL.
+/// Nests a condition below its filter if the direction of the filter's signal does not matter.
 fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) -> Condition<'a> {
     if need != Agreement::Any || one.part != filter.name {
         return one;
@@ -121,7 +121,7 @@ fn choice_note(parts: &[Part], choice: &Choice, direction: Option<Direction>, in
                 return String::new();
             }
             let is_old = parts.iter().all(|part| part.current_signal().is_none());
-            let old = if is_old { "; no part signals on this candle" } else { "" };
+            let old = if is_old { "; no part has a signal on this candle" } else { "" };
             format!("BUY {}, SELL {}{old}", round_weight(buy), round_weight(sell))
         }
     };
@@ -167,7 +167,7 @@ pub(super) fn describe_plan(plan: &CombinationPlan, params: &Value) -> String {
 fn describe_first_of(parts: &[String]) -> String {
     match parts {
         [one] => format!("trades the signals of {one}"),
-        several => format!("trades the first signal of {}, in this order", join_names(several)),
+        several => format!("checks {} in this order and trades the first signal", join_names(several)),
     }
 }
 
@@ -176,7 +176,7 @@ fn describe_vote(plan: &CombinationPlan, parts: &[String], params: &Value) -> St
     let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
     let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
     let whose = if plan.parts.iter().any(|part| part.within.is_some()) { "other signals" } else { "signals" };
-    let within = within.map_or_else(String::new, |n| format!("; {whose} count for {n} candles"));
+    let within = within.map_or_else(String::new, |n| format!("; {whose} stay valid for {n} candles"));
     format!("trades if {quorum} of {all} votes agree: {}{within}", join_names(parts))
 }
 
@@ -185,8 +185,8 @@ fn describe_part(part: &PlannedPart, is_vote: bool) -> String {
     let weight = has_weight.then(|| format!("weight {}", part.weight));
     // By default, a filter considers only the current candle.
     let within = part.within.filter(|within| is_vote || *within > 1).map(|within| match within {
-        1 => "signals count for 1 candle".to_owned(),
-        _ => format!("signals count for {within} candles"),
+        1 => "signals stay valid for 1 candle".to_owned(),
+        _ => format!("signals stay valid for {within} candles"),
     });
     let turned = part.invert.then(|| "inverted".to_owned());
     let special: Vec<String> = weight.into_iter().chain(within).chain(turned).collect();

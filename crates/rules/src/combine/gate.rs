@@ -122,7 +122,7 @@ impl Gate {
     }
 }
 
-/// Period before a candle close. `CANDLE_CLOSE` trades of 60 s or more opened in it end one candle later (`domain 3`).
+/// Last part of a candle. `CANDLE_CLOSE` trades of 60 s or more opened then end with the next candle (`domain 3`).
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {

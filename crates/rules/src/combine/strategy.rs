@@ -224,7 +224,8 @@ impl Strategy for Combination {
         explained::conditions(self)
     }
 
-    /// Returns each part's indicators and view (1: BUY, -1: SELL) as `PART.NAME`, and the state of the gate.
+    /// Returns each part's indicators as `PART.NAME` and its view as `PART.view` (1 for BUY, -1 for SELL).
+    /// Also returns the state of the gate.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();
         for (place, part) in self.parts.iter().enumerate() {
@@ -257,7 +258,7 @@ impl Part {
         Self { name, strategy, within, invert, signal: None, view: None, age: 0 }
     }
 
-    /// Returns the warm-up in candles, including those whose signals may still be valid.
+    /// Returns the warm-up in candles. It is longer if signals stay valid for more than one candle.
     pub(super) fn warmup(&self) -> usize {
         let own = self.strategy.warmup();
         if self.within <= 1 { own } else { own.max(1) + self.within - 1 }
@@ -285,7 +286,7 @@ impl Part {
         self.view
     }
 
-    /// Returns the direction of the current candle's signal, also after the signal has been moved out of `signal`.
+    /// Returns the direction of the current candle's signal, even after the signal has been moved out of `signal`.
     #[inline]
     pub(super) fn current_signal(&self) -> Option<Direction> {
         self.view.filter(|_| self.age == 0)

@@ -300,7 +300,7 @@ impl PlannedPart {
         json!([name, entry.name, entry.version, weight, within, invert])
     }
 
-    /// Builds the part with a bot's parameter values. By default, signals stay valid for `within` candles.
+    /// Builds the part with a bot's parameter values. `within` applies if the part does not set a value of its own.
     pub(super) fn build(
         &self,
         values: &Value,

@@ -58,7 +58,7 @@ type GateParameter = (&'static str, (f64, u32), &'static str);
 const PARAMETERS: [GateParameter; 9] = [
     ("after_virtual_losses", (1.0, MAX_COUNT), "Consecutive virtual losses that open the gate."),
     ("virtual_win_rate", (0.0, 1), "Win rate of virtual trades that opens the gate, from 0 to 1."),
-    ("over", (1.0, MAX_COUNT), "Number of virtual trades in the win rate."),
+    ("over", (1.0, MAX_COUNT), "Number of virtual trades from which the win rate is computed."),
     ("payout", (0.0, 1_000), "Payout of virtual trades in percent."),
     ("close_after_trades", (1.0, MAX_COUNT), "Number of trades after which the gate closes."),
     ("close_after_losses", (1.0, MAX_COUNT), "Consecutive losses after which the gate closes."),
@@ -170,7 +170,8 @@ impl WrittenGate {
             }
             (None, None, Some("shown")) if self.resets.is_some() => {
                 return Err(wrong(
-                    "a verdict takes longer than a day: use resets with after_virtual_losses or virtual_win_rate",
+                    "resets cannot be used with verdict, because a verdict takes longer than a day: use \
+                     after_virtual_losses or virtual_win_rate",
                 ));
             }
             (None, None, Some("shown")) if self.over.is_none() => {
