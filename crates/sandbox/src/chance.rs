@@ -64,7 +64,7 @@ pub(crate) enum IdKind {
     Record = 5,
 }
 
-/// Generates an id in the ULID format of the venue: 26 characters that sort by time (`observed: values`).
+/// Generates an id in the venue's ULID format: 26 characters that sort by time.
 pub(crate) fn generate_id(chance: RandomSource, kind: IdKind, time: Millis, keys: [u64; 2]) -> String {
     let bits = |half: u64| {
         let mixed = keys[0].rotate_left(32) ^ kind as u64;

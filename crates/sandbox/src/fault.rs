@@ -1,4 +1,4 @@
-//! Injected faults, profiles that select faults, and a switchboard that draws and counts faults.
+//! Fault injection: faults, profiles that select them, and a switchboard that triggers them at random and counts them.
 
 use crate::chance::{DrawSubject, RandomSource};
 use candlewick_sdk::Millis;
@@ -145,7 +145,7 @@ impl FaultProfile {
     }
 
     #[must_use]
-    pub fn with(mut self, fault: Fault, rate: FaultRate) -> Self {
+    pub fn with_fault(mut self, fault: Fault, rate: FaultRate) -> Self {
         self.rates.insert(fault, rate);
         self
     }
@@ -329,7 +329,7 @@ impl FaultSwitchboard {
 pub(crate) fn add_unknown_values(body: &mut Value) {
     match body {
         Value::Array(items) => {
-            items.extend(build_unknown_wallet(items));
+            items.extend(build_fake_wallet(items));
             items.iter_mut().for_each(add_unknown_values);
         }
         Value::Object(fields) => {
@@ -347,7 +347,7 @@ pub(crate) fn add_unknown_values(body: &mut Value) {
     }
 }
 
-fn build_unknown_wallet(items: &[Value]) -> Option<Value> {
+fn build_fake_wallet(items: &[Value]) -> Option<Value> {
     let mut wallet = items.first()?.clone();
     let is_wallet = ["id", "userId", "type", "balance"].iter().all(|field| wallet.get(field).is_some());
     if !is_wallet {

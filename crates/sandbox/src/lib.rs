@@ -1,4 +1,4 @@
-//! Local venue that implements the two HTTP APIs of the contract with the simulator and stored candles.
+//! Local venue: serves the two HTTP APIs of the contract, with simulated trades and stored candles.
 //!
 //! A [`Sandbox`] serves the trading token API and the symbol price API at one address. It can inject faults.
 //! Venue time can run faster than real time, or in lock-step with a bot in the same process. In lock-step,

@@ -86,7 +86,7 @@ impl Sandbox {
         Ok(Self { state, stop })
     }
 
-    /// Returns the routes for in-process callers. Faults that reset the connection make the response body fail.
+    /// Returns the router for in-process callers. For them, a connection reset is an error in the response body.
     pub fn router(&self) -> Router {
         router(Arc::clone(&self.state))
     }

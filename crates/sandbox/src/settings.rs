@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Settings of the sandbox. Defaults follow the contract, or else observations, or else the stricter option.
+/// Settings of the sandbox. Defaults follow the contract, then the observed venue, and are strict in all other cases.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxSettings {
@@ -36,7 +36,7 @@ pub struct SandboxSettings {
     pub faults: FaultProfile,
     /// Time at which the response to an order is sent.
     pub replies: Replies,
-    /// Whether the response for one trade includes result, pnl and prices (`observed: results`).
+    /// Whether the response for a single trade includes its result, profit and prices.
     pub rich_short: bool,
     /// Handling of requests that lack a required `x-timestamp` header.
     pub missing_timestamp: MissingTimestamp,
@@ -56,7 +56,7 @@ pub struct SandboxSettings {
     /// Maximum stake, 0 for no limit.
     #[schemars(with = "f64")]
     pub max_amount: Decimal,
-    /// Number of ended trades to retain. Trades that appear open are always retained.
+    /// Number of ended trades to retain. Trades that the API still reports as open are always retained.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub keep_trades: u32,
     /// Asset type of each pair (`crypto`, `forex` or `otc`), which overrides the detected type.
@@ -110,9 +110,9 @@ pub enum TradedWallet {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Replies {
-    /// Respond immediately, even if `requestTime` is in the future. For callers that stop the venue clock meanwhile.
+    /// Respond immediately, even if `requestTime` is in the future. Avoids a deadlock if the caller stops the clock.
     AtOnce,
-    /// Respond when the order arrives, in venue time.
+    /// Respond when the venue clock reaches the arrival time of the order.
     #[default]
     WhenArrived,
 }

@@ -24,7 +24,7 @@ const DEFAULT_STRESS: f64 = 0.5;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub curves: Vec<SensitivityCurve>,
-    /// Payout at which the mean return becomes positive; `None` if its sign is the same for all tested payouts.
+    /// Payout at which the mean return becomes positive; `None` if the return never changes sign.
     pub break_even_payout_percent: Option<f64>,
 }
 

@@ -30,26 +30,26 @@ impl PriceBoard {
     pub(crate) fn second_at(&self, time: Millis) -> Option<SecondPrices> {
         self.stored.iter().find_map(|series| {
             let candle = last_candle(series, time)?;
-            (time < candle.close_time(series.interval())).then(|| self.second_of_candle(candle, series, time))
+            (time < candle.close_time(series.interval())).then(|| self.prices_in_candle(candle, series, time))
         })
     }
 
-    fn second_of_candle(&self, candle: &Candle, series: &CandleSeries, time: Millis) -> SecondPrices {
+    fn prices_in_candle(&self, candle: &Candle, series: &CandleSeries, time: Millis) -> SecondPrices {
         let seconds = (series.interval().length().get() / 1_000).cast_unsigned();
         let volume = candle.volume() / seconds as f64;
         if seconds == 1 {
             let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
-            return self.extend_to_trades(SecondPrices { time, open, high, low, close, volume });
+            return self.include_trade_prices(SecondPrices { time, open, high, low, close, volume });
         }
         let (tick, chance, symbol_key) = (self.tick, self.random, self.symbol_key);
         let bridge = PriceBridge { candle, seconds, tick, chance, symbol_key };
         let elapsed = ((time - candle.time()).get() / 1_000).cast_unsigned();
         let (open, close) = (bridge.price_after(elapsed), bridge.price_after(elapsed + 1));
         let (high, low) = (open.max(close), open.min(close));
-        self.extend_to_trades(SecondPrices { time, open, high, low, close, volume })
+        self.include_trade_prices(SecondPrices { time, open, high, low, close, volume })
     }
 
-    fn extend_to_trades(&self, second: SecondPrices) -> SecondPrices {
+    fn include_trade_prices(&self, second: SecondPrices) -> SecondPrices {
         let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
         let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));
         priced.fold(second, |second, price| match price {
@@ -109,7 +109,7 @@ impl PriceBridge<'_> {
         self.round_to_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 
-    /// Rounds a price to the nearest tick. For a tick such as 0.01, dividing by 100 gives an exact result.
+    /// Rounds a price to the nearest tick. For a tick of 0.01, divides by 100, because multiplying by 0.01 is inexact.
     fn round_to_tick(&self, price: f64) -> f64 {
         match self.tick {
             None => price,

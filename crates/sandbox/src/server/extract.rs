@@ -1,4 +1,4 @@
-//! Request extractors for credentials, paths and bodies. Error responses (contract 5 and 7).
+//! Request extractors for credentials, paths and bodies, and the error responses of contract sections 5 and 7.
 
 use super::ServerState;
 use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, format_iso8601};
@@ -77,7 +77,7 @@ fn check_token(state: &ServerState, headers: &HeaderMap, uri: &Uri, is_timed: bo
 const MAX_BODY_BYTES: usize = 64 << 10;
 /// Maximum number of bytes to read from an oversized body, so that the client finishes sending and sees the error.
 const MAX_DRAINED_BYTES: usize = 8 << 20;
-const BODY_DEADLINE: Duration = Duration::from_secs(10);
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) struct PathSegment(pub(crate) String);
 
@@ -101,7 +101,7 @@ impl FromRequest<Arc<ServerState>> for Payload {
 
     async fn from_request(request: Request, state: &Arc<ServerState>) -> Result<Self, Response> {
         let (parts, body) = request.into_parts();
-        let read = tokio::time::timeout(BODY_DEADLINE, read_whole_body(body)).await;
+        let read = tokio::time::timeout(BODY_TIMEOUT, read_whole_body(body)).await;
         let (status, message) = match read {
             Ok(Ok(bytes)) => return Ok(Self(bytes)),
             Ok(Err(BodyReadError::Truncated)) => {

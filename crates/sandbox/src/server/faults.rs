@@ -1,4 +1,4 @@
-//! Middleware that injects faults into requests and responses, as drawn by the switchboard.
+//! Middleware that injects faults into requests and responses. The switchboard selects the faults at random.
 
 use super::ServerState;
 use super::extract::{error_response, internal_error_response};
@@ -58,7 +58,7 @@ pub(crate) async fn apply_faults(
         return Response::from_parts(parts, Body::from(garbage_body(index)));
     }
     if response.status().is_success() && state.switchboard.draw_fault(Fault::UnknownValues).is_some() {
-        return add_values_to_body(response)
+        return add_unknowns_to_body(response)
             .await
             .unwrap_or_else(|_| internal_error_response(state.now(), &uri));
     }
@@ -95,7 +95,7 @@ fn build_server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response 
     response
 }
 
-async fn add_values_to_body(response: Response) -> Result<Response, axum::Error> {
+async fn add_unknowns_to_body(response: Response) -> Result<Response, axum::Error> {
     let (mut parts, body) = response.into_parts();
     let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await?;
     let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes() == b"application/json");

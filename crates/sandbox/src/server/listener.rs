@@ -17,8 +17,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
-/// Maximum time to receive a request head, from the start of the connection or from the first byte of a later head.
-const HEAD_DEADLINE: Duration = Duration::from_secs(10);
+/// Maximum time to receive a request head: from the start of a connection or, if it is reused, from the first byte.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) struct ConnectionListener {
     listener: TcpListener,
@@ -55,7 +55,7 @@ impl axum::serve::Listener for ConnectionListener {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
         let slot = self.admission.wait_for_slot().await;
-        let head_deadline = Box::pin(tokio::time::sleep(HEAD_DEADLINE));
+        let head_deadline = Box::pin(tokio::time::sleep(HEAD_TIMEOUT));
         let (unflushed, is_evicted, head_of) = (false, false, 1);
         (SeverableStream { stream, slot, unflushed, is_evicted, head_deadline, head_of }, address)
     }
@@ -111,7 +111,7 @@ impl Drop for SeverableStream {
         if self.slot.connection.is_severed()
             && let Err(error) = self.stream.set_zero_linger()
         {
-            tracing::debug!(%error, "cannot reset the connection on close");
+            tracing::debug!(%error, "cannot set SO_LINGER to reset the connection");
         }
     }
 }
@@ -126,7 +126,7 @@ impl AsyncRead for SeverableStream {
         match read {
             Poll::Ready(read) => {
                 if !this.has_request_head_begun() {
-                    this.start_head_deadline(HEAD_DEADLINE);
+                    this.start_head_deadline(HEAD_TIMEOUT);
                 }
                 Poll::Ready(read)
             }
@@ -267,7 +267,7 @@ impl ConnectionSlots {
         };
         let connection = Connection::new(Arc::clone(&self.became_idle));
         let (end, wanted) = oneshot::channel();
-        let mut open = self.lock_open();
+        let mut open = self.connections();
         let number = open.last_key_value().map_or(0, |(number, _)| number + 1);
         open.insert(number, OpenConnection { connection: connection.clone(), end: Some(end) });
         drop(open);
@@ -275,21 +275,21 @@ impl ConnectionSlots {
     }
 
     fn evict_longest_idle(&self) -> bool {
-        let mut open = self.lock_open();
+        let mut open = self.connections();
         let idle = open.values_mut().filter(|one| one.end.is_some());
         let longest =
             idle.filter_map(|one| Some((one.connection.idle_since()?, one))).min_by_key(|(since, _)| *since);
         longest.and_then(|(_, one)| one.end.take()).is_some_and(|end| end.send(()).is_ok())
     }
 
-    fn lock_open(&self) -> MutexGuard<'_, BTreeMap<u64, OpenConnection>> {
+    fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, OpenConnection>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.admission.lock_open().remove(&self.number);
+        self.admission.connections().remove(&self.number);
     }
 }
 
@@ -330,7 +330,7 @@ mod tests {
         let mut answer = Vec::new();
         while !answer.ends_with(end.as_bytes()) {
             let mut bytes = [0; 512];
-            let read = timeout(HEAD_DEADLINE * 3, stream.read(&mut bytes)).await;
+            let read = timeout(HEAD_TIMEOUT * 3, stream.read(&mut bytes)).await;
             let length = read.expect("the server answers").unwrap();
             assert!(length > 0, "it ended after {:?}", String::from_utf8_lossy(&answer));
             answer.extend_from_slice(&bytes[..length]);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     async fn is_ended(stream: &mut TcpStream) -> bool {
-        let read = timeout(HEAD_DEADLINE * 3, stream.read(&mut [0; 1])).await;
+        let read = timeout(HEAD_TIMEOUT * 3, stream.read(&mut [0; 1])).await;
         read.is_ok_and(|read| read.is_ok_and(|length| length == 0))
     }
 
@@ -356,7 +356,7 @@ mod tests {
             send(&mut stream, begun).await;
             assert!(is_ended(&mut stream).await, "{begun:?}");
             let waited = start.elapsed();
-            assert!(waited >= HEAD_DEADLINE && waited < HEAD_DEADLINE * 2, "{begun:?}: {waited:?}");
+            assert!(waited >= HEAD_TIMEOUT && waited < HEAD_TIMEOUT * 2, "{begun:?}: {waited:?}");
         }
     }
 
@@ -366,12 +366,12 @@ mod tests {
         let mut stream = TcpStream::connect(address).await.unwrap();
         for _ in 0..3 {
             ask(&mut stream).await;
-            tokio::time::advance(HEAD_DEADLINE * 30).await;
+            tokio::time::advance(HEAD_TIMEOUT * 30).await;
         }
         send(&mut stream, "GET / HTT").await;
         let start = Instant::now();
         assert!(is_ended(&mut stream).await);
-        assert!(start.elapsed() >= HEAD_DEADLINE, "{:?}", start.elapsed());
+        assert!(start.elapsed() >= HEAD_TIMEOUT, "{:?}", start.elapsed());
     }
 
     #[tokio::test]
@@ -418,7 +418,7 @@ mod tests {
         let mut second = TcpStream::connect(address).await.unwrap();
         let finishing = async {
             for _ in 0..100 {
-                tokio::time::advance(HEAD_DEADLINE / 50).await;
+                tokio::time::advance(HEAD_TIMEOUT / 50).await;
             }
             send(&mut first, "ve").await;
             expect(&mut first, "taken").await;

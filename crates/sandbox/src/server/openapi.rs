@@ -47,7 +47,7 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
         .routes(routes!(prices::default_price))
         .routes(routes!(prices::candles))
         .split_for_parts();
-    let document = add_offered_values(&document, &state);
+    let document = with_offered_values(&document, &state);
     let endpoints = endpoints.layer(middleware::from_fn_with_state(Arc::clone(&state), apply_faults));
     #[cfg(feature = "stream")]
     let endpoints = endpoints.route("/socket.io/", get(super::stream::stream));
@@ -80,7 +80,7 @@ impl utoipa::Modify for CredentialSchemes {
     }
 }
 
-fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
+fn with_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];
     let (boards, settings) = (&state.boards, &state.settings);

@@ -1,4 +1,4 @@
-//! Endpoints that open trades (contract 4.1, endpoint 4, and `observed: opening a trade`).
+//! Endpoints that open trades (contract 4.1, endpoint 4).
 
 use super::ServerState;
 use super::extract::{Payload, Token, error_response_with_code, internal_error_response};
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
-/// Opens a trade. The response to a full order body is the full trade, to a short one an acknowledgement.
+/// Opens a trade. Returns the full trade for a full order body, or an acknowledgement for a short order body.
 #[utoipa::path(
     post, path = "/token/trades/open", tag = "trading token API",
     security(("token" = [])),
@@ -39,7 +39,7 @@ pub(crate) async fn open(
 ) -> Response {
     let (shape, request) = match parse_order(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(reason) => return build_rejection(&reason, state.now(), &uri),
+        Err(reason) => return rejection_response(&reason, state.now(), &uri),
     };
     let now = state.now();
     let opened = state.venue().open(&request, state.settings.replies, now);
@@ -53,14 +53,14 @@ pub(crate) async fn open(
     };
     let now = state.now();
     match (opened.trade, shape) {
-        (Err(reason), _) => build_rejection(&reason, opened.arrival, &uri),
+        (Err(reason), _) => rejection_response(&reason, opened.arrival, &uri),
         (Ok(number), BodyShape::Full) => {
             let trade = state.venue().opened_trade(number, now);
-            build_answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
+            trade_response(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
         }
         (Ok(number), BodyShape::Short) => {
             let acknowledged = state.venue().acknowledgement(number);
-            build_answer(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
+            trade_response(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
         }
     }
 }
@@ -93,13 +93,13 @@ pub(crate) async fn open_async(
 ) -> Response {
     let (_, request) = match parse_order(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(reason) => return build_rejection(&reason, state.now(), &uri),
+        Err(reason) => return rejection_response(&reason, state.now(), &uri),
     };
     let now = state.now();
     let opened = state.venue().open(&request, Replies::AtOnce, now);
     match opened.trade {
-        Err(reason) => build_rejection(&reason, opened.arrival, &uri),
-        Ok(number) => build_answer(state.venue().async_trade(number), now, &uri),
+        Err(reason) => rejection_response(&reason, opened.arrival, &uri),
+        Ok(number) => trade_response(state.venue().async_trade(number), now, &uri),
     }
 }
 
@@ -116,17 +116,17 @@ fn parse_order(
     match state.venue().check_pricing(&request) {
         PricingCheck::NoSuchSymbol => Err(SYMBOL_NOT_ACTIVE),
         PricingCheck::CandlesTooLong if !state.settings.allow_coarse => {
-            Err(Rejection::new("closeType is shorter than the candles of this pair"))
+            Err(Rejection::new("closeType must not be shorter than one candle"))
         }
         PricingCheck::CandlesTooLong | PricingCheck::Possible => Ok((shape, request)),
     }
 }
 
-fn build_rejection(reason: &Rejection, at: Millis, uri: &Uri) -> Response {
+fn rejection_response(reason: &Rejection, at: Millis, uri: &Uri) -> Response {
     error_response_with_code(StatusCode::BAD_REQUEST, &reason.message, reason.code, at, uri)
 }
 
-fn build_answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
+fn trade_response<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
     // The trade always exists, because the table removes only older trades that have ended.
     trade.map_or_else(|| internal_error_response(now, uri), |trade| Json(trade).into_response())
 }

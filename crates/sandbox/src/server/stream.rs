@@ -1,4 +1,4 @@
-//! Price stream `/symbol-prices`, which uses Socket.IO 4 over WebSocket (`observed: prices and candles`).
+//! Price stream `/symbol-prices`, which uses Socket.IO 4 over WebSocket.
 
 use super::ServerState;
 use super::extract::{KeyCheck, Parameters, error_response};

@@ -29,7 +29,7 @@ pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// Price paths that give the entry prices of `NEXT_CANDLE` trades before the simulator reports them on settlement.
+    /// Price paths for the entry prices of `NEXT_CANDLE` trades, which the simulator does not report before settlement.
     paths: PricePaths,
     trades: TradeTable,
     orders: u64,
@@ -43,7 +43,7 @@ pub(crate) struct OpenResult {
     pub(crate) trade: Result<u64, Rejection>,
 }
 
-/// Reason why an order was rejected. The contract does not specify messages and codes (contract 5).
+/// Reason why an order was rejected. Contract section 5 does not specify the messages and codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) message: Cow<'static, str>,
@@ -109,17 +109,14 @@ impl Venue {
         let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
         if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
             // The balance of the simulator may already include money that the wallet does not show yet.
-            return rejected(
-                describe_refusal(Refusal::InsufficientBalance),
-                now + self.simulation.latency_ms,
-            );
+            return rejected(to_rejection(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
         let TradeTimes { open_time, close_time, .. } = TradeTimes::new(expiry, arrival, &self.simulation);
         let open_price = match answer.kind {
             AnswerKind::Opened(opening) => opening.open_price,
-            AnswerKind::Refused(refusal) => return rejected(describe_refusal(refusal), arrival),
+            AnswerKind::Refused(refusal) => return rejected(to_rejection(refusal), arrival),
         };
         let shown = match replies {
             Replies::AtOnce => now,
@@ -173,7 +170,7 @@ impl Venue {
         self.account.user(now)
     }
 
-    /// Returns the entry price if it is known at `now`. Under `stress`, the settlement may change the price.
+    /// Returns the entry price if it is known at `now`. If `stress` is set, the settlement may still change the price.
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
         if let Some(settled) = trade.visible_settlement(now) {
             return settled.open_price;
@@ -198,7 +195,7 @@ pub(crate) enum PricingCheck {
     NoSuchSymbol,
 }
 
-const fn describe_refusal(refusal: Refusal) -> Rejection {
+const fn to_rejection(refusal: Refusal) -> Rejection {
     match refusal {
         Refusal::NoPrice => Rejection::with_code("Outdated price", "NO_PRICE"),
         Refusal::InsufficientBalance => Rejection::with_code("Insufficient balance", "INSUFFICIENT_BALANCE"),

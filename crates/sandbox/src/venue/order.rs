@@ -87,7 +87,7 @@ fn read_expiration_type(fields: &Map<String, Value>) -> Result<ExpirationType, &
     }
 }
 
-/// Parses the stake without rounding. An error message completes a sentence that starts with the field name.
+/// Parses the stake without rounding. Error texts start with a verb, because the caller prepends the field name.
 fn read_stake(
     amount: Option<&Value>,
     settings: &SandboxSettings,

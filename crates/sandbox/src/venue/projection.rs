@@ -143,7 +143,7 @@ impl Venue {
     }
 }
 
-/// Returns the net profit of a trade (`observed: money`). The profit is 0 until the settlement is visible.
+/// Returns the net profit of a trade, or 0 until the settlement is visible.
 fn profit_at(trade: &Trade, now: Millis) -> Money {
     trade.visible_settlement(now).map_or(Money::ZERO, |settled| settled.profit)
 }
@@ -190,7 +190,7 @@ impl Account {
         }
     }
 
-    /// Returns both wallets. The one that is not used for trades is empty, so that clients must choose the right one.
+    /// Returns both wallets. The wallet that is not traded is empty, which exposes clients that use the wrong wallet.
     pub(super) fn wallets(&self, balance: Money) -> Vec<Wallet> {
         let wallet = |id: &String, wallet_type, balance| Wallet {
             id: id.clone(),

@@ -1,4 +1,4 @@
-//! Stored trades: all trades that appear open, and the trades that ended most recently.
+//! Stored trades: all trades that the API still reports as open, and the trades that ended most recently.
 
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_simulator::{Order, SettledTrade};

@@ -146,7 +146,7 @@ async fn an_invalid_payload_is_400_with_its_reason() {
         ("isDemo", json!(false), "Only demo trades are possible", "Bad Request"),
         ("isDemo", Value::Null, "isDemo must be a boolean", "Bad Request"),
         ("closeType", json!("60"), "closeType must be a code of the form mm:ss or h:mm:ss", "Bad Request"),
-        ("closeType", json!("00:05"), "closeType is shorter than the candles of this pair", "Bad Request"),
+        ("closeType", json!("00:05"), "closeType must not be shorter than one candle", "Bad Request"),
         ("direction", json!("CALL"), "direction must be BUY or SELL", "Bad Request"),
         ("symbol", json!("DOGEUSDT"), "Symbol not active", "SYMBOL_NOT_ACTIVE"),
         ("amount", json!(0), "amount must be above zero", "Bad Request"),

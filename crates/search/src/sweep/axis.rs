@@ -99,7 +99,7 @@ pub(crate) enum AxisScale {
 
 /// Distance from a value to its neighbours in a continuous range, as a fraction of the range.
 const NEIGHBOUR_DISTANCE: f64 = 0.05;
-const DIGITS_AFTER_LEADING: f64 = 3.0;
+const DIGITS_AFTER_FIRST: f64 = 3.0;
 
 impl Axis {
     pub(crate) const fn new(name: String, target: AxisTarget, values: AxisValues, scale: AxisScale) -> Self {
@@ -182,9 +182,9 @@ impl Axis {
     }
 }
 
-/// Rounds a number to a thousandth of `size` or finer: two decimals in a range from 10 to 45, as in 37.41.
+/// Rounds a number to a power of ten that is at most a thousandth of `size`: to 0.01 if `size` is from 10 to 99.
 fn round_to_precision(number: f64, size: f64) -> f64 {
-    let digits = DIGITS_AFTER_LEADING - size.abs().log10().floor();
+    let digits = DIGITS_AFTER_FIRST - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
     let rounded =
         if digits < 0.0 { (number / factor).round() * factor } else { (number * factor).round() / factor };
@@ -196,7 +196,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
     (part / whole).clamp(0.0, 1.0 - f64::EPSILON)
 }
 
-/// Returns the range of a list, extended by half a step at each end, so that the ends are as likely as other values.
+/// Returns the range of the listed values, extended by half a step at each end to give both end values a full share.
 fn extended_log_range(list: &[Setting]) -> (f64, f64) {
     let number = |setting: Option<&Setting>| setting.and_then(Setting::to_number).unwrap_or(1.0);
     let (first, last) = (number(list.first()), number(list.last()));

@@ -92,7 +92,7 @@ fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(Axi
         "log" => Ok((AxisValues::Listed(step_list(low, high, Decimal::ONE, kind)?), AxisScale::Log)),
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
-            let count = count.ok_or_else(|| format!("{counted} is invalid: use log/N, N at least 2"))?;
+            let count = count.ok_or_else(|| format!("{counted} is invalid: use log/N with N >= 2"))?;
             Ok(linear_list(log_spaced_values(to_f64(low), to_f64(high), count, kind)))
         }
         step => {
@@ -124,7 +124,7 @@ fn parse_bound(text: &str, declared: Option<f64>, which: &str, kind: NumberKind)
         return if is_of_kind { Ok(value) } else { Err(format!("{value} is not a whole number")) };
     }
     let bound = declared.and_then(|bound| Decimal::try_from(bound).ok());
-    bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write LOW..HIGH"))
+    bound.ok_or_else(|| format!("the strategy does not declare a {which} limit: use LOW..HIGH"))
 }
 
 /// Returns the values from `low` to `high`, in decimal arithmetic, so that three steps of 0.1 give exactly 0.3.
@@ -169,7 +169,7 @@ fn to_setting(value: Decimal, kind: NumberKind) -> Setting {
     }
 }
 
-/// Converts the number through its text, so that the result equals the float parsed from a configuration file.
+/// Formats the number and parses the text, so that the result equals the float parsed from a configuration file.
 fn to_f64(value: Decimal) -> f64 {
     value.to_string().parse().unwrap_or_default()
 }
@@ -290,7 +290,7 @@ mod tests {
         check_refused("period=2,,3", "missing between the commas");
         check_refused("period=2,3,2", "2 is given twice");
         check_refused("period=two", "\"two\" is not a number");
-        check_refused("free", "declares no low end");
+        check_refused("free", "does not declare a low limit");
         check_refused("free=0..1e9:1", "more than 1000000 values");
         check_refused("free=-7e27..7e27:1e-20", "more than 1000000 values");
         check_refused("both=yes", "use true,false");

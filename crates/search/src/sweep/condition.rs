@@ -1,4 +1,4 @@
-//! Conditions between searched parameters: `oversold < overbought`, `slow >= 2 * fast`.
+//! Conditions that compare searched parameters, such as `oversold < overbought` or `slow >= 2 * fast`.
 
 use crate::SearchError;
 
@@ -116,7 +116,7 @@ impl ConditionParser<'_> {
         let found = signs.into_iter().find(|(sign, _)| self.consume(sign));
         found.map(|(_, comparison)| comparison).ok_or_else(|| {
             let at = if self.rest.is_empty() { "the end" } else { self.rest };
-            format!("a comparison with <, <=, >, >=, == or != is missing at {at}")
+            format!("expected <, <=, >, >=, == or != at {at}")
         })
     }
 
@@ -221,9 +221,9 @@ mod tests {
     fn what_is_wrong_is_named() {
         let deep = format!("{}fast{} < 1", "(".repeat(40), ")".repeat(40));
         for (text, part) in [
-            ("fast", "or != is missing at the end"),
+            ("fast", "or != at the end"),
             ("fast < ", "missing at the end"),
-            ("fast = slow", "or != is missing at = slow"),
+            ("fast = slow", "or != at = slow"),
             ("fst < slow", "\"fst\" is neither a number nor one of the parameters fast, slow"),
             ("fast < slow < 3", "unexpected \"< 3\" after the condition"),
             ("(fast < slow", "not closed"),

@@ -7,12 +7,12 @@ use candlewick_statistics::{
 };
 use serde::Serialize;
 
-/// Maximum number of cross-validation blocks. There are 924 ways to choose half of 12 blocks.
+/// Maximum number of cross-validation blocks. Half of 12 blocks can already be chosen in 924 ways.
 const MAX_BLOCKS: usize = 12;
-/// Minimum number of cross-validation blocks. With fewer, half of the blocks can be chosen in too few ways.
+/// Minimum number of cross-validation blocks. Fewer blocks would give fewer than 20 ways to choose half of them.
 const MIN_BLOCKS: usize = 6;
 /// Minimum length of a bootstrap block in timeline parts: about the cube root of [`TIMELINE_PARTS`].
-const MIN_BLOCK_PERIODS: usize = 5;
+const MIN_BLOCK_PARTS: usize = 5;
 const MIN_BOOTSTRAP_BLOCKS: usize = 10;
 /// Number of bootstrap runs, enough for two significant digits of a p-value around 0.05.
 const BOOTSTRAP_RUNS: u32 = 1_000;
@@ -23,13 +23,13 @@ const BOOTSTRAP_RUNS: u32 = 1_000;
 pub struct SelectionBias {
     pub sets: usize,
     pub parts: usize,
-    /// Duration of the longest trade in timeline parts. Cross-validation drops as many parts at each border of a half.
+    /// Length of the longest trade in timeline parts. Cross-validation drops this many parts wherever its halves meet.
     pub purged_parts: usize,
     /// Probability that the best set looks this good if no set has an edge. It is estimated by a block bootstrap over
     /// time, from the highest ratio of mean return to standard error among all sets.
     pub p_value: Option<f64>,
-    /// Probability of backtest overfitting (combinatorially symmetric cross-validation): how often the best set of
-    /// one half of the time ranks below the median in the other half.
+    /// Probability of backtest overfitting: share of the splits into two halves in which the best set of one half ranks
+    /// below the median in the other half. It is estimated by combinatorially symmetric cross-validation.
     pub overfitting: Option<f64>,
     pub overfitting_loss: Option<f64>,
     /// Deflated Sharpe ratio: probability that the best of all sets has a true Sharpe ratio above 0.
@@ -60,7 +60,7 @@ impl SelectionBias {
         let overfitting = count_blocks(longest).filter(|_| has_trades).and_then(|blocks| {
             probability_of_overfitting(&to_the_end, Split { blocks, purged_periods: longest }).ok()
         });
-        let block_periods = longest.max(MIN_BLOCK_PERIODS);
+        let block_periods = longest.max(MIN_BLOCK_PARTS);
         let many = (TIMELINE_PARTS / block_periods >= MIN_BOOTSTRAP_BLOCKS)
             .then(|| best_of_many(&all, Bootstrap { block_periods, draws: BOOTSTRAP_RUNS, seed }).ok());
         let p_values = many.flatten().map(|many| align_p_values_with_rows(rows, many)).unwrap_or_default();
@@ -81,13 +81,13 @@ impl SelectionBias {
         match (self.p_value, self.overfitting) {
             (None, _) => "too little data to tell whether the best set was only lucky",
             (Some(p_value), _) if p_value > 0.05 => {
-                "the best of this many worthless sets would often do as well: the best set may well be luck"
+                "even without an edge, the best of this many sets often does as well: the result may well be luck"
             }
             (_, Some(overfitting)) if overfitting > 0.2 => {
-                "the best set is better than luck explains, but sets chosen on one part of the data do badly on the \
+                "luck alone does not explain the best set, but sets chosen on one part of the data do badly on the \
                  rest"
             }
-            _ => "the best set is better than luck explains; test it on candles that no sweep has used",
+            _ => "luck alone does not explain the best set; test it on candles that no sweep has used",
         }
     }
 
@@ -99,7 +99,7 @@ impl SelectionBias {
                 self.overfitting,
             ),
             ("chance that the best in-sample set loses money out of sample", self.overfitting_loss),
-            ("chance that the best set's true Sharpe ratio is above 0 (deflated)", self.deflated_sharpe),
+            ("deflated Sharpe ratio: chance that the best set's true ratio is above 0", self.deflated_sharpe),
         ]
     }
 }
@@ -202,7 +202,7 @@ mod tests {
         assert!(luck.deflated_sharpe.unwrap() > 0.95, "{luck:?}");
         assert_eq!(luck.p_values[17], luck.p_value);
         assert!(luck.p_values.iter().flatten().filter(|p_value| **p_value < 0.05).count() < 3);
-        assert!(luck.interpretation().contains("better than luck"));
+        assert!(luck.interpretation().contains("luck alone does not explain"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
-    /// Factor between rungs: the next rung has this many times fewer sets and more candles.
+    /// Factor from rung to rung: divides the number of sets and multiplies the number of candles.
     keep_one_in: u32,
     rungs: u32,
 }
@@ -20,13 +20,13 @@ pub struct Halving {
 impl Halving {
     pub const NONE: Self = Self { keep_one_in: 1, rungs: 1 };
 
-    /// Creates a schedule with 2 to 8 `rungs`. One of every `keep_one_in` sets (2 to 10) advances to the next rung.
+    /// Creates a schedule of 2 to 8 `rungs`. The best 1/`keep_one_in` of the sets advance; `keep_one_in` is 2 to 10.
     pub fn new(keep_one_in: u32, rungs: u32) -> Result<Self, SearchError> {
         if (2..=10).contains(&keep_one_in) && (2..=8).contains(&rungs) {
             return Ok(Self { keep_one_in, rungs });
         }
         Err(SearchError::invalid_search(format!(
-            "cannot keep one in {keep_one_in} sets on {rungs} rungs: keep one in 2 to 10 sets, on 2 to 8 rungs"
+            "invalid halving {keep_one_in} or rungs {rungs}: halving must be 2 to 10, rungs 2 to 8"
         )))
     }
 

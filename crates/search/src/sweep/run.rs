@@ -129,7 +129,7 @@ impl Sweep<'_> {
 
     fn first_rung_jobs(&self) -> Result<Vec<TrialJob>, SearchError> {
         if self.settings.search.search.is_adaptive() {
-            let problem = "an adaptive search cannot be sharded as a whole: sets depend on earlier trials";
+            let problem = "sets of an adaptive search depend on earlier trials: shard each round instead";
             return Err(SearchError::invalid_search(problem));
         }
         let sets = plan_sets(self.space, &self.settings.search)?.into_iter();

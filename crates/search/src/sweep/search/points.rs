@@ -18,13 +18,13 @@ impl SeededRandom {
     }
 
     /// Returns the next random index below `count`, which must not be 0.
-    pub(crate) fn next_below(&mut self, count: usize) -> usize {
+    pub(crate) fn next_index(&mut self, count: usize) -> usize {
         ((self.next_fraction() * count as f64) as usize).min(count - 1)
     }
 
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
-            list.swap(last, self.next_below(last + 1));
+            list.swap(last, self.next_index(last + 1));
         }
     }
 
@@ -33,7 +33,7 @@ impl SeededRandom {
     }
 }
 
-/// Each axis has one stratum per point. Source: `McKay`, Beckman, Conover, Technometrics 21 (1979).
+/// Returns `count` points, one in each of `count` strata of every axis (`McKay` et al., Technometrics 21, 1979).
 pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let mut random = SeededRandom::new(seed, round);
     let mut points: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(axes)).collect();

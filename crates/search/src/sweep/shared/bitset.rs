@@ -7,7 +7,7 @@ pub(crate) struct BitSet {
     words: Vec<u64>,
 }
 
-/// Bit sets of an entry, one per condition. The entry signals at each candle that all sets contain.
+/// Candles that meet a declared entry, as one bit set per condition. A candle in all sets gives a signal.
 pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 
 const WORD_BITS: usize = 64;
@@ -48,10 +48,10 @@ impl BitSet {
             }
         }
         for (place, word) in words.iter_mut().enumerate().take(first.div_ceil(WORD_BITS)) {
-            *word &= bits_from(first.saturating_sub(place * WORD_BITS));
+            *word &= upper_mask(first.saturating_sub(place * WORD_BITS));
         }
         if let Some(last) = words.last_mut() {
-            *last &= !bits_from(candles - candles.div_ceil(WORD_BITS).saturating_sub(1) * WORD_BITS);
+            *last &= !upper_mask(candles - candles.div_ceil(WORD_BITS).saturating_sub(1) * WORD_BITS);
         }
         Self { words }
     }
@@ -68,7 +68,7 @@ impl BitSet {
     #[inline]
     pub(crate) fn next(&self, from_index: usize) -> Option<usize> {
         let mut place = from_index / WORD_BITS;
-        let mut word = self.words.get(place)? & bits_from(from_index % WORD_BITS);
+        let mut word = self.words.get(place)? & upper_mask(from_index % WORD_BITS);
         while word == 0 {
             place += 1;
             word = *self.words.get(place)?;
@@ -84,18 +84,18 @@ impl BitSet {
         let (first, last) = (range.start / WORD_BITS, (range.end - 1) / WORD_BITS);
         let words = self.words.get(first..=last).unwrap_or_default();
         let all: u32 = words.iter().map(|word| word.count_ones()).sum();
-        let before = words.first().map_or(0, |word| word & !bits_from(range.start % WORD_BITS));
-        let after = words.last().map_or(0, |word| word & bits_from(range.end - last * WORD_BITS));
+        let before = words.first().map_or(0, |word| word & !upper_mask(range.start % WORD_BITS));
+        let after = words.last().map_or(0, |word| word & upper_mask(range.end - last * WORD_BITS));
         u64::from(all - before.count_ones() - after.count_ones())
     }
 }
 
 #[inline]
-const fn bits_from(bit: usize) -> u64 {
+const fn upper_mask(bit: usize) -> u64 {
     if bit >= WORD_BITS { 0 } else { u64::MAX << bit }
 }
 
-/// Packs bytes with the value 0 or 1 into bits. The multiplication gathers eight bits in the highest byte.
+/// Packs bytes with the value 0 or 1 into bits. Multiplying by `GATHER_FACTOR` moves eight bits to the highest byte.
 #[inline]
 fn pack_bits(bytes: &[u8; WORD_BITS]) -> u64 {
     const GATHER_FACTOR: u64 = 0x0102_0408_1020_4080;

@@ -1,4 +1,4 @@
-//! Trials that share candles, precomputed order outcomes and declared indicator series.
+//! Trials that share work: candles, precomputed order outcomes and declared indicator series.
 
 mod bitset;
 mod quantized_series;
@@ -60,7 +60,7 @@ impl<'a> SharedRunner<'a> {
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
             return Ok(());
         }
-        let problem = "the trades differ from the trades of a full backtest".to_owned();
+        let problem = "its trades differ from the trades of a full backtest".to_owned();
         Err(SearchError::DeclarationMismatch { problem })
     }
 
@@ -100,12 +100,12 @@ impl<'a> SharedRunner<'a> {
             trial.record_trades(trades);
         }
         match declaration {
-            Some(declaration) => self.run_declared(trial, declaration, warmup, &candles).map(Some),
+            Some(declaration) => self.run_declaration(trial, declaration, warmup, &candles).map(Some),
             None => Ok(Some(trial.run_candles())),
         }
     }
 
-    fn run_declared(
+    fn run_declaration(
         &self,
         trial: Trial<'_>,
         declaration: Declaration,

@@ -17,7 +17,7 @@ pub(crate) struct QuantizedSeries {
     recent: Mutex<Vec<(RangeInclusive<u16>, Arc<BitSet>)>>,
 }
 
-const MAX_RECENT_BYTES: usize = 256 * 1_024;
+const MAX_CACHE_BYTES: usize = 256 * 1_024;
 
 enum Codes {
     Byte(Vec<u8>),
@@ -65,7 +65,7 @@ impl QuantizedSeries {
                 Codes::Byte(codes) => BitSet::from_byte_codes(codes, &range),
                 Codes::Word(codes) => BitSet::from_word_codes(codes, &range),
             };
-            if recent.len() >= (MAX_RECENT_BYTES / bitset.byte_len().max(1)).max(2) {
+            if recent.len() >= (MAX_CACHE_BYTES / bitset.byte_len().max(1)).max(2) {
                 recent.remove(0);
             }
             (range, Arc::new(bitset))
@@ -87,15 +87,15 @@ impl QuantizedSeries {
 
 fn append_codes<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
     let (eights, rest) =
-        if levels.len() > MAX_COUNTED_LEVELS { (&[][..], values) } else { values.as_chunks::<8>() };
+        if levels.len() > MAX_LINEAR_LEVELS { (&[][..], values) } else { values.as_chunks::<8>() };
     for eight in eights {
         codes.extend(encode_eight(levels, eight).map(&to_code));
     }
     codes.extend(rest.iter().map(|value| to_code(encode(levels, *value))));
 }
 
-/// Maximum number of levels for which counting the levels is faster than a binary search.
-const MAX_COUNTED_LEVELS: usize = 32;
+/// Maximum number of levels for which comparing a value with every level is faster than a binary search.
+const MAX_LINEAR_LEVELS: usize = 32;
 
 /// Computes eight codes at once, in about the time of two single codes.
 fn encode_eight(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {

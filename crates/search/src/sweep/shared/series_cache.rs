@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// Group index by the first series of a trial. Trials of a group run together, so that few series are in memory.
+    /// Maps the first series of a trial to its group. Each group runs together, so that few series are in memory.
     groups: HashMap<Option<SeriesKey>, usize>,
     members: Vec<Vec<usize>>,
     series_by_key: HashMap<SeriesKey, (HashSet<u64>, usize)>,
@@ -35,8 +35,8 @@ struct SeriesContent {
 }
 
 /// Number of values per computed chunk; see docs/performance.md.
-const CHUNK_VALUES: usize = 1_024;
-/// Number of values that each trial recomputes, to verify that its key stands for the cached series.
+const CHUNK_LENGTH: usize = 1_024;
+/// Number of values that each trial recomputes, to verify that its key belongs to the cached series.
 const VALUES_TO_VERIFY: usize = 256;
 
 impl CachePlan {
@@ -157,9 +157,9 @@ fn quantize(
     mut quantized: QuantizedSeries,
     candles: &[Candle],
 ) -> (QuantizedSeries, Vec<u64>) {
-    let mut values = Vec::with_capacity(CHUNK_VALUES);
+    let mut values = Vec::with_capacity(CHUNK_LENGTH);
     let mut head = Vec::new();
-    for few in candles.chunks(CHUNK_VALUES) {
+    for few in candles.chunks(CHUNK_LENGTH) {
         values.clear();
         series.fill(few, &mut values);
         if head.is_empty() {

@@ -8,8 +8,8 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, count_closing
 use candlewick_simulator::Simulator;
 use std::ops::Range;
 
-/// A run of one strategy in a search, with the same trades as in a backtest. If only one trade may be open, each
-/// trade is settled as soon as it is approved. Otherwise, trades go through the simulated venue.
+/// A run of one strategy in a search, with the same trades as in a backtest. With a limit of one open trade at a time,
+/// each trade is settled as soon as it is approved. Without this limit, trades go through the simulated venue.
 pub struct Trial<'a> {
     session: TrialSession,
     context: TrialContext<'a>,
@@ -64,7 +64,7 @@ impl<'a> Trial<'a> {
             cursor = match answer {
                 Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.find_close(cursor, settled_at),
                 Ok(BookedTrade::Pending(terms)) => self.open_trade(&terms, index),
-                Err(_) => self.skip_refused(cursor, close),
+                Err(_) => self.next_approvable(cursor, close),
             };
         }
         // Every candidate candle whose signal was not approved counts as refused.
@@ -96,19 +96,19 @@ impl<'a> Trial<'a> {
                 }
                 Some(Ok(BookedTrade::Pending(terms))) => {
                     let end = self.open_trade(&terms, cursor - 1);
-                    self.feed_suppressed_candles(&mut cursor, end);
+                    self.feed_suppressed(&mut cursor, end);
                 }
                 Some(Err(_)) => {
                     self.context.tally.refused += 1;
-                    let end = self.skip_refused(cursor, self.closes.close_time_at(cursor - 1));
-                    self.feed_suppressed_candles(&mut cursor, end);
+                    let end = self.next_approvable(cursor, self.closes.close_time_at(cursor - 1));
+                    self.feed_suppressed(&mut cursor, end);
                 }
             }
         }
         self.finish()
     }
 
-    fn feed_suppressed_candles(&mut self, cursor: &mut usize, until: usize) {
+    fn feed_suppressed(&mut self, cursor: &mut usize, until: usize) {
         if let Some(candles) = self.closes.candles().get(*cursor..until).filter(|candles| !candles.is_empty())
         {
             self.context.tally.refused += self.session.suppress_signals(candles);
@@ -118,7 +118,7 @@ impl<'a> Trial<'a> {
 
     /// Returns the index of the first candle, from `cursor` on, whose signal may be approved.
     #[inline]
-    fn skip_refused(&mut self, cursor: usize, now: Millis) -> usize {
+    fn next_approvable(&mut self, cursor: usize, now: Millis) -> usize {
         let until = self.session.refused_until(now);
         if until <= now {
             return cursor;
@@ -138,7 +138,7 @@ impl<'a> Trial<'a> {
             self.context.is_limited_to_one = Some(self.session.is_at_trade_limit());
         }
         self.context.submit(terms);
-        self.skip_refused(index + 1, terms.decision_time())
+        self.next_approvable(index + 1, terms.decision_time())
     }
 
     #[inline]
@@ -163,7 +163,7 @@ struct CloseTimes<'a> {
     interval: Millis,
     /// Close time of the first candle; `None` if the series has gaps.
     gapless_from: Option<Millis>,
-    /// Last duration in milliseconds and its number of candles, cached because trades with the same expiry repeat it.
+    /// Latest duration in ms and its number of candles, cached because successive trades often have the same duration.
     last: (i64, usize),
 }
 
@@ -203,11 +203,11 @@ impl<'a> CloseTimes<'a> {
             }
             return index.saturating_add(self.last.1).min(self.candles.len());
         }
-        self.search_for_close(index, until)
+        self.find_close_slow(index, until)
     }
 
     #[inline(never)]
-    fn search_for_close(&self, index: usize, until: Millis) -> usize {
+    fn find_close_slow(&self, index: usize, until: Millis) -> usize {
         let rest = self.candles.get(index..).unwrap_or_default();
         index + count_closing_before(rest, self.interval, until)
     }
