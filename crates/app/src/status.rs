@@ -12,7 +12,7 @@ use candlewick_engine::{
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{
     EdgeIntervals, ForeignTrade, JournalContents, LimitLine, LimitReached, TradingMode, VerdictLine,
-    describe_halt, parse_refusal, table, utc,
+    count_text, describe_halt, parse_refusal, table, utc,
 };
 use candlewick_runtime::control::{
     ApiState, Blockage, ControlAnswer, ControlOrder, MarketState, Phase, RunState, SignalTally, send_order,
@@ -215,7 +215,7 @@ impl fmt::Display for Status {
         let limits = self.limits.iter().map(|limit| limit.describe(self.decimals)).collect();
         // Rows without lines are omitted.
         let rows = [
-            ("journal", one(format!("{}, {} entries", self.journal, self.entries))),
+            ("journal", one(format!("{}, {}", self.journal, count_text(self.entries, "entry", "entries")))),
             ("held by", one(holder)),
             ("bot", one(phase)),
             ("clock", or_dash(bot.and_then(|bot| bot.clock).map(describe_clock))),
@@ -237,7 +237,7 @@ impl fmt::Display for Status {
             ("in flight", one(list_trades(&self.in_flight))),
             ("unknown status", one(list_trades(&self.in_doubt))),
             ("unknown trades", one(describe_foreign_trades(&self.strange_trades))),
-            ("settled trades", one(format!("{}{manual}", self.settled))),
+            ("settled trades", one(format!("{}{manual}", group_thousands(&self.settled.to_string())))),
             ("new trades", one(self.describe_new_trades())),
             ("blocked", self.blocked.iter().map(Blockage::describe).collect()),
             ("settings", one(settings)),

@@ -1,7 +1,7 @@
 //! Current usage of risk limits, as JSON and text.
 
 use candlewick_engine::{BotId, LimitUsage, Quantity, Rule, Session};
-use candlewick_sdk::{Millis, MoneyScale};
+use candlewick_sdk::{Millis, MoneyScale, group_thousands};
 use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,7 +40,8 @@ impl LimitLine {
         let decimals = if *unit == "money" { decimals } else { 0 };
         let whose = bot.as_ref().map(|bot| format!("{bot}: ")).unwrap_or_default();
         let reached = if value >= most { ", reached" } else { "" };
-        format!("{whose}{title} {value:.decimals$} of {most:.decimals$}{reached}")
+        let [value, most] = [value, most].map(|number| group_thousands(&format!("{number:.decimals$}")));
+        format!("{whose}{title} {value} of {most}{reached}")
     }
 }
 

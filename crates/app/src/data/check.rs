@@ -9,7 +9,7 @@ use candlewick_history::{
     CandleFile, Catalog, CheckSettings, CheckedSeries, ConflictChoice, Finding, FindingKind, Findings,
     ImportSettings, Remedy, check_file, check_series,
 };
-use candlewick_records::{table, utc};
+use candlewick_records::{count_text, table, utc};
 use candlewick_sdk::{CandleSeries, Series};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -173,8 +173,8 @@ impl CheckResult {
     pub fn text(&self, limit: usize) -> String {
         let Self { target, checked, repaired, .. } = self;
         let mut text = format!(
-            "{target}: {} rows of {}, session {}; {}",
-            checked.rows,
+            "{target}: {} of {}, session {}; {}",
+            count_text(checked.rows, "row", "rows"),
             checked.series,
             checked.session,
             describe_finding_counts(checked)

@@ -8,7 +8,7 @@ use candlewick_engine::{
     Action, Control, Event, EventKind, Header, RecordedEntry, ReloadNote, Rule, Session,
 };
 use candlewick_journal::{LineKind, StoredLine};
-use candlewick_sdk::{Registry, Strategy, StrategyEntry};
+use candlewick_sdk::{Registry, Strategy, StrategyEntry, group_thousands};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -59,7 +59,8 @@ impl Decisions {
         let refused_words = count_text(*refused, "rejection", "rejections");
         let others =
             count_text(actions - opened - refused, "day start or verdict", "day starts and verdicts");
-        format!("all {actions} identical ({opened_words}, {refused_words}, {others}) over {events} events")
+        let (all, events) = (group_thousands(&actions.to_string()), count_text(*events, "event", "events"));
+        format!("all {all} identical ({opened_words}, {refused_words}, {others}) over {events}")
     }
 
     pub(super) fn compare(

@@ -10,7 +10,7 @@ use crate::moment::{count_text, utc};
 use crate::run::{FILE_CHANGED, FILE_OR_PART_CHANGED, RecordedRun};
 use crate::table::{table, table_text};
 use candlewick_journal::{JournalError, Reader};
-use candlewick_sdk::{Outcome, Registry, format_price};
+use candlewick_sdk::{Outcome, Registry, format_price, group_thousands};
 use decisions::{Decisions, Difference, UncomparedDecisions};
 use outcomes::{DifferingTrade, Outcomes};
 use serde::Serialize;
@@ -200,7 +200,8 @@ impl Display for ParityReport {
             }
         }
         if let Some(outcomes) = &self.outcomes {
-            let text = format!("{} of {} trades match the simulation", outcomes.agree, outcomes.intents);
+            let (agree, all) = (outcomes.agree.to_string(), count_text(outcomes.intents, "trade", "trades"));
+            let text = format!("{} of {all} match the simulation", group_thousands(&agree));
             figures.add_row(["outcomes".to_owned(), text]);
             for (name, _) in Cause::LABELS {
                 if let Some(count) = outcomes.causes.get(name) {

@@ -22,8 +22,7 @@ pub(super) fn halted_early(
         Rule::ALL.into_iter().any(|rule| rule.as_str() == *name && (rule.ends_run() || rule == Rule::Halted))
     };
     let refused = refused_since.iter().filter(|(name, _)| is_lifted_manually(name));
-    let (rule, _) = refused.clone().max_by_key(|(_, count)| **count)?;
-    let signals: u64 = refused.map(|(_, count)| count).sum();
+    let (rule, signals) = refused.max_by_key(|(_, count)| **count)?;
     // The finding `refused_by_one_rule` covers runs without a trade.
     let since = last_open?;
     let (untraded, whole) = ((span.end - since).get() as f64, (span.end - span.start).get() as f64);
@@ -38,10 +37,10 @@ pub(super) fn halted_early(
         None => percent,
     };
     let text = format!(
-        "Trading stopped on {} UTC: {rule} rejected the {} after the last trade. The bots did not trade for \
+        "Trading stopped on {} UTC: {rule} rejected {} after the last trade. The bots did not trade for \
          {untraded}. The figures cover only the time before the stop.",
         minute(since),
-        count_text(signals, "signal", "signals"),
+        count_text(*signals, "signal", "signals"),
     );
     let severity = if share >= SERIOUS_UNTRADED_SHARE { Severity::Serious } else { Severity::Warning };
     Some(FindingKind::HaltedEarly.with_severity(severity, text))
