@@ -4,7 +4,7 @@ use crate::page::DataTable;
 use candlewick_records::explain::shorten_condition;
 use serde::Serialize;
 
-/// Overlaps of buy and sell are reported only if they occur on more than one of this many candles.
+/// Reporting threshold: overlaps of buy and sell are reported if more than one occurs per this many candles.
 const CANDLES_PER_RARE_OVERLAP: u64 = 100;
 
 /// Statistics of one condition. In a report, the lines of the condition's operands follow, one level deeper.
@@ -60,7 +60,7 @@ impl ConditionLine {
                 format!("{whose}{}{condition}", "- ".repeat(line.depth)),
                 line.held.to_string(),
                 line.candles.to_string(),
-                share(line),
+                share_text(line),
             ];
             row.extend(has_unknown.then(|| line.unknown.to_string()));
             row
@@ -153,7 +153,8 @@ fn collect_never_true(lines: &[ConditionLine], place: usize, found: &mut Vec<Str
         };
         found.push(format!("`{}` was never true{why}", line.condition));
     } else if never.is_empty() {
-        let each = parts.iter().map(|at| format!("`{}` on {}", lines[*at].condition, share(&lines[*at])));
+        let parts = parts.iter().map(|at| &lines[*at]);
+        let each = parts.map(|part| format!("`{}` on {}", part.condition, share_text(part)));
         let each = each.collect::<Vec<_>>().join(", ");
         found.push(format!("each part was true at times, but never all parts on the same candle: {each}"));
     } else {
@@ -169,7 +170,7 @@ const fn is_zero(count: &u64) -> bool {
 }
 
 /// Formats the share of candles on which the condition was true, in percent. Never rounds a rare condition to zero.
-fn share(line: &ConditionLine) -> String {
+fn share_text(line: &ConditionLine) -> String {
     let ConditionLine { held, candles, .. } = *line;
     let percent = held as f64 / candles.max(1) as f64 * 100.0;
     match percent {

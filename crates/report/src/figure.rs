@@ -55,7 +55,7 @@ pub(crate) fn capitalised(text: &str) -> String {
 
 const MAX_PAYOUT_PERCENT: f64 = 100.0;
 
-/// Returns a warning about a payout above 100 %. No venue pays that much: even a coin toss would be profitable.
+/// Returns a warning about a payout above 100 %. No venue pays that much, because even a coin toss would be profitable.
 pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
     let highest = payouts.max()?.to_percent();
     (highest > MAX_PAYOUT_PERCENT).then(|| {

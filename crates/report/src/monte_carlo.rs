@@ -93,7 +93,7 @@ impl MonteCarloReport {
 fn assumptions(is_candles: bool) -> Vec<&'static str> {
     let mut assumes = vec![
         "the future resembles these candles; resampled candles do not prove an edge",
-        "dependence over more than one or two blocks is lost",
+        "patterns longer than one or two blocks are lost",
     ];
     assumes.extend(if is_candles {
         [

@@ -71,7 +71,7 @@ impl DeclaredStrategy for RsiReversal {
 impl StrategyFactory for RsiReversal {
     const NAME: &'static str = "rsi-reversal";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Buys when Wilder's RSI closes oversold and sells when it closes overbought.";
+    const ABOUT: &'static str = "Buys when Wilder's RSI is oversold and sells when the RSI is overbought.";
     type Params = Params;
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {

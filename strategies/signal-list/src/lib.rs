@@ -19,12 +19,11 @@ parameters! {
     }
 }
 
-/// Strategy that gives a signal at each candle close time (ms) in a list. Rows for other symbols are skipped.
-/// The `close_type` of a row overrides the bot's `close_type`, but not the bot's expiration type.
+/// Strategy that trades a list of signals. Each row has a direction and the close time (ms) of the signal's candle.
+/// Rows for other symbols are skipped. The `close_type` of a row replaces the bot's, but not the expiration type.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,
-    /// Rows sorted by time, at most one row per time.
     rows: Vec<Row>,
     /// Index of the first row at or after the last close.
     next_row: usize,
@@ -67,7 +66,7 @@ impl StrategyFactory for SignalList {
 
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
         if params.file.is_empty() {
-            let problem = "file is not set: use the path of a CSV file of signals".to_owned();
+            let problem = "missing `file`: use the path of a CSV file of signals".to_owned();
             return Err(BuildError::parameters(Self::NAME, problem));
         }
         let rows = list::read_rows(Path::new(&params.file), bot)?;
@@ -121,7 +120,7 @@ mod tests {
     fn reports_unusable_list_with_path_and_line() {
         let refusal = |params| SignalList::build(params, &bot("BTCUSDT")).unwrap_err().to_string();
         let expected =
-            "parameters of strategy \"signal-list\": file is not set: use the path of a CSV file of signals";
+            "parameters of strategy \"signal-list\": missing `file`: use the path of a CSV file of signals";
         assert_eq!(refusal(Params::default()), expected);
         assert!(
             refusal(params("no/such.csv")).starts_with("no/such.csv: cannot read the list: No such file")

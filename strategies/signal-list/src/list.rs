@@ -35,7 +35,7 @@ fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, LineError> {
     let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines());
     let header = lines.next().map_or("", |(_, header)| header.trim());
     if !HEADERS.contains(&header) {
-        let problem = format!("the header is \"{header}\": use {} or {}", HEADERS[0], HEADERS[1]);
+        let problem = format!("invalid header \"{header}\": use {} or {}", HEADERS[0], HEADERS[1]);
         return Err(LineError { line: 1, problem });
     }
     let columns = header.split(',').count();
@@ -138,8 +138,8 @@ mod tests {
             check(&format!("{header}{row}\n"), Err((line, problem)));
         }
         let wrong = "use time,symbol,direction or time,symbol,direction,close_type";
-        check("", Err((1, &format!("the header is \"\": {wrong}"))));
-        check("60000,BTCUSDT,BUY\n", Err((1, &format!("the header is \"60000,BTCUSDT,BUY\": {wrong}"))));
+        check("", Err((1, &format!("invalid header \"\": {wrong}"))));
+        check("60000,BTCUSDT,BUY\n", Err((1, &format!("invalid header \"60000,BTCUSDT,BUY\": {wrong}"))));
         check(
             "time,symbol,direction\n60000,BTCUSDT,BUY,01:00",
             Err((2, "the row has 4 fields, but the header has 3")),

@@ -1,7 +1,7 @@
 //! Bets on a return from an extreme of the stochastic oscillator while the ADX shows no trend.
 //!
-//! Example of a strategy with a filter: each rule compares two series that have their own periods. A missing number is
-//! NaN, and every comparison with NaN is false.
+//! Example of a strategy with a filter: each rule has a condition on the oscillator and a condition on the ADX. A
+//! missing value is NaN, and every comparison with NaN is false, so the rule gives no signal.
 
 use candlewick_sdk::indicator::{Adx, Stochastic};
 use candlewick_sdk::{

@@ -21,12 +21,11 @@ parameters! {
     }
 }
 
-/// Strategy that buys if the RSI is low in a rising trend, and sells if the RSI is high in a falling trend.
-/// The trend rises if the last longer candle closed above the average of longer closes, and falls if it closed below.
+/// Strategy that buys on a low RSI in a rising trend and sells on a high RSI in a falling trend. The trend rises if the
+/// last longer candle closed above the average of longer candles, and falls if that candle closed below the average.
 #[derive(Debug)]
 pub struct TrendFilter {
     longer: [Interval; 1],
-    /// Number of the bot's own candles in one longer candle.
     own_candles_per_longer: usize,
     average: Ema,
     /// Average after the last longer candle, and the close of that candle.
@@ -38,8 +37,8 @@ pub struct TrendFilter {
 }
 
 impl Strategy for TrendFilter {
-    /// Returns the number of candles until both indicators are stable, plus one longer candle: the first longer candle
-    /// may be incomplete, and the last one takes effect only at the bot's next candle.
+    /// Returns the number of candles until both indicators are stable. Adds one longer candle, because the first may be
+    /// incomplete and each longer candle takes effect only at the bot's next candle.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_candles_per_longer)
     }

@@ -6,7 +6,7 @@ use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Symb
 use candlewick_statistics::{GroupMoments, shrink_to_overall_mean};
 use serde::Serialize;
 
-/// Cells with fewer decided (won or lost) trades are marked as small, because chance may explain their results.
+/// Minimum number of decided (won or lost) trades. Smaller cells are marked, because chance may explain their results.
 pub const SMALL_CELL_TRADES: u64 = 30;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

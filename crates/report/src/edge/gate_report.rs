@@ -37,7 +37,7 @@ pub struct GatedBot {
     pub gain: Option<f64>,
     /// Central 95 % range of the mean returns of random gates that pass the same number of trades.
     pub random_95: Option<[f64; 2]>,
-    /// P-value against random gates: probability that as many random trades have at least this gate's mean return.
+    /// P-value against random gates: probability that equally many random trades have at least this mean return.
     pub p_random: Option<f64>,
     /// P-value against shuffled results: probability that the gate does at least as well if the results are shuffled.
     pub p_shuffled: Option<f64>,
@@ -120,9 +120,9 @@ impl fmt::Display for GateReport {
         };
         write!(
             f,
-            "Gate: {}.\n\n{}\n\nReturns are in percent of the stake. Random gates pass the same number of trades ({} \
-             draws, seed {}). If trades are independent, a gate only reduces their number and gains nothing. The file \
-             must contain all signals. If the bot has a gate, use a backtest without the gate.",
+            "Gate: {}.\n\n{}\n\nReturns are in percent of the stake. Each of {} random gates (seed {}) \
+             passes the same number of trades. A gate cannot improve the mean return of independent trades. \
+             The file must contain all signals. If the bot has a gate, use a backtest without the gate.",
             self.gate,
             table_text(HEADER.split('|'), self.bots.iter().map(row)),
             self.draws,

@@ -15,7 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Costs of a lost ladder, as multiples of the first stake: to recover only the losses, and also the profit.
+    /// Costs of a lost ladder whose wins recover `[only losses, losses and profit]`, as multiples of the first stake.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,
@@ -143,8 +143,7 @@ pub struct RuinSummary {
     pub payout: f64,
     pub limit: f64,
     pub stakes: Vec<RuinFigures>,
-    /// Combined ruin probability of all ladders; `None` without a ladder. Uses the lower of two win rates: break-even
-    /// and the lower confidence bound.
+    /// Ruin probability of all ladders at break-even or the lower bound, whichever is worse; `None` without a ladder.
     pub ladders: Option<f64>,
 }
 
@@ -190,7 +189,7 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
     if let Some([losses, all]) = figures.recovery_costs {
         let _ = write!(
             text,
-            "\n(a ladder of this length costs {losses:.1} times its first stake to recover only the losses, and {all:.1} times to recover the profit too)"
+            "\nA ladder of this length costs {losses:.1} times its first stake if wins recover only the losses, or {all:.1} times if wins also earn the profit."
         );
     }
     let within = format!("ruin within {} trades", figures.horizon_trades);

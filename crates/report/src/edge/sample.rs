@@ -277,7 +277,7 @@ fn decided_result(trade: &JudgedTrade) -> Option<(candlewick_sdk::Millis, bool, 
     }
 }
 
-/// Returns the p-value against break-even; `None` if the payouts differ and the trades are too many for an exact test.
+/// Returns the p-value against break-even; `None` if payouts differ and there are too many trades for an exact test.
 fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsError> {
     let nulls = payouts.iter().map(|payout| break_even(*payout)).collect::<Result<Vec<_>, _>>()?;
     let is_one_payout = nulls.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());

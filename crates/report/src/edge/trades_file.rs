@@ -40,8 +40,8 @@ struct Columns {
     profit: Option<usize>,
 }
 
-/// Reads trades from a CSV file. `payout` is used if the file has no payout column.
-/// The run's `.run.json` file determines the order of the trades if it matches the rows; otherwise their times do.
+/// Reads trades from a CSV file. `payout` is the default for rows without a payout.
+/// If the run's `.run.json` file matches the rows, it determines their order. Otherwise they are sorted by time.
 pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, ReportError> {
     let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
         path: path.to_owned(),
@@ -61,7 +61,7 @@ fn read_facts(path: &Path) -> Result<Option<RunFacts>, ReportError> {
     match std::fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map(Some)
-            .or_else(|error| unreadable(format!("{error}; this file contains the caveats of the run"))),
+            .or_else(|error| unreadable(format!("{error}; restore this file with the run's caveats"))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => unreadable(error.to_string()),
     }
@@ -80,7 +80,7 @@ fn read(
     for record in reader.records() {
         records.push(record.map_err(|error| {
             let line = error.position().map(csv::Position::line);
-            (line, "the number of cells differs from the header".to_owned())
+            (line, "the row and the header have different numbers of cells".to_owned())
         })?);
     }
     let mut symbols = Vec::new();
@@ -96,7 +96,7 @@ fn read(
     let is_counted = facts.is_some();
     let (facts, missing) = match facts {
         Some(facts) if order.is_some() => (facts, None),
-        Some(facts) => (facts, Some(FACTS_OF_OTHER_TRADES)),
+        Some(facts) => (facts, Some(MISMATCHED_FACTS)),
         None => (RunFacts::default(), columns.has_run_columns().then_some(MISSING_FACTS)),
     };
     if order.is_some() {
@@ -126,7 +126,7 @@ fn read(
 
 const MISSING_FACTS: &str =
     "the .run.json file of these trades is missing, so the caveats of their run are unknown";
-const FACTS_OF_OTHER_TRADES: &str =
+const MISMATCHED_FACTS: &str =
     "the .run.json file belongs to other trades, so the caveats of this run are unknown";
 
 const SORTED_BY_RESULT: &str = "the rows are sorted by result, so the order of the trades is unknown";
@@ -229,7 +229,7 @@ impl Columns {
         let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
         let filled = |column| Some(field(column)).filter(|text| !text.is_empty());
         let outcome = parse_outcome(field(Some(self.result)))?;
-        let parse = if self.has_run_columns() { parse_payout } else { parse_foreign_payout };
+        let parse = if self.has_run_columns() { parse_payout } else { parse_external_payout };
         let payout = filled(self.payout).map(parse).transpose()?.or(usual);
         if payout.is_none() && matches!(outcome, Some(Outcome::Won | Outcome::Lost)) {
             return Err("a won or lost trade has no payout".to_owned());
@@ -307,12 +307,12 @@ fn parse_outcome(text: &str) -> Result<Option<Outcome>, String> {
 
 fn parse_payout(text: &str) -> Result<Payout, String> {
     let percent = text.trim_end_matches('%').trim_end().parse::<Decimal>();
-    let percent = percent.map_err(|_| format!("\"{text}\" is not a payout"))?;
+    let percent = percent.map_err(|_| format!("\"{text}\" is not a payout: use a percentage such as 85"))?;
     Payout::from_percent(percent).map_err(|error| error.to_string())
 }
 
 /// Parses a payout in percent. Rejects fractions (0.85), odds (1.85) and returns that include the stake (185).
-fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
+fn parse_external_payout(text: &str) -> Result<Payout, String> {
     let payout = parse_payout(text)?;
     match Payout::guess_percent(payout.to_percent()) {
         Some(meant) => Err(format!("invalid payout {text}: payouts are percentages, did you mean {meant}?")),
@@ -411,7 +411,7 @@ mod tests {
             ("result,payout\nLOST,\n", None, (Some(2), "no payout")),
             ("result,payout\nWON,85\nWON,0.85\n", None, (Some(3), "did you mean 85?")),
             ("result,payout,result\nWON,85,WON\n", None, (Some(1), "duplicate column \"result\"")),
-            ("result,payout\nWON\n", None, (Some(2), "differs from the header")),
+            ("result,payout\nWON\n", None, (Some(2), "different numbers of cells")),
             ("result,decision_time,close_time\nWON,5,\n", Some(85), (Some(2), "no close_time")),
             ("result,decision_time,close_time\nWON,5,4\n", Some(85), (Some(2), "before decision_time")),
             ("result,decision_time,close_time\nWON,soon,4\n", Some(85), (Some(2), "\"soon\" is not a time")),
@@ -436,7 +436,7 @@ mod tests {
             ("12", None),
             ("110", None),
         ] {
-            match (parse_foreign_payout(text), expected) {
+            match (parse_external_payout(text), expected) {
                 (Err(problem), Some(meant)) => assert!(problem.contains(meant), "{text}: {problem}"),
                 (found, expected) => assert!(found.is_ok() && expected.is_none(), "{text}: {found:?}"),
             }

@@ -50,7 +50,7 @@ impl VerdictReport {
         if rows.is_empty() { String::new() } else { format!("\n\n{}", table_text(header, rows)) }
     }
 
-    fn render_independent(&self) -> String {
+    fn render_fixed_sample(&self) -> String {
         let mut header = vec!["fixed sample of independent trades".to_owned()];
         header.extend(self.samples().map(sample_label));
         let mut lines = table(header);
@@ -94,8 +94,9 @@ impl fmt::Display for VerdictReport {
         };
         let meaning = if self.all.verdict.is_some() {
             format!(
-                "Evidence starts at 1. When it reaches its threshold (the number after \"of\"), it shows an edge, or rules \
-                 out an edge of {} of the stake or more. All bots and their restarts share an error rate of {}.",
+                "Evidence starts at 1. The number after \"of\" is its threshold. At the threshold, evidence \
+                 for shows an edge, and evidence against rules out an edge of {} of the stake or more. The \
+                 error rate of {} covers all bots and their restarts.",
                 percent(self.delta),
                 percent(self.alpha)
             )
@@ -120,7 +121,7 @@ impl fmt::Display for VerdictReport {
         if let Some(words) = all {
             write!(f, "\n{words}.")?;
         }
-        write!(f, "\n{}\n{}", Finding::render_all(&self.findings), self.render_independent())?;
+        write!(f, "\n{}\n{}", Finding::render_all(&self.findings), self.render_fixed_sample())?;
         f.write_str(&prefixed_lines("\nnote: ", &self.notices))
     }
 }

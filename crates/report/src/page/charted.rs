@@ -169,7 +169,7 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     };
     let words = |found: &DrawdownFigures| {
         format!(
-            "{}, or {:.2} % of the peak on {} UTC. The fall to the trough took {}, and {}.",
+            "{}, which is {:.2} % of the peak (reached at {} UTC). The fall to the trough took {}, and {}.",
             money(found.amount, page.trades.scale),
             found.percent,
             minute(found.peak_at),
@@ -345,7 +345,7 @@ pub(super) fn sensitivity_section(page: &RunPage<'_>, charts: &mut Charts) -> St
     };
     text.push_str("<div class=\"tables\">");
     for curve in &sensitivity.curves {
-        let (name, heading, unit) = setting_text(curve.setting);
+        let (name, heading, unit) = setting_labels(curve.setting);
         let _ = write!(text, "<figure><h3>By {heading}</h3>");
         if curve.points.iter().filter(|point| point.value.is_some()).count() > 2 {
             text.push_str(&charts.add(name, &format!("Expectancy by {heading}"), &curve_chart(curve, unit)));
@@ -358,7 +358,7 @@ pub(super) fn sensitivity_section(page: &RunPage<'_>, charts: &mut Charts) -> St
     text
 }
 
-const fn setting_text(setting: VenueSetting) -> (&'static str, &'static str, &'static str) {
+const fn setting_labels(setting: VenueSetting) -> (&'static str, &'static str, &'static str) {
     match setting {
         VenueSetting::LatencyMs => ("latency", "latency", "latency, ms"),
         VenueSetting::PayoutPercent => ("payout", "payout", "payout, %"),

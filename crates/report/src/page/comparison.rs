@@ -21,7 +21,7 @@ pub struct ComparisonPage {
 pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::Result<()> {
     let mut charts = Charts::default();
     let [first, second] = &page.names;
-    let mut sections = vec![verdicts(page), balances(page, &mut charts)];
+    let mut sections = vec![verdict_section(page), balance_section(page, &mut charts)];
     for (heading, summary, table_data) in &page.tables {
         let table = if table_data.is_empty() { String::new() } else { table_data.to_markup() };
         sections.push(format!("<section><h2>{heading}</h2><p>{}</p>{table}</section>", escaped(summary)));
@@ -37,7 +37,7 @@ pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::R
     document.write(writer)
 }
 
-fn verdicts(page: &ComparisonPage) -> String {
+fn verdict_section(page: &ComparisonPage) -> String {
     let mut text =
         String::from("<section id=\"verdict\"><p class=\"kicker\">Verdicts</p><dl class=\"hashes\">");
     for (side, (name, words)) in ["A", "B"].iter().zip(&page.verdicts) {
@@ -47,7 +47,7 @@ fn verdicts(page: &ComparisonPage) -> String {
     text
 }
 
-fn balances(page: &ComparisonPage, charts: &mut Charts) -> String {
+fn balance_section(page: &ComparisonPage, charts: &mut Charts) -> String {
     let times = || page.curves.iter().flatten().map(|(at, _)| at.get());
     let (Some(from), Some(to)) = (times().min(), times().max()) else {
         return "<section id=\"equity\"><h2>Balances</h2><p class=\"none\">Neither run has a balance.</p></section>"

@@ -15,7 +15,7 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
     }
     let mut text = format!("{count} variants of this idea have been tried");
     if *under_way > 0 {
-        let _ = write!(text, " (running or interrupted searches planned {under_way} of these variants)");
+        let _ = write!(text, " (including {under_way} planned by unfinished searches)");
     }
     if !other_ledgers.is_empty() {
         let paths: Vec<String> = other_ledgers.iter().map(|path| path.display().to_string()).collect();
@@ -45,7 +45,7 @@ pub(super) fn variants_unknown(unknown: &VariantsUnknown) -> Finding {
     let kind = FindingKind::VariantsUnknown;
     match unknown {
         VariantsUnknown::NotCounted => kind.warning(
-            "Variants are not counted, because the setting [variants] ledger is empty. P-values are not corrected for variants.",
+            "No ledger is set in [variants], so variants are not counted and p-values are not corrected.",
         ),
         VariantsUnknown::NewLedger => kind.with_severity(
             Severity::Info,
@@ -68,7 +68,7 @@ pub(super) fn in_sample_only(variants: &VariantCount) -> Option<Finding> {
 }
 
 const MIN_NUMERIC_PARAMETERS: usize = 12;
-/// Minimum trades per numeric parameter. F. E. Harrell, *Regression Modeling Strategies*, 2015, 4.4, says 10 to 20.
+/// Minimum trades per numeric parameter. Harrell recommends 10 to 20 (*Regression Modeling Strategies*, 2015, 4.4).
 const MIN_TRADES_PER_PARAMETER: usize = 20;
 
 pub(super) fn many_parameters(

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 const MIN_UNTRADED_SHARE: f64 = 0.02;
-/// Minimum untraded share for a serious finding. From this share on, the limit determines the result.
+/// Minimum share of the run's time without trades for a serious finding. The limit then determines the result.
 const SERIOUS_UNTRADED_SHARE: f64 = 0.5;
 
 pub(super) fn halted_early(
     refused_since: &BTreeMap<&'static str, u64>,
     candles: Option<u64>,
-    (last_open, span): (Option<Millis>, &Range<Millis>),
+    (last_decision, span): (Option<Millis>, &Range<Millis>),
 ) -> Option<Finding> {
     let is_lifted_manually = |name: &&str| {
         Rule::ALL.into_iter().any(|rule| rule.as_str() == *name && (rule.ends_run() || rule == Rule::Halted))
@@ -24,7 +24,7 @@ pub(super) fn halted_early(
     let refused = refused_since.iter().filter(|(name, _)| is_lifted_manually(name));
     let (rule, signals) = refused.max_by_key(|(_, count)| **count)?;
     // The finding `refused_by_one_rule` covers runs without a trade.
-    let since = last_open?;
+    let since = last_decision?;
     let (untraded, whole) = ((span.end - since).get() as f64, (span.end - span.start).get() as f64);
     let share = untraded / whole;
     if share.is_nan() || share < MIN_UNTRADED_SHARE {
@@ -37,7 +37,7 @@ pub(super) fn halted_early(
         None => percent,
     };
     let text = format!(
-        "Trading stopped on {} UTC: {rule} rejected {} after the last trade. The bots did not trade for \
+        "Trading stopped at {} UTC. After the last trade, {rule} rejected {}. The bots did not trade for \
          {untraded}. The figures cover only the time before the stop.",
         minute(since),
         count_text(*signals, "signal", "signals"),
@@ -46,8 +46,8 @@ pub(super) fn halted_early(
     Some(FindingKind::HaltedEarly.with_severity(severity, text))
 }
 
-/// Minimum share of rejected signals for a finding about a rule that is usually brief or follows a schedule.
-const MIN_BRIEF_RULE_SHARE: f64 = 0.90;
+/// Minimum share of rejected signals for a finding about a short-lived rule, trading hours or a blackout.
+const MIN_ROUTINE_RULE_SHARE: f64 = 0.90;
 const MIN_RULE_SHARE: f64 = 0.50;
 /// Minimum number of signals. With fewer signals, the finding is reported only if no signal was accepted.
 const MIN_SIGNALS: u64 = 20;
@@ -77,7 +77,7 @@ fn min_reported_share(name: &str) -> f64 {
     let is_usual =
         |rule: Rule| rule.is_usually_brief() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
-    if rule.is_some_and(is_usual) { MIN_BRIEF_RULE_SHARE } else { MIN_RULE_SHARE }
+    if rule.is_some_and(is_usual) { MIN_ROUTINE_RULE_SHARE } else { MIN_RULE_SHARE }
 }
 
 fn cause_and_hint(name: &str) -> (&'static str, &'static str) {
@@ -112,16 +112,16 @@ mod tests {
     use candlewick_sdk::Money;
 
     /// Builds the finding for a ten-hour run that starts at 2025-01-01 00:00 UTC.
-    fn finding(refused: &[(&'static str, u64)], last_open_hours: Option<i64>) -> Option<Finding> {
+    fn finding(refused: &[(&'static str, u64)], last_hours: Option<i64>) -> Option<Finding> {
         let hour = |hours: i64| Millis::new(1_735_689_600_000) + Millis::HOUR * hours;
         let refused = refused.iter().copied().collect();
-        halted_early(&refused, Some(100), (last_open_hours.map(hour), &(hour(0)..hour(10))))
+        halted_early(&refused, Some(100), (last_hours.map(hour), &(hour(0)..hour(10))))
     }
 
     #[test]
     fn reports_final_limit_with_the_untraded_time() {
         use Severity::{Serious, Warning};
-        for (refused, last_open_hours, expected) in [
+        for (refused, last_hours, expected) in [
             (&[("MaxDrawdown", 41), ("MaxOpenTrades", 9), ("LossStreak", 1)][..], Some(8), Some(Warning)),
             (&[("Halted", 1)], Some(2), Some(Serious)),
             // Three cases: a daily limit, a late stop, and a run without any trade.
@@ -130,10 +130,10 @@ mod tests {
             (&[("MaxDrawdown", 9)], None, None),
             (&[], Some(1), None),
         ] {
-            let found = finding(refused, last_open_hours);
+            let found = finding(refused, last_hours);
             assert_eq!(found.as_ref().map(|finding| finding.severity), expected, "{refused:?}");
             let text = found.filter(|_| refused.len() == 3).map(|finding| finding.text);
-            let parts = ["2025-01-01 08:00 UTC", "MaxDrawdown", "42 signals", "100 candles", "20 %"];
+            let parts = ["2025-01-01 08:00 UTC", "MaxDrawdown", "41 signals", "100 candles", "20 %"];
             assert!(text.is_none_or(|text| parts.iter().all(|part| text.contains(part))));
         }
     }

@@ -8,9 +8,9 @@ use candlewick_sdk::{MoneyScale, Outcome, group_thousands};
 use candlewick_statistics::{WinRate, clopper_pearson_interval, runs_test};
 use std::collections::BTreeMap;
 
-/// Half-width of the confidence interval above which the finding is serious (with fewer than about 95 trades).
+/// Half-width of the confidence interval above which the finding is serious. About 95 trades give this half-width.
 const SERIOUS_HALF_WIDTH: f64 = 0.10;
-/// Half-width of the confidence interval above which a finding is reported (with fewer than about 380 trades).
+/// Half-width of the confidence interval above which a finding is reported. About 380 trades give this half-width.
 const REPORTED_HALF_WIDTH: f64 = 0.05;
 
 pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
@@ -36,9 +36,9 @@ const MAX_CREDIBLE_WIN_RATE: f64 = 0.75;
 const CONFIDENCE: f64 = 0.998;
 /// Lowest implausible profit factor. At a payout of 80 %, this factor requires a win rate of 83 %.
 const MIN_IMPLAUSIBLE_PROFIT_FACTOR: f64 = 4.0;
-/// Non-overlapping trades. At a win rate of 60 %, 1 of 4,000 runs has the 42 wins that the factor takes.
+/// Minimum number of non-overlapping trades. At a win rate of 60 %, 1 of 4,000 runs reaches the factor (42 wins).
 const MIN_TRADES_FOR_FACTOR: u64 = 50;
-/// Non-overlapping trades. At a win rate of 60 %, 1 of 600,000 runs has no two consecutive losses.
+/// Minimum number of non-overlapping trades. At a win rate of 60 %, 1 of 600,000 runs has no two consecutive losses.
 const MIN_TRADES_WITHOUT_STREAK: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,9 +86,9 @@ fn win_rate_lower_bound(rate: f64, groups: u64) -> Option<f64> {
     clopper_pearson_interval(counted, CONFIDENCE).ok().map(|interval| interval.lower)
 }
 
-/// Minimum number of clusters; Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, say 20 to 50.
+/// Minimum number of clusters (20 to 50 in Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*).
 const MIN_CLUSTERS: u64 = 30;
-/// Minimum number of trades if there is no verdict yet. Fewer trades are already reported by `too_few_trades`.
+/// Minimum number of trades if there is no verdict yet. With fewer trades, `too_few_trades` already reports a finding.
 const MIN_TRADES: u64 = 95;
 
 pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding> {
@@ -128,8 +128,9 @@ fn runs_test_finding<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<
         ("alternate", "A win may predict a loss, and a loss may predict a win")
     };
     Some(FindingKind::Regimes.warning(format!(
-        "Wins and losses {what}: {} runs of equal results instead of about {:.0} in random order (p-value {:.4}, \
-         non-overlapping trades). {why}. The verdict's error rate assumes that no result predicts the next result.",
+        "Wins and losses {what}: {} groups of equal consecutive results, while random order gives about \
+         {:.0} (p-value {:.4}). Only non-overlapping trades count. {why}. The verdict's error rate assumes \
+         that no result predicts the next result.",
         test.runs, test.expected_runs, test.p_value
     )))
 }
@@ -154,7 +155,7 @@ pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
 /// Typical latency in milliseconds. A profit that disappears at this latency cannot be earned in practice.
 const TYPICAL_LATENCY_MS: f64 = 1_000.0;
 
-/// Reports a profit that latency removes. `latencies` must be ascending, or empty if the run was not repeated.
+/// Reports a profit that latency removes. `latencies` is in ascending order, and empty without a sensitivity analysis.
 pub(super) fn latency_finding(latencies: &[SensitivityPoint]) -> Option<Finding> {
     let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit?));
     let (_, at_once) = latencies.first().and_then(known).filter(|(at, gain)| *at == 0.0 && *gain > 0.0)?;
@@ -331,7 +332,7 @@ mod tests {
     fn reports_alternating_outcomes() {
         let turns: Vec<bool> = (0..400).map(|place| place % 2 == 0).collect();
         let found = runs_test_finding([&turns[..]].into_iter()).unwrap();
-        assert!(found.text.contains("alternate: 400 runs"), "{}", found.text);
+        assert!(found.text.contains("alternate: 400 groups"), "{}", found.text);
     }
 
     #[test]

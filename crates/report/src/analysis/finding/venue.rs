@@ -9,7 +9,7 @@ use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Payout difference in percentage points above which a finding is serious. It equals about half a point of win rate.
+/// Payout difference in percentage points above which a finding is serious. It moves break-even by about half a point.
 const SERIOUS_PAYOUT_POINTS: f64 = 2.0;
 
 /// Returns the median assumed payout of the trades in percent, or the default payout if there are no trades.
