@@ -1,4 +1,4 @@
-//! Candles that set the prices of a symbol's trades. Also checks whether they are fine enough for an expiry.
+//! Candles that set the prices of a symbol's trades, and a check that they are fine enough for an expiry.
 
 use crate::SimulatorError;
 use crate::track::CandleLookup;
@@ -37,8 +37,8 @@ impl Market {
 }
 
 /// Checks that at least part of the market has candles that are fine enough for this expiry.
-/// [`coarse_periods`] returns the periods without such candles. The caller may allow a shorter
-/// expiry (`--allow-coarse`), whose trades open and close inside a single candle.
+/// [`coarse_periods`] returns the periods without such candles. With `--allow-coarse`, callers
+/// ignore the error, and trades may then open and close inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();
     if expiry.close_type.duration() < interval.length() {

@@ -37,8 +37,8 @@ pub(crate) enum OrderOutcome {
     StaysOpen(Opening),
 }
 
-/// Order that the wallet covers, with its entry and exit prices.
-/// A separate method computes the settlement, so that the outcome is not copied (docs/performance.md).
+/// Order whose stake the wallet covers, with its entry and exit prices.
+/// The settlement is computed by a separate method, which avoids copying the outcome (docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,

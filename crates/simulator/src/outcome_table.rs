@@ -11,8 +11,8 @@ use candlewick_sdk::{
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Outcomes of BUY and SELL orders with one expiry, if decided when a candle of a series closes. One byte per candle
-/// stores the outcomes, computed on first use. Threads can share a table, because every thread computes the same
+/// Outcomes of BUY and SELL orders with one expiry that are decided at the close of a candle. Each candle has one byte
+/// for its outcomes, which are computed on first use. Threads can share a table, because every thread computes the same
 /// outcomes. Pass tables to [`Simulator::with_outcome_tables`](crate::Simulator::with_outcome_tables).
 pub struct OutcomeTable {
     path: PricePath,
@@ -114,8 +114,8 @@ impl OutcomeTable {
         Some(OrderOutcome::Settles(opening, trade))
     }
 
-    /// Returns the trade of an order that is decided at the close of the candle at this index.
-    /// `None` if the trade does not settle. `close` must be the close time of this candle.
+    /// Returns the trade of an order that is decided when the candle at index `candle` closes, `None` if the trade does
+    /// not settle. `close` must be the close time of this candle.
     #[inline]
     pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
         let outcome = self.outcome_kind((candle, close), direction)?.outcome()?;
@@ -199,7 +199,7 @@ impl OutcomeKind {
     }
 }
 
-/// Returns `None` unless the expiry has a fixed duration and all candles close at the same millisecond of a second.
+/// Returns the delays of a fixed-duration expiry, if all candles close at the same fraction of a second.
 fn delays(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => {}

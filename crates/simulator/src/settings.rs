@@ -1,4 +1,4 @@
-//! The `[simulation]` section: settings of the simulated venue, and errors of settings and markets.
+//! The `[simulation]` section: settings of the simulated venue, and errors for invalid settings and markets.
 
 use crate::RecordedLatency;
 use crate::path::Tick;
@@ -29,8 +29,8 @@ pub struct SimulationSettings {
     /// Delay from the close of a trade until its settlement is known, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub settle_delay_ms: Millis,
-    /// Cutoff of `CANDLE_CLOSE` trades, in milliseconds. If at most this time is left of the candle, the trade closes
-    /// with the next candle. The default is 30,000 for durations of at least 60 s, otherwise 0.
+    /// Cutoff of `CANDLE_CLOSE` trades, in milliseconds. If the candle ends within this time after the open, the trade
+    /// closes with the next candle. The default is 30,000 for durations of at least 60 s, otherwise 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<i64>", range(min = 0))]
     pub candle_close_cutoff_ms: Option<Millis>,
@@ -54,7 +54,7 @@ pub struct SimulationSettings {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenRounding {
-    /// The trade opens at the end of the second of arrival (`observed: expiry`). Prices exist for whole seconds only.
+    /// The trade opens at the end of the second in which the order arrives. Prices exist only for whole seconds.
     #[default]
     SecondEnd,
     /// The trade opens at the millisecond of arrival.
@@ -76,7 +76,7 @@ pub enum PathKind {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum DrawRule {
-    /// The trade is a draw and the stake is refunded (`observed: money`).
+    /// The trade is a draw and the stake is refunded, as at the real venue.
     #[default]
     Refund,
     /// The trade is lost.

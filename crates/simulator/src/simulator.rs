@@ -23,7 +23,7 @@ pub struct Simulator {
     paths: Vec<PricePath>,
     tables: Vec<Arc<OutcomeTable>>,
     state: VenueState,
-    /// Cached stake of the last immediately settled trade, and its profit by outcome. The stake usually stays the same.
+    /// Stake of the last immediately settled trade, and its profit by outcome. Cached, because stakes rarely change.
     last_profits: (Money, [Money; 4]),
 }
 
@@ -99,9 +99,8 @@ impl Simulator {
     }
 
     /// Uses precomputed outcomes from these tables.
-    /// All tables must belong to one symbol and use this venue's settings and candles. Orders that no table contains
-    /// (another symbol, expiry or decision time) are still priced by the markets. Answers and settlements from a table
-    /// have no prices.
+    /// All tables must belong to one symbol and use this venue's settings and candles. Orders with another symbol,
+    /// expiry or decision time are still priced by the markets. Answers and settlements from a table have no prices.
     #[must_use]
     pub fn with_outcome_tables(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
         debug_assert!(tables.windows(2).all(|pair| pair[0].symbol() == pair[1].symbol()));
@@ -109,7 +108,7 @@ impl Simulator {
         self
     }
 
-    /// Submits an order at its decision time and returns the answer that arrives later.
+    /// Submits an order at its decision time. Returns the answer at once, before it is due.
     /// Queues the answer and, for a trade, its settlement as events. A trade never settles and stays in
     /// [`unsettled`](Self::unsettled) if its entry is at or after the end of the data, or if its exit is after the end.
     pub fn submit(&mut self, order: &Order) -> Answer {
@@ -134,7 +133,7 @@ impl Simulator {
     }
 
     /// Submits an order whose outcome is in a table. Does nothing and returns `None` for other orders.
-    /// Never inlined, so that [`submit`](Self::submit) writes outcomes of other orders directly into their queue.
+    /// Never inlined, because [`submit`](Self::submit) would then copy the outcomes of other orders.
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
@@ -144,8 +143,8 @@ impl Simulator {
     }
 
     /// Submits an order and settles its trade immediately, without events.
-    /// The effect is the same as [`submit`](Self::submit) and popping all events of the order. Does nothing and returns
-    /// `None` if other orders are in flight, the wallet does not cover the stake, or no
+    /// The effect is the same as calling [`submit`](Self::submit) and then popping all events of the order. Does
+    /// nothing and returns `None` if other orders are in flight, the wallet does not cover the stake, or no
     /// [table](Self::with_outcome_tables) has a settlement for the order.
     #[inline(always)]
     pub fn settle_immediately(&mut self, order: &OrderAtClose) -> Option<ImmediateSettlement> {
@@ -257,7 +256,7 @@ impl VenueState {
         self.answers.push(answer.at, answer.number, || PendingAnswer { answer, stake });
     }
 
-    /// Considers settlements known by `at` and the stakes of earlier accepted orders.
+    /// Returns whether the wallet covers `stake`, after settlements known by `at` and stakes of accepted orders.
     fn covers(&self, stake: Money, at: Millis) -> bool {
         let free = self.wallet.free_balance();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 /// Allocation of one error rate (alpha) to the bots of a journal.
 ///
-/// A bot's edge is shown when the account of its edge test reaches `1 / (alpha x weight)`
-/// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The *worth* of an account is its minimum so far, capped at
-/// 1 ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)).
-/// - The first run splits 1 evenly among the bots. With several bots, the pool of all trades gets an equal share.
+/// Each bot has an edge test, whose account grows with evidence of an edge. The edge is shown when the account reaches
+/// `1 / (alpha x weight)` ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The *worth* of an account is its
+/// minimum so far, capped at 1 ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)).
+/// - The first run splits a weight of 1 evenly among the bots and, if there are several, the pool of all trades.
 /// - A bot that continues, or that returns unchanged, keeps its weight.
 /// - The weight of a bot that restarts is multiplied by its account's worth.
 /// - A new bot replaces the absent bot with the largest `weight x worth`, as if that bot had restarted. If no bot is
@@ -78,7 +78,7 @@ impl AlphaBudget {
         }
         let mut new: Vec<&str> = Vec::new();
         for bot in bots.iter().filter(|bot| !self.weights.contains_key(bot.name)) {
-            match take_most_valuable(&mut absent) {
+            match take_largest_worth(&mut absent) {
                 Some(weight) => drop(known.insert(bot.name.to_owned(), (weight, 1.0))),
                 None => new.push(bot.name),
             }
@@ -95,7 +95,7 @@ impl AlphaBudget {
     }
 }
 
-fn take_most_valuable(absent: &mut BTreeMap<String, (f64, f64)>) -> Option<f64> {
+fn take_largest_worth(absent: &mut BTreeMap<String, (f64, f64)>) -> Option<f64> {
     let mut best: Option<(&String, f64)> = None;
     for (name, (_, worth)) in &*absent {
         if best.is_none_or(|(_, most)| *worth > most) {

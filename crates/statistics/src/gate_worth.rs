@@ -10,32 +10,32 @@ pub struct GatedTrade {
     pub decided_at: i64,
     /// Time at which the result became known, in the unit of `decided_at`. Decisions from this time on may use it.
     pub known_at: i64,
-    /// Day of the decision, as a number that differs between days. Used by gates that reset daily.
+    /// Number that identifies the day of the decision. Used by gates that reset daily.
     pub day: i64,
     /// Return per unit of stake: positive for a win, negative for a loss, 0 otherwise.
     pub unit_return: f64,
 }
 
-/// Value of a gate. Each mean is the mean return per trade, for a stake of 1.
+/// Value of a gate. Means are mean returns per trade, for a stake of 1. *Real* trades are those that passed the gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateWorth {
     pub trades: u64,
     pub real_trades: u64,
     pub mean_of_all: f64,
     pub mean_of_real: Option<f64>,
-    /// Central 95 % range of the mean return of equally many randomly picked trades.
+    /// Central 95 % range of the mean returns of random gates, which pick as many trades as this gate.
     pub random_95: Option<[f64; 2]>,
     pub random_means: Vec<f64>,
-    /// Probability that as many randomly picked trades have at least the gate's mean return.
+    /// Probability that a random gate has at least the mean return of this gate.
     pub p_value_random: Option<f64>,
-    /// Probability that the gate has at least its mean return on shuffled results. Exact for independent trades.
+    /// Probability that this gate has at least the same mean return on shuffled results. Exact for independent trades.
     pub p_value_shuffled: Option<f64>,
 }
 
-/// Compares a gate with random gates, and with the same gate on shuffled results. Draws `draws` samples of each kind.
+/// Compares a gate with `draws` random gates, and with the same gate on `draws` shuffles of the results.
 ///
-/// A random gate picks as many of the trades as the gate took. A p-value is `(1 + hits) / (1 + draws)`, where a hit is
-/// a draw at least as good as the gate. A shuffle in which the gate takes no real trades counts as a hit.
+/// A random gate picks as many trades as the gate lets pass. A p-value is `(1 + hits) / (1 + draws)`, where a hit is a
+/// draw at least as good as the gate. A shuffle in which the gate lets no trade pass counts as a hit.
 ///
 /// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018): in
 /// short independent sequences, trades after losses win more often on average. Shuffling corrects for this.

@@ -13,9 +13,9 @@ pub const TIMELINE_PARTS: usize = 120;
 #[serde(from = "TimelineJson")]
 pub struct Timeline {
     longest_parts: u32,
-    /// Header and counts. The header has the number of counts, the bits per count, and the smallest count in 4 bytes.
-    ///
-    /// Won and lost counts alternate, minus the smallest count, lowest bits first. Trailing zeros are omitted.
+    /// Header and counts. The header has the number of counts (1 byte), the bits per count (1 byte) and the smallest
+    /// count (4 bytes). Won and lost counts alternate. Each is stored as its difference from the smallest count, with
+    /// the lowest bits first. Trailing zeros are omitted.
     packed: Box<[u8]>,
 }
 
@@ -61,10 +61,10 @@ impl Timeline {
     }
 
     pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
-        (0..TIMELINE_PARTS).map(|part| (self.count_at(2 * part), self.count_at(2 * part + 1)))
+        (0..TIMELINE_PARTS).map(|part| (self.nth_count(2 * part), self.nth_count(2 * part + 1)))
     }
 
-    fn count_at(&self, place: usize) -> u32 {
+    fn nth_count(&self, place: usize) -> u32 {
         let Some(([count, width, least @ ..], bits)) = self.packed.split_first_chunk::<HEADER_BYTES>() else {
             return 0;
         };
@@ -113,7 +113,7 @@ impl Serialize for Timeline {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // Counts after this number are zero and are omitted.
         let counts = self.packed.first().copied().map_or(0, usize::from);
-        let parts = (0..counts).map(|place| self.count_at(place)).collect();
+        let parts = (0..counts).map(|place| self.nth_count(place)).collect();
         TimelineJson { longest_parts: self.longest_parts, parts }.serialize(serializer)
     }
 }

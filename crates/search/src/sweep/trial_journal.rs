@@ -61,9 +61,9 @@ impl TrialJournal {
     /// determines the trials. A partial last line is dropped.
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), SearchError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let file = opened.map_err(|source| unusable_file(path, "open", source))?;
+        let file = opened.map_err(|source| file_error(path, "open", source))?;
         check_lock(path, file.try_lock())?;
-        let (records, sound) = read_matching(path, &file, identity)?;
+        let (records, sound) = read_journal(path, &file, identity)?;
         let mut journal = Self { file, path: path.to_owned(), length: sound, may_have_partial_line: false };
         journal.truncate(sound)?;
         if sound == 0 {
@@ -73,15 +73,15 @@ impl TrialJournal {
     }
 
     pub fn read_records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
-        let file = File::open(path).map_err(|source| unusable_file(path, "open", source))?;
+        let file = File::open(path).map_err(|source| file_error(path, "open", source))?;
         check_lock(path, file.try_lock_shared())?;
-        Ok(read_matching(path, &file, identity)?.0)
+        Ok(read_journal(path, &file, identity)?.0)
     }
 
     pub fn read_identity(path: &Path) -> Result<Option<Map<String, Value>>, SearchError> {
         let mut line = Vec::new();
         let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
-        read.map_err(|source| unusable_file(path, "read", source))?;
+        read.map_err(|source| file_error(path, "read", source))?;
         Ok(parse_identity(&line))
     }
 
@@ -109,11 +109,11 @@ impl TrialJournal {
             self.file.seek(SeekFrom::Start(self.length))?;
             if text.is_empty() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         };
-        read().map_err(|source| unusable_file(&self.path, "read", source))
+        read().map_err(|source| file_error(&self.path, "read", source))
     }
 
     pub fn sync(&self) -> Result<(), SearchError> {
-        self.file.sync_data().map_err(|source| unusable_file(&self.path, "write", source))
+        self.file.sync_data().map_err(|source| file_error(&self.path, "write", source))
     }
 
     /// Appends a complete line in one write.
@@ -128,7 +128,7 @@ impl TrialJournal {
             self.may_have_partial_line = true;
             // If this fails, the next append tries again. The write error is reported.
             let _ = self.truncate_partial_line();
-            return Err(unusable_file(&self.path, "write", source));
+            return Err(file_error(&self.path, "write", source));
         }
         self.length += line.len() as u64;
         Ok(())
@@ -142,7 +142,7 @@ impl TrialJournal {
 
     fn truncate(&mut self, length: u64) -> Result<(), SearchError> {
         let cut = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
-        cut.map(|_| ()).map_err(|source| unusable_file(&self.path, "write", source))
+        cut.map(|_| ()).map_err(|source| file_error(&self.path, "write", source))
     }
 }
 
@@ -172,7 +172,7 @@ impl TryFrom<RecordLine<'_>> for Record {
 fn check_lock(path: &Path, locked: Result<(), TryLockError>) -> Result<(), SearchError> {
     locked.map_err(|error| match error {
         TryLockError::WouldBlock => SearchError::SweepLocked { path: path.to_owned() },
-        TryLockError::Error(source) => unusable_file(path, "lock", source),
+        TryLockError::Error(source) => file_error(path, "lock", source),
     })
 }
 
@@ -180,9 +180,8 @@ fn header_line(identity: &Value) -> String {
     json!({ "sweep": identity }).to_string()
 }
 
-fn read_matching(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
-    let known =
-        read_all(file, &header_line(identity)).map_err(|source| unusable_file(path, "read", source))?;
+fn read_journal(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
+    let known = read_all(file, &header_line(identity)).map_err(|source| file_error(path, "read", source))?;
     known.map_err(|other| SearchError::OtherSweep {
         path: path.to_owned(),
         problem: describe_difference(&other, identity),
@@ -190,7 +189,7 @@ fn read_matching(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Reco
 }
 
 /// Returns the records up to the first invalid line, and the length in bytes of all valid lines.
-/// The inner error is the file's first line if it differs from `first`.
+/// If the file starts with a line other than `first`, the inner error is that line.
 #[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
 fn read_all(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
@@ -234,7 +233,7 @@ fn parse_identity(line: &[u8]) -> Option<Map<String, Value>> {
     header.get("sweep")?.as_object().cloned()
 }
 
-fn unusable_file(path: &Path, action: &'static str, source: io::Error) -> SearchError {
+fn file_error(path: &Path, action: &'static str, source: io::Error) -> SearchError {
     SearchError::UnusableFile { path: path.to_owned(), action, source }
 }
 

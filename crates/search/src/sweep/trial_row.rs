@@ -52,7 +52,7 @@ pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
 
 #[derive(Clone, Copy, Debug)]
 pub struct SweepProgress<'a> {
-    /// Completed work. A trial over all candles counts as 1,000.
+    /// Completed work, in thousandths of a trial over all candles.
     pub done: u64,
     pub total: u64,
     pub best: Option<&'a TrialRow>,
@@ -95,7 +95,7 @@ impl<'a, 'w> ProgressTracker<'a, 'w> {
     }
 }
 
-/// Locks a mutex, ignoring poisoning: a panic under the lock has already ended the sweep.
+/// Locks a mutex. Poisoning is ignored, because a panic under the lock has already ended the sweep.
 pub(super) fn lock<T>(tracker: &Mutex<T>) -> MutexGuard<'_, T> {
     tracker.lock().unwrap_or_else(PoisonError::into_inner)
 }

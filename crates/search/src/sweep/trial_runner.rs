@@ -13,14 +13,14 @@ use std::ops::Range;
 
 /// Runs trials. Trials may share work, but the trades must be the same as in a [`Backtest`].
 pub trait TrialRunner: Sync {
-    /// Runs one set over the candles that close by `until`. Fails only if all trials fail, for example without candles.
+    /// Runs one set over the candles that close by `until`. An error affects every trial, such as missing candles.
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError>;
 
     /// Returns the time from the open of the bot's first candle to the close of its last candle.
     fn span(&self) -> Range<Millis>;
 
     /// Announces the sets and the end time for [`measure`](Self::measure). Returns groups of set indices.
-    /// The sets of a group share the most work and should be measured one after the other.
+    /// Measure the sets of a group one after the other, because they share much of their work.
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
         let _ = until;
         Ok(vec![(0..candidates.len()).collect()])

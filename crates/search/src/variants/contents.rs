@@ -104,7 +104,7 @@ impl<'a> LedgerContents<'a> {
             lost.get_or_insert(if found == 0 {
                 format!("the file is missing or empty, but once had {} lines", seen.lines)
             } else {
-                format!("the file ({found} lines) does not continue the earlier one ({} lines)", seen.lines)
+                format!("the file has {found} lines and does not begin with the {} earlier ones", seen.lines)
             });
         }
         Self { tried, runs, recorded_runs, is_loss_recorded, candles, chain, gap: lost, hashes }
@@ -128,7 +128,7 @@ impl<'a> LedgerContents<'a> {
         self.runs.values().filter(move |line| line.strategy == strategy)
     }
 
-    /// Returns whether this ledger once had exactly the lines of `chain`, for example under an earlier file name.
+    /// Returns whether the first lines of this ledger are exactly those of `chain`, as after the file was renamed.
     pub(super) fn had_chain(&self, chain: &Chain) -> bool {
         let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)

@@ -25,7 +25,7 @@ pub struct VariantCount {
     pub p_value: Option<f64>,
     /// Bonferroni-corrected p-value: `p_value` times `count`, at most 1.
     pub p_value_bonferroni: Option<f64>,
-    /// Benjamini-Hochberg p-value among all variants. Variants without a p-value count as 1.
+    /// Benjamini-Hochberg p-value among all variants. A missing p-value is replaced by 1.
     pub p_value_bh: Option<f64>,
     /// Fraction of the run's time range on which no other variant has run; `None` without other variants.
     pub unseen_share: Option<f64>,
@@ -84,7 +84,7 @@ type VariantsByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a KnownVaria
 /// Returns the latest entry of each variant.
 ///
 /// Names with the same trades on the same time range of the same candles count as one variant. A name with different
-/// trades on one time range counts several times: its code has changed, or a file that is not a parameter.
+/// trades on one time range counts several times, because its code, or a file that is not a parameter, has changed.
 fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     let mut names = VariantNames::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
@@ -105,7 +105,7 @@ fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     by_class.into_values().flat_map(largest_variant_set).collect()
 }
 
-/// Returns the variants of the time range that has the most. Variants without a trades hash count only if all lack it.
+/// Returns the largest set of variants of one time range. Those without a trades hash only count if none has one.
 fn largest_variant_set(mut stretches: VariantsByRange<'_>) -> Vec<&KnownVariant> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");

@@ -28,7 +28,7 @@ pub struct Variant {
 
 impl Variant {
     /// Returns the variants of a run, one per strategy, in bot order. Omitted parameters count as their
-    /// defaults. Named files are represented by their hash in `files` ([`hash_named_files`]).
+    /// defaults. Files named in parameters are represented by their hash in `files` ([`hash_named_files`]).
     pub fn from_bots(
         settings: &SessionSettings,
         registry: &Registry,

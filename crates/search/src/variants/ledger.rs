@@ -3,7 +3,7 @@
 //! Each line is written in one call under a file lock. If a process is killed, at most a partial last line remains,
 //! which is skipped. Each line contains a hash of the previous lines. A receipt in another folder has the line count.
 //! Removed or changed lines are therefore detected, unless the receipt is removed too. The receipts in that folder
-//! also name the project's other ledgers, whose variants and missing lines count too.
+//! also name the project's other ledgers. Variants and missing lines of those ledgers are taken into account.
 
 use super::chain::{Receipt, ReceiptState};
 use super::contents::{LedgerContents, NewLines, read_text};
@@ -44,7 +44,7 @@ pub struct KnownVariant {
     pub root: String,
     pub span: Range<Millis>,
     pub sample: Arc<CandleSample>,
-    /// Whether the trades come from a single run up to the last of these candles.
+    /// Whether all trades come from one run that ended with the last of these candles.
     pub is_single_run_to_end: bool,
 }
 
@@ -103,7 +103,7 @@ impl VariantLedger {
                 tried.flat_map(|line| line.into_known(&candles)).collect::<Vec<KnownVariant>>()
             };
             let here = of_family(&contents);
-            let new = filter_unrecorded(&own, &here, &root, &look.span);
+            let new = find_new_notes(&own, &here, &root, &look.span);
             let mut known: Vec<KnownVariant> =
                 others.ledgers.iter().flat_map(|other| of_family(&other.contents)).chain(here).collect();
             if !new.is_empty() {
@@ -221,7 +221,7 @@ impl VariantLedger {
     }
 }
 
-fn filter_unrecorded<'a>(
+fn find_new_notes<'a>(
     notes: &[&'a VariantNote],
     known: &[KnownVariant],
     root: &str,

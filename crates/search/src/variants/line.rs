@@ -1,4 +1,4 @@
-//! Line formats of a variant ledger. The first fields identify the format, so that few lines are parsed in full.
+//! Line formats of a variant ledger. The first fields identify the format, so most lines need not be parsed in full.
 
 use super::ledger::{KnownVariant, VariantNote};
 use super::sample::SeriesSample;
@@ -141,7 +141,7 @@ impl KnownCandles {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// Returns the root of the longest known candles that this sample extends. Truncated candles are excluded.
+    /// Returns the root of the longest known sample that `sample` extends. Truncated samples are excluded.
     fn root_of_shorter(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();

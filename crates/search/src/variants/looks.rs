@@ -82,8 +82,8 @@ impl VariantLedger {
             if seen.is_none_or(|seen| candles.is_seen_in(&seen)) {
                 let sets = line.sets;
                 looks.gaps.push(format!(
-                    "an unfinished search of {sets} sets may have seen these candles (run {}): resume \
-                     the search with the program that started it",
+                    "search {} is unfinished and may have tried {sets} sets on these candles: resume it \
+                     with the same build of the program",
                     line.run
                 ));
             }
@@ -154,7 +154,7 @@ mod tests {
         let sweep = |hour| Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(hour) };
         ledger.record_planned("rsi", 20, &sweep(2)).unwrap();
         let found = lost("rsi", "r2");
-        assert!(found.len() == 1 && found[0].contains("may have seen these candles"), "{found:?}");
+        assert!(found.len() == 1 && found[0].contains("sets on these candles"), "{found:?}");
         assert_eq!((lost("cross", "r2"), lost("rsi", "r1")), (vec![], vec![]));
         // Candles that the strategy does not run on cannot have been seen.
         let elsewhere = ledger.earlier_looks("rsi", &hour_of(&random_walk(1, 180), "X", 0), "r2").unwrap();

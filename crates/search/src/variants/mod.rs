@@ -1,9 +1,9 @@
 //! Counts of the variants tried per strategy. The counts matter because the best of many variants looks good by luck.
 //!
-//! A variant of a [`Family`] is any choice that can be optimized: parameters, contents of files that they name,
-//! expiry, risk rules, stakes, balance, strategy version and candles. Variants with the same trades on the same
-//! candles count as one. Each run is recorded once in a [`VariantLedger`]. Reports adjust results for the number of
-//! variants ([`VariantCount`]). Candles are identified by content ([`CandleSample`]), not by name.
+//! A variant of a [`Family`] is one combination of everything that can be optimized: parameters, contents of files
+//! that they name, expiry, risk rules, stakes, balance, strategy version and candles. Variants with the same trades on
+//! the same candles count as one. Each run is recorded once in a [`VariantLedger`]. Reports adjust results for the
+//! number of variants ([`VariantCount`]). Candles are identified by content ([`CandleSample`]), not by name.
 
 mod chain;
 mod contents;

@@ -37,9 +37,9 @@ impl Steps {
         // Number of offsets, in steps of this series, at which a longer step of the other series may start.
         let phases = usize::try_from(other.step / self.step).unwrap_or(1).clamp(1, own.moves);
         own.windows(phases).any(|window| {
-            let mut places = 0..others.count_starts(window.moves.len());
+            let mut places = 0..others.count_windows(window.moves.len());
             places.any(|place| {
-                others.is_likely_match(&window, place) && own.matches_around(window.start, &others, place)
+                others.is_likely_match(&window, place) && own.is_overlap_match(window.start, &others, place)
             })
         })
     }
@@ -65,7 +65,7 @@ impl PrefixSums {
         (start.1 == end.1).then(|| f64::from(end.0 - start.0))
     }
 
-    fn count_starts(&self, steps: usize) -> usize {
+    fn count_windows(&self, steps: usize) -> usize {
         self.sums.len().saturating_sub(steps.saturating_mul(self.moves))
     }
 
@@ -74,7 +74,7 @@ impl PrefixSums {
     }
 
     fn windows(&self, phases: usize) -> impl Iterator<Item = Window> {
-        let room = self.count_starts(WINDOW_STEPS).saturating_sub(phases - 1);
+        let room = self.count_windows(WINDOW_STEPS).saturating_sub(phases - 1);
         let few = MAX_WINDOWS.min(room);
         let starts = (0..few).flat_map(move |number| {
             let start = if few > 1 { number * (room - 1) / (few - 1) } else { 0 };
@@ -99,10 +99,10 @@ impl PrefixSums {
         variance > 0.0 && product.abs() >= MIN_WINDOW_CORRELATION * window.size * variance.sqrt()
     }
 
-    fn matches_around(&self, own: usize, others: &Self, place: usize) -> bool {
+    fn is_overlap_match(&self, own: usize, others: &Self, place: usize) -> bool {
         let before = (own / self.moves).min(place / others.moves);
         let (own, place) = (own - before * self.moves, place - before * others.moves);
-        let steps = self.count_starts(1).saturating_sub(own).div_ceil(self.moves);
+        let steps = self.count_windows(1).saturating_sub(own).div_ceil(self.moves);
         let pairs = (0..steps).filter_map(|step| {
             let pair = self.move_at(own + step * self.moves).zip(others.move_at(place + step * others.moves));
             pair.filter(|pair| *pair != (0.0, 0.0))

@@ -11,10 +11,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 const MAX_MOVES: i64 = 1_024;
-const MOVE_CANDLES: i64 = 4;
+const CANDLES_PER_MOVE: i64 = 4;
 /// Minimum number of non-overlapping moves that a comparison needs.
 const MIN_MOVES: f64 = 16.0;
-const STORED_MEDIAN: f64 = 32.0;
+const SCALED_MEDIAN_MOVE: f64 = 32.0;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "MovesJson", into = "MovesJson")]
@@ -55,10 +55,11 @@ impl Moves {
             let place = possible.binary_search_by_key(&opened, Candle::time).ok()?;
             Some(possible[place].close())
         };
-        let move_to = |time: i64| Some((close_at(time)? / close_at(time - MOVE_CANDLES * interval)?).ln());
+        let move_to =
+            |time: i64| Some((close_at(time)? / close_at(time - CANDLES_PER_MOVE * interval)?).ln());
         let first = start.div_euclid(step) + 1;
         let moves: Vec<_> = (first..=end.div_euclid(step)).map(|place| move_to(place * step)).collect();
-        Some(Self { interval, step, first, values: to_bytes(&moves, STORED_MEDIAN, 127.0)? })
+        Some(Self { interval, step, first, values: to_bytes(&moves, SCALED_MEDIAN_MOVE, 127.0)? })
     }
 
     pub(super) fn are_alike(&self, other: &Self, both: &Range<Millis>) -> bool {
@@ -69,7 +70,7 @@ impl Moves {
         let places = both.start.get().div_euclid(step) + 1..=both.end.get().div_euclid(step);
         let pairs = places.filter_map(|place| self.move_at(place * step).zip(other.move_at(place * step)));
         let (count, variances, covariance) = moments(pairs);
-        let apart = (step as f64 / (MOVE_CANDLES * self.interval) as f64).min(1.0);
+        let apart = (step as f64 / (CANDLES_PER_MOVE * self.interval) as f64).min(1.0);
         // Inverted prices count as the same candles: a buy on one is a sell on the other.
         let size = covariance.abs();
         count * apart >= MIN_MOVES && size > 0.0 && size >= MIN_CORRELATION * variances.sqrt()
@@ -158,7 +159,7 @@ mod tests {
             let is_known = |time: i64| kept.iter().any(|(opened, _)| opened.get() + own.interval == time);
             for (place, value) in (own.first..).zip(&*own.values) {
                 let time = place * own.step;
-                let are_known = is_known(time) && is_known(time - MOVE_CANDLES * own.interval);
+                let are_known = is_known(time) && is_known(time - CANDLES_PER_MOVE * own.interval);
                 assert_eq!(*value != MISSING_MOVE, are_known, "{time}");
             }
         }

@@ -78,7 +78,7 @@ impl OtherLedgerTexts {
 }
 
 impl OtherLedgers<'_> {
-    /// Returns the reasons why the variant count of a strategy may be too low. A renamed ledger is not a reason.
+    /// Returns the reasons why the variant count of a strategy may be too low. Renaming a ledger does not cause a gap.
     pub(super) fn find_gaps(&self, strategy: &str, own: &LedgerContents<'_>) -> Vec<String> {
         let is_renamed = |other: &OtherContents<'_>| {
             other.contents.chain.lines == 0 && other.seen.as_ref().is_some_and(|chain| own.had_chain(chain))
@@ -100,7 +100,7 @@ impl OtherLedgers<'_> {
         self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first_run(run))
     }
 
-    /// Returns other runs with unrecorded sets of a strategy: for each run, the line with the fewest unrecorded sets.
+    /// Returns, for each other run with unrecorded sets of a strategy, the line with the fewest unrecorded sets.
     pub(super) fn unfinished_runs<'a>(
         &'a self,
         strategy: &'a str,

@@ -49,11 +49,11 @@ fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
 
 const MAX_SPOT_CHECKS: usize = 8;
 
-/// Runs the sets at these indices on the candles that close by a time. Returns trades hashes, `None` if rejected.
+/// Runs the sets at these indices on the candles up to a time. Returns their trades hashes, `None` if rejected.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
-    /// Records the sets of a sweep whose trades on the candles of an earlier run differ from the trades of that run.
+    /// Reruns sets of a sweep on the candles of earlier runs, and records the sets whose trades have changed since.
     ///
     /// A few sets are rerun on the candles of their first and last earlier run. If any set differs, all sets are
     /// rerun. Returns whether anything was recorded.
@@ -109,11 +109,11 @@ fn rerun_sets(
 }
 
 impl LedgerSummary {
-    /// Returns the time ranges of a variant's first and last run before later candles were added.
+    /// Returns the time ranges of the first and the last run of a variant before later candles were added.
     ///
-    /// A rerun has the same trades up to the end of such a range
-    /// ([`trades_hash_of_closed`](super::trades_hash_of_closed)), unless something has changed that the variant's name
-    /// does not cover. All versions can be compared on the first range. The last range also shows late changes.
+    /// A rerun has the same trades up to the end of such a range ([`trades_hash_of_closed`]), unless something has
+    /// changed that the variant's hash does not cover, such as the code. All versions of the code can be compared on
+    /// the first range. The last range also shows changes that affect only later trades.
     pub fn spans_before_growth(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&KnownVariant| {
             let is_this =

@@ -96,7 +96,7 @@ impl CandleSample {
 
     pub(super) fn is_extension_of(&self, other: &Self) -> bool {
         let pairs = || self.0.iter().zip(&other.0);
-        self.0.len() == other.0.len() && pairs().all(|(one, other)| one.is_grown_from(other))
+        self.0.len() == other.0.len() && pairs().all(|(one, other)| one.is_extension_of(other))
     }
 
     pub fn range_seen_in(&self, other: &Self) -> Option<Range<Millis>> {
@@ -179,14 +179,14 @@ impl SeriesSample {
         *hasher.finalize().as_bytes()
     }
 
-    fn points_at_rarity(&self, rarity: u32) -> impl Iterator<Item = u64> {
+    fn points_of_rarity(&self, rarity: u32) -> impl Iterator<Item = u64> {
         self.points.as_slice().iter().copied().filter(move |point| point.trailing_zeros() >= rarity)
     }
 
-    fn is_grown_from(&self, other: &Self) -> bool {
+    fn is_extension_of(&self, other: &Self) -> bool {
         let rarity = self.rarity.max(other.rarity);
-        let own: Vec<u64> = self.points_at_rarity(rarity).collect();
-        let before: Vec<u64> = other.points_at_rarity(rarity).collect();
+        let own: Vec<u64> = self.points_of_rarity(rarity).collect();
+        let before: Vec<u64> = other.points_of_rarity(rarity).collect();
         let is_longer = (self.to, self.candles) >= (other.to, other.candles);
         (&self.interval, self.from) == (&other.interval, other.from) && is_longer && own.starts_with(&before)
     }
@@ -197,7 +197,7 @@ impl SeriesSample {
             return None;
         }
         let rarity = self.rarity.max(other.rarity);
-        let theirs: HashSet<u64> = other.points_at_rarity(rarity).collect();
+        let theirs: HashSet<u64> = other.points_of_rarity(rarity).collect();
         let in_both = |time: &Millis| both.start < *time && *time <= both.end;
         let timed = self.points.as_slice().iter().zip(&self.times);
         let own: Vec<u64> = timed

@@ -21,9 +21,9 @@ const MIN_STEP_CANDLES: i64 = 3;
 const MAX_STEPS: i64 = 4_096;
 const MIN_STEPS: usize = 24;
 pub(super) const MIN_CORRELATION: f64 = 0.95;
-/// Limit to which moves are clipped, in multiples of the median, because one news item can move many markets.
+/// Multiple of the median at which moves are clipped, because one news item can cause large moves in many markets.
 const MAX_MOVE_MEDIANS: f64 = 4.0;
-const STORED_MEDIAN: f64 = 5.0;
+const SCALED_MEDIAN_MOVE: f64 = 5.0;
 const MAX_STORED_MOVE: i8 = 28;
 pub(super) const MISSING_MOVE: i8 = i8::MIN;
 /// Character of a zero move. The codes of other moves are offsets from this character.
@@ -72,7 +72,7 @@ impl Steps {
         let (first, last) = (start.div_euclid(step) + 1, end.div_euclid(step));
         let closes: Vec<Option<f64>> = (first - 1..=last).map(|place| close_at(place * step)).collect();
         let moves: Vec<Option<f64>> = closes.windows(2).map(|pair| Some(pair[1]? - pair[0]?)).collect();
-        let all = to_bytes(&moves, STORED_MEDIAN, f64::from(MAX_STORED_MOVE))?;
+        let all = to_bytes(&moves, SCALED_MEDIAN_MOVE, f64::from(MAX_STORED_MOVE))?;
         Some(Self { interval, step, first, part: 0..all.len(), all })
     }
 
@@ -336,7 +336,7 @@ mod tests {
             let most = f64::from(MAX_STORED_MOVE);
             for (written, size) in own.all.iter().zip(&moves) {
                 let expected =
-                    size.map(|size| (size / median * STORED_MEDIAN).round().clamp(-most, most) as i8);
+                    size.map(|size| (size / median * SCALED_MEDIAN_MOVE).round().clamp(-most, most) as i8);
                 prop_assert_eq!(*written, expected.unwrap_or(MISSING_MOVE));
             }
         }

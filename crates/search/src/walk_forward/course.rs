@@ -22,8 +22,8 @@ impl WalkForwardData<'_> {
     /// Returns the minimum gap between training and test: the longest possible trade, rounded up to whole candles.
     pub fn purge(&self) -> Millis {
         let bot = self.replay.settings.session.bots.first();
-        let close_types = self.searched_or_fixed("close_type", bot.map(|bot| bot.close_type));
-        let expiration_types = self.searched_or_fixed("expiration_type", bot.map(|bot| bot.expiration_type));
+        let close_types = self.possible_values("close_type", bot.map(|bot| bot.close_type));
+        let expiration_types = self.possible_values("expiration_type", bot.map(|bot| bot.expiration_type));
         let expiries = close_types.iter().flat_map(|close_type| {
             let with = |expiration_type: &ExpirationType| Expiry {
                 close_type: *close_type,
@@ -48,7 +48,7 @@ impl WalkForwardData<'_> {
         Some((vec![own], self.markets_within(range)?))
     }
 
-    /// Uses the initial balance, limits and stakes, after a warm-up. Trades that are open at the end still settle.
+    /// Runs a set over a test range after a warm-up. The run starts with the initial balance, limits and stakes.
     pub(super) fn run_test(
         &self,
         candidate: &Candidate,
@@ -88,7 +88,7 @@ impl WalkForwardData<'_> {
         self.replay.markets.iter().map(within).collect()
     }
 
-    fn searched_or_fixed<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
+    fn possible_values<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
         let axis = self.replay.space.axes().iter().find(|axis| axis.name() == name);
         match axis.and_then(|axis| axis.listed_values()) {
             Some(listed) => listed.iter().filter_map(|setting| setting.to_string().parse().ok()).collect(),

@@ -72,7 +72,7 @@ impl WalkForward<'_> {
         if let Some(best) = best {
             runner.verify_declaration(&best.candidate, balance)?;
         }
-        let chosen = best.map(|best| self.test_best(best, &rows, &runner, window)).transpose()?.flatten();
+        let chosen = best.map(|best| self.test_best_set(best, &rows, &runner, window)).transpose()?.flatten();
         Ok(WindowEnd::Done(Box::new(WindowResult {
             scored_sets: rows.iter().filter(|row| row.score.is_some()).count(),
             rows,
@@ -115,7 +115,7 @@ impl WalkForward<'_> {
         }
     }
 
-    fn test_best(
+    fn test_best_set(
         &self,
         best: &TrialRow,
         rows: &[TrialRow],
@@ -168,8 +168,8 @@ impl WalkForward<'_> {
     }
 }
 
-/// Joins the tests of all windows into one run that starts with `balance`; `None` if no set was chosen.
-/// Each window has its own balance and limits, so the joined run has no verdicts on bots.
+/// Joins the tests of all windows into one run that starts with `balance`; `None` if no window chose a set.
+/// The joined run has no verdicts on bots, because each window has its own balance and limits.
 pub fn join_tests<'a>(
     steps: impl IntoIterator<Item = &'a WindowResult>,
     balance: Money,

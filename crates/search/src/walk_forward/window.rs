@@ -42,7 +42,7 @@ impl WindowSettings {
     pub fn windows(&self, span: &Range<Millis>) -> Result<Vec<Window>, SearchError> {
         let wrong = |problem: String| SearchError::InvalidWindows { problem };
         if self.train <= Millis::ZERO || self.test <= Millis::ZERO {
-            return Err(wrong("training and test must be longer than 0".to_owned()));
+            return Err(wrong("the training range and the test range must be longer than 0".to_owned()));
         }
         let length = (span.end - span.start).get();
         let count = (length - self.train.get() - self.gap.get()).div_euclid(self.test.get());
@@ -57,7 +57,7 @@ impl WindowSettings {
         }
         if count > MAX_WINDOWS {
             return Err(wrong(format!(
-                "{count} windows exceed the limit of {MAX_WINDOWS}: use a longer test"
+                "{count} windows exceed the limit of {MAX_WINDOWS}: use a longer test range"
             )));
         }
         Ok((0..count)

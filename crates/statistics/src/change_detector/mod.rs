@@ -1,4 +1,4 @@
-//! Detection of the end of an edge, with a guaranteed minimum for the mean number of trades to a false alarm.
+//! Detection of the end of an edge. A false alarm takes, on average, at least a guaranteed number of trades.
 
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub struct ChangeDetector {
     mean_trades: f64,
     accounts: AmountPerBet,
     restarts: [RestartedAccount; BET_FRACTIONS.len()],
-    /// Value at which a restarted account begins: 0 before the first counted trade, then 1.
+    /// Value of an account after a restart: 0 until the first trade is counted, 1 afterwards.
     beginning: f64,
     alarm: Option<i64>,
 }

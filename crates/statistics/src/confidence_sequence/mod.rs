@@ -74,7 +74,7 @@ pub struct OpenTrade {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     Edge,
-    /// Mean of the results of decided trades, with 1 for a win and -1 for a loss. Draws are excluded.
+    /// Win rate of decided trades, as the mean of 1 for each win and -1 for each loss. Draws are excluded.
     WinRate,
 }
 
@@ -195,11 +195,11 @@ fn first_false_step(holds: impl Fn(u32) -> bool) -> u32 {
 }
 
 /// Sizes of bets as fractions of a capital: Kelly fractions for edges from 0.25 to 32 % of the stake.
-/// Twice the largest size is below 1, so a bet cannot lose more than the capital.
+/// A trade loses at most `BET_RISK` times the bet, which is always less than the capital.
 const BET_SIZES: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// Loss assumed for each open trade, as a multiple of the bet: the largest possible loss.
-/// It is the same for all candidates, so that open trades do not change how the candidates rank by capital.
+/// Largest possible loss of a trade, as a multiple of the bet. Open trades count as this loss for every candidate,
+/// so they do not change the ranking of the candidates by capital.
 const BET_RISK: f64 = 2.0;
 
 type CapitalPerBet = [f64; BET_SIZES.len()];
@@ -210,7 +210,7 @@ enum BetSide {
     Below,
 }
 
-/// Capitals that bet against one candidate mean. Each capital starts at 1 and counts open stakes as lost.
+/// Capitals for bets against one candidate mean, one per bet size. Each starts at 1 and counts open bets as lost.
 #[derive(Clone, Debug)]
 struct CandidateCapital {
     side: BetSide,

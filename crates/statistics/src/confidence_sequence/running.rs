@@ -75,7 +75,7 @@ impl RunningWinRate {
         }
     }
 
-    /// Returns the lower bound: the largest win rate of the grid that is refuted, 0 if none is refuted.
+    /// Returns the largest refuted win rate of the grid, 0 if none is refuted.
     pub fn lower_bound(&self) -> f64 {
         self.refuted.checked_sub(1).map_or(0.0, candidate_rate)
     }

@@ -38,7 +38,7 @@ pub(super) struct TrialContext<'a> {
 }
 
 impl TrialContext<'_> {
-    /// Settles an approved trade immediately. Returns `None` if another event can occur before the trade closes.
+    /// Settles an approved trade immediately. Does nothing and returns `None` if an event may precede its close.
     #[allow(clippy::inline_always, reason = "keeps its arguments in registers: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_immediately(
@@ -181,7 +181,7 @@ impl TrialTotals {
         self.rejected += 1;
     }
 
-    /// Counts a trade that was decided at `decided`, and whose settlement became known at `at`.
+    /// Counts a settled trade by its decision time `decided` and the time `at` when its settlement became known.
     #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
     pub(crate) fn count_settled(
