@@ -37,7 +37,7 @@ pub enum BacktestError {
     #[error("no candles of {series} for bot \"{bot}\"")]
     NoCandles { series: Series, bot: String },
     #[error(
-        "bot \"{bot}\" uses prices between candles; add candles finer than {series} whose interval divides {every_ms} ms"
+        "bot \"{bot}\" uses prices between candles; add candles finer than {series}, with an interval that divides {every_ms} ms"
     )]
     NoFinerCandles { series: Series, bot: String, every_ms: i64 },
     #[error("the journal cannot be written")]
@@ -64,7 +64,7 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity of the book in intents. Unused capacity takes no physical memory. Growth copies the book.
+/// Minimum initial capacity, in intents. Growth would copy the book, while unused capacity takes no physical memory.
 const MIN_BOOK_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
@@ -147,7 +147,7 @@ impl Backtest {
     }
 
     /// Adds external signals. Simultaneous signals keep their order.
-    /// As in live trading, a signal is handled after simultaneous candles and before simultaneous prices (`domain 4`).
+    /// As in live trading, a signal is handled after simultaneous candles and before simultaneous prices.
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
@@ -375,7 +375,7 @@ fn find_price_sources(
     let every = settings.price_every_ms;
     for (bot, _) in settings.session.bots.iter().zip(wants_prices).filter(|(_, wants)| **wants) {
         if every <= Millis::ZERO {
-            let problem = format!("{every} ms is too low; use 1 or more");
+            let problem = format!("{every} ms is too short; leave at least 1 ms between prices");
             return Err(EngineError::Setting { key: "runtime.price_every_ms".to_owned(), problem }.into());
         }
         let market = markets.iter().find(|market| market.symbol() == bot.symbol);

@@ -1,8 +1,7 @@
 //! Replays stored candles through the engine and the simulator.
 //!
-//! The main loop passes venue events and candles to the session, and passes orders that the session approves to the
-//! venue. The loop contains no trading logic, because live runs drive the same session. [`metric`] computes the
-//! performance figures.
+//! The main loop passes venue events and candles to the session, and approved orders to the venue. The loop contains no
+//! trading logic, because live runs drive the same session. [`metric`] computes the performance figures.
 
 mod driver;
 mod feed;

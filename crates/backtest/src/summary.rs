@@ -135,7 +135,7 @@ fn settlement_order(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentI
     (row.settled_at, row.close_time, row.approved.intent())
 }
 
-/// Also returns the break-even rate weighted by stake. The p-value is `None` unless all payouts are known.
+/// Returns the evidence and the break-even rate weighted by stake. The p-value is `None` unless all payouts are known.
 fn evaluate_mixed_payouts<'a>(
     rows: impl Iterator<Item = &'a IntentRow>,
     rate: Option<WinRate>,

@@ -43,7 +43,7 @@ impl TradePlan {
     }
 
     /// Returns the required number of trades for the exact one-sided binomial test.
-    /// Every larger number also reaches the power, although the power drops slightly whenever one more win is required.
+    /// Larger numbers also suffice: the power drops where one more win is required, but not below the planned power.
     pub fn exact_trades_needed(&self) -> Result<u64, StatisticsError> {
         // The win rates differ by one win per 1 / (p1 - p0) trades. The power drops about once in twice as many trades.
         let tooth = 1.0 / (self.win_probability - self.null);

@@ -11,7 +11,7 @@ const DEFAULT_WINDOW_TRADES: usize = 20;
 pub enum GateOpening {
     /// Opens after this number of consecutive virtual losses, and stays open until a closing condition applies.
     AfterVirtualLosses(u32),
-    /// Opens at this win rate of the last `over` decided trades, virtual and real. Closes below this win rate.
+    /// Opens when the last `over` decided trades, virtual or real, have a win rate of at least `rate`. Closes below it.
     WinRate {
         rate: f64,
         /// Number of trades over which the gate computes the win rate. The gate stays closed until there are this many.
@@ -71,7 +71,7 @@ pub struct TradeGate {
     rule: GateRule,
     is_open: bool,
     day: Option<i64>,
-    open_count: u32,
+    openings: u32,
     /// Number of the current period. A new period begins whenever the gate opens or closes.
     span: u64,
     /// Consecutive losses in this period: virtual while closed, real while open.
@@ -86,14 +86,14 @@ pub struct TradeGate {
 pub struct GateState {
     pub(crate) rule: GateRule,
     pub(crate) is_open: bool,
-    pub(crate) open_count: u32,
+    pub(crate) openings: u32,
     pub(crate) losses: u32,
     pub(crate) trades: u32,
     pub(crate) wins: u32,
     pub(crate) recent_trades: u32,
     pub(crate) recent_wins: u32,
     /// Current value of the edge account, and the value at which the account shows an edge.
-    pub(crate) evidence: [f64; 2],
+    pub(crate) edge_account: [f64; 2],
 }
 
 impl GateState {
@@ -116,9 +116,9 @@ impl GateState {
     }
 
     fn describe_opening_progress(&self) -> String {
-        let GateRule { max_daily_openings: openings, opening, .. } = self.rule;
-        if openings > 0 && self.open_count >= openings {
-            return format!("opened {} of {} today", self.open_count, pluralize(openings, "time", "times"));
+        let GateRule { max_daily_openings: most, opening, .. } = self.rule;
+        if most > 0 && self.openings >= most {
+            return format!("opened {} of {} today", self.openings, pluralize(most, "time", "times"));
         }
         match opening {
             GateOpening::AfterVirtualLosses(losses) => {
@@ -128,8 +128,8 @@ impl GateState {
                 format!("{}, opens at {:.0} %", self.describe_win_rate(over), rate * 100.0)
             }
             GateOpening::VerdictShown { .. } => {
-                let [account, goal] = self.evidence;
-                format!("evidence for an edge {account:.2} of {goal:.0}")
+                let [account, goal] = self.edge_account;
+                format!("evidence for an edge {account:.2}, opens at {goal:.0}")
             }
         }
     }
@@ -158,7 +158,7 @@ impl GateState {
         match self.win_rate() {
             None => format!("0 of {over} trades settled"),
             Some(rate) if known < over => {
-                format!("win rate {:.0} % over {known} of {over} trades", rate * 100.0)
+                format!("win rate {:.0} % over {known} trades ({over} needed)", rate * 100.0)
             }
             Some(rate) => format!("win rate {:.0} % over {over} trades", rate * 100.0),
         }
@@ -186,7 +186,7 @@ impl TradeGate {
             GateOpening::AfterVirtualLosses(_) if closes == [0; 3] && !rule.resets_daily => {
                 return never("number of losses, wins or trades that close a gate");
             }
-            GateOpening::WinRate { over: 0, .. } => return never("number of trades in a gate's win rate"),
+            GateOpening::WinRate { over: 0, .. } => return never("number of trades for a gate's win rate"),
             GateOpening::WinRate { rate, .. } => {
                 check_probability("win rate of a gate", rate)?;
             }
@@ -197,8 +197,8 @@ impl TradeGate {
             GateOpening::AfterVirtualLosses(_) => {}
         }
         let recent = VecDeque::new();
-        let (is_open, day, open_count, span) = (false, None, 0, 0);
-        Ok(Self { rule, is_open, day, open_count, span, losses: 0, trades: 0, wins: 0, recent, test })
+        let (is_open, day, openings, span) = (false, None, 0, 0);
+        Ok(Self { rule, is_open, day, openings, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
     /// Sets the current day, as a number that differs between days. Call it before the first decision of a day.
@@ -210,7 +210,7 @@ impl TradeGate {
         if self.rule.resets_daily && !is_first {
             self.set_open(false);
             self.recent.clear();
-            self.open_count = 0;
+            self.openings = 0;
         }
     }
 
@@ -219,11 +219,11 @@ impl TradeGate {
     }
 
     pub fn gate_state(&self) -> GateState {
-        let Self { rule, is_open, open_count, losses, trades, wins, .. } = *self;
+        let Self { rule, is_open, openings, losses, trades, wins, .. } = *self;
         let recent_trades = u32::try_from(self.recent.len()).unwrap_or(u32::MAX);
         let recent_wins = self.recent.iter().filter(|won| **won).count() as u32;
-        let evidence = self.test.as_ref().map_or([1.0; 2], |test| [test.edge_account(), test.goal()]);
-        GateState { rule, is_open, open_count, losses, trades, wins, recent_trades, recent_wins, evidence }
+        let edge_account = self.test.as_ref().map_or([1.0; 2], |test| [test.edge_account(), test.goal()]);
+        GateState { rule, is_open, openings, losses, trades, wins, recent_trades, recent_wins, edge_account }
     }
 
     pub fn on_decided(&mut self) -> GateDecision {
@@ -268,12 +268,12 @@ impl TradeGate {
             }
         } else if self.is_opening_due() && self.may_open() {
             self.set_open(true);
-            self.open_count += 1;
+            self.openings += 1;
         }
     }
 
     const fn may_open(&self) -> bool {
-        self.rule.max_daily_openings == 0 || self.open_count < self.rule.max_daily_openings
+        self.rule.max_daily_openings == 0 || self.openings < self.rule.max_daily_openings
     }
 
     fn close_if_due(&mut self) {
@@ -362,7 +362,7 @@ impl fmt::Display for GateState {
     }
 }
 
-/// Describes the closing conditions of a gate. They count signals that pass it, even if a risk limit rejects them.
+/// Describes the closing conditions of a gate. Signals that pass the gate count, even if a risk limit rejects them.
 fn describe_closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a passed signal" } else { "of passed signals" };
     [
@@ -577,7 +577,7 @@ mod tests {
             (two, "LLLW", "open: 0 of 2 losses in a row of passed signals, 2 of 3 passed signals"),
             (two, "LLLL", "closed: 0 of 2 virtual losses in a row"),
             (RATE, "", "closed: 0 of 4 trades settled, opens at 60 %"),
-            (RATE, "WLL", "closed: win rate 33 % over 3 of 4 trades, opens at 60 %"),
+            (RATE, "WLL", "closed: win rate 33 % over 3 trades (4 needed), opens at 60 %"),
             (RATE, "WLLW", "closed: win rate 50 % over 4 trades, opens at 60 %"),
             (RATE, "WLWW", "open: win rate 75 % over 4 trades, closes below 60 %"),
             (once, "LLW", "closed: opened 1 of 1 time today"),
@@ -586,7 +586,7 @@ mod tests {
                 "LL",
                 "open: until the day ends",
             ),
-            (verdict, "", "closed: evidence for an edge 1.00 of 20"),
+            (verdict, "", "closed: evidence for an edge 1.00, opens at 20"),
         ] {
             let mut gate = TradeGate::new(rule).unwrap();
             play(&mut gate, results);

@@ -69,7 +69,7 @@ impl Environment {
     }
 }
 
-/// Returns whether an endpoint is unencrypted. Fails unless such an endpoint is local or explicitly allowed.
+/// Returns whether `endpoint` is unencrypted. Fails if it is unencrypted, but neither local nor explicitly allowed.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
     let (scheme, rest) = endpoint.split_once("://").ok_or("the URL must begin with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();

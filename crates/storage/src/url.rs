@@ -47,7 +47,7 @@ impl ObjectUrl {
                 };
                 Ok(Self { bucket: String::new(), key: whole(path)? })
             }
-            _ => Err(invalid("only s3:// and file:// are supported. Most object storage supports S3")),
+            _ => Err(invalid("only s3:// and file:// are supported; most object stores accept s3://")),
         }
     }
 

@@ -21,13 +21,13 @@ pub struct DrawdownTracker {
     balance: Money,
     peak: Money,
     peak_at: Option<Millis>,
-    by_amount: PeakFall,
-    by_percent: PeakFall,
+    by_amount: Decline,
+    by_percent: Decline,
     is_below: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct PeakFall {
+struct Decline {
     amount: Money,
     peak: Money,
     peak_at: Option<Millis>,
@@ -38,7 +38,7 @@ struct PeakFall {
 impl DrawdownTracker {
     pub const fn new(from: Money) -> Self {
         let none =
-            PeakFall { amount: Money::ZERO, peak: from, peak_at: None, trough_at: None, recovered_at: None };
+            Decline { amount: Money::ZERO, peak: from, peak_at: None, trough_at: None, recovered_at: None };
         Self { balance: from, peak: from, peak_at: None, by_amount: none, by_percent: none, is_below: false }
     }
 
@@ -56,7 +56,7 @@ impl DrawdownTracker {
         // The peak never falls, so a smaller amount cannot be a larger fraction of the peak.
         if amount > self.by_percent.amount {
             let Self { peak, peak_at, .. } = *self;
-            let fall = PeakFall { amount, peak, peak_at, trough_at: at, recovered_at: None };
+            let fall = Decline { amount, peak, peak_at, trough_at: at, recovered_at: None };
             self.record_drawdown(fall);
         }
     }
@@ -70,7 +70,7 @@ impl DrawdownTracker {
         self.is_below = false;
     }
 
-    fn record_drawdown(&mut self, fall: PeakFall) {
+    fn record_drawdown(&mut self, fall: Decline) {
         if fall.amount > self.by_amount.amount {
             (self.by_amount, self.is_below) = (fall, true);
         }
@@ -92,7 +92,7 @@ impl DrawdownTracker {
     }
 }
 
-impl PeakFall {
+impl Decline {
     /// Returns whether this drawdown is a larger fraction of its peak. Exact, because it compares integer products.
     #[inline]
     fn is_larger_fraction_than(&self, other: &Self) -> bool {
@@ -109,7 +109,7 @@ impl PeakFall {
     }
 }
 
-/// Returns a fall in percent of its peak, 0 if the peak is zero or negative.
+/// Returns `fall` as a percentage of `peak`, 0 if the peak is zero or negative.
 pub fn percent_of_peak(fall: Money, peak: Money) -> f64 {
     // Multiplying by 100 first is exact: 0.7 % becomes 0.7, not 0.7000000000000001.
     if peak.is_positive() { fall.minor() as f64 * 100.0 / peak.minor() as f64 } else { 0.0 }

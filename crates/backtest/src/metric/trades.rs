@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::ops::Range;
 
 /// Returns the result of a settled trade per unit of stake: the payout for a win, -1 for a loss, 0 for a draw.
-/// `None` if the trade is cancelled or not settled. If the payout is missing, it is computed from the profit.
+/// `None` if the trade is cancelled or not settled. A missing payout is computed from the profit.
 pub fn unit_return(row: &IntentRow) -> Option<f64> {
     let outcome = row.outcome.filter(|outcome| *outcome != Outcome::Cancelled)?;
     let by_profit = || row.profit.minor() as f64 / row.approved.stake().minor() as f64;
@@ -20,7 +20,7 @@ pub fn unit_return(row: &IntentRow) -> Option<f64> {
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Win rate, confidence intervals and break-even rate. The intervals assume independent trades, checked once.
+/// Win rate, confidence intervals and break-even rate. The intervals assume independent trades and a single check.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WinRates {
     /// Win rate: `won / (won + lost)`.

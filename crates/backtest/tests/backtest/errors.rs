@@ -40,7 +40,7 @@ fn missing_candles_are_reported_with_series_and_bot() {
 fn prices_between_candles_need_candles_that_end_on_their_grid() {
     let give = |bot: &str, series: &str, every| {
         format!(
-            "bot \"{bot}\" uses prices between candles; add candles finer than {series} whose interval divides {every} ms"
+            "bot \"{bot}\" uses prices between candles; add candles finer than {series}, with an interval that divides {every} ms"
         )
     };
     let [btc, eth] = fine("5s");
@@ -59,7 +59,7 @@ fn price_interval_must_be_positive() {
     for pace in [0, -5_000] {
         let still = |settings: &mut BacktestSettings| settings.price_every_ms = Millis::new(pace);
         let message = refusal(&both(), &fine("5s"), [true; 2], still);
-        assert!(message.starts_with(&format!("runtime.price_every_ms: {pace} ms is too low")), "{message}");
+        assert!(message.starts_with(&format!("runtime.price_every_ms: {pace} ms is too short")), "{message}");
         let still = |settings: &mut BacktestSettings| settings.price_every_ms = Millis::new(pace);
         assert_eq!(refusal(&both(), &fine("5s"), [false; 2], still), "");
     }

@@ -14,17 +14,17 @@ pub struct Drawdown {
 }
 
 impl Drawdown {
-    pub const fn length(&self) -> usize {
+    pub const fn fall_periods(&self) -> usize {
         self.trough_at - self.peak_at
     }
 
-    pub fn recovery(&self) -> Option<usize> {
+    pub fn recovery_periods(&self) -> Option<usize> {
         self.recovered_at.map(|at| at - self.trough_at)
     }
 }
 
-/// Returns the drawdown that is the largest fraction of its peak, or the first of several equal drawdowns.
-/// The fraction is `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`. `None` if the curve never falls.
+/// Returns the largest drawdown relative to its peak (the first if several are equal). `None` if the curve never falls.
+/// It maximizes `(P_t - E_t) / P_t` over all `t`, where `E_t` is the equity and `P_t` is the highest equity up to `t`.
 pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError> {
     check_numbers("equity", equity, 1)?;
     let mut peak_at = 0;
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_max_drawdown_with_length_and_recovery() {
+    fn finds_max_drawdown_with_fall_and_recovery() {
         check(&[1.0, 2.0, 3.0], None);
         check(&[100.0, 50.0, 100.0, 80.0], Some((0.5, 0, 1, Some(2))));
         check(&[100.0, 80.0, 100.0, 120.0, 110.0, 60.0, 90.0], Some((0.5, 3, 5, None)));
@@ -92,7 +92,7 @@ mod tests {
         check(&[-1.0, -2.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
         // Peak at index 1, trough at index 3, recovery at index 7.
         let found = max_drawdown(&[8.0, 9.0, 6.0, 4.0, 7.0, 5.0, 8.0, 9.0]).unwrap().unwrap();
-        assert_eq!((found.depth, found.length(), found.recovery()), (5.0, 2, Some(4)));
+        assert_eq!((found.depth, found.fall_periods(), found.recovery_periods()), (5.0, 2, Some(4)));
         assert!(max_drawdown(&[]).is_err() && max_drawdown(&[1.0, f64::NAN]).is_err());
     }
 

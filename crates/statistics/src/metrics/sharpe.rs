@@ -65,8 +65,8 @@ impl SharpeSample {
         }))
     }
 
-    /// Returns the standard error of the Sharpe ratio times `sqrt(n - 1)`: `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`.
-    fn deviation_factor(self) -> f64 {
+    /// Returns the standard error of the Sharpe ratio times `sqrt(periods - 1)`.
+    fn standard_error_factor(self) -> f64 {
         let square =
             (self.kurtosis - 1.0) / 4.0 * self.sharpe * self.sharpe - self.skewness * self.sharpe + 1.0;
         square.max(0.0).sqrt()
@@ -75,7 +75,8 @@ impl SharpeSample {
 
 /// Returns the probability that the true Sharpe ratio is above `benchmark` (`S*`). Both ratios are per period.
 ///
-/// The formula is asymptotic, for independent periods: `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`.
+/// The formula is asymptotic, for `n` independent periods with skewness `g3` and kurtosis `g4`:
+/// `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier* (2012).
 pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64, StatisticsError> {
@@ -84,16 +85,16 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
     if periods < 2.0 {
         return Err(StatisticsError::TooFew { what: "periods", found: periods.max(0.0) as usize, needed: 2 });
     }
-    let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.deviation_factor();
+    let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.standard_error_factor();
     // If the deviation is 0, the ratio is certain.
     Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
 }
 
 /// Returns the probability that the *best of `trials` variants* has a true Sharpe ratio above 0.
 ///
-/// The result is [`probabilistic_sharpe`]. Its benchmark is the best ratio expected from `trials` variants without an
-/// edge: `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`. `g` is Euler's 0.5772, `N` is `trials` and
-/// `V` is the variance of all ratios per period. Count similar variants as fewer *independent* trials.
+/// This is [`probabilistic_sharpe`] with a higher benchmark: the best ratio to be expected if no variant has an edge,
+/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`. `g` is Euler's 0.5772, `N` is `trials` and `V` is
+/// the `variance` of all ratios per period. If variants are similar, count only the *independent* ones in `trials`.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio* (2014).
 pub fn deflated_sharpe(sample: SharpeSample, trials: u64, variance: f64) -> Result<f64, StatisticsError> {

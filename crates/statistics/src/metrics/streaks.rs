@@ -89,7 +89,7 @@ const MIN_WINS_AND_LOSSES: u64 = 20;
 pub struct RunsTest {
     pub runs: u64,
     pub expected_runs: f64,
-    /// Two-sided p-value: probability that the run count of a random order differs at least this much from `expected`.
+    /// Probability that a random order deviates from `expected_runs` at least as much as `runs` does (two-sided).
     pub p_value: f64,
 }
 

@@ -26,10 +26,10 @@ pub struct BestOfMany {
 /// Tests whether the best of many variants is better than chance, by a block bootstrap of the maximum statistic.
 ///
 /// A variant's statistic is the sum of its returns, divided by the standard error of that sum. With `k` blocks, the
-/// error is `sqrt(k / (k - 1) sum((B - E)^2))`: `B` is the sum over a block, `E` the mean sum over a block of that
-/// length. A draw resamples blocks of the history for all variants together, which preserves dependence over time and
-/// between variants. All means are shifted to 0, so a draw is a family of variants without an edge. The p-value is
-/// `(1 + d) / (1 + draws)`, where `d` draws have a statistic at least as large. Constant variants are excluded.
+/// error is `sqrt(k / (k - 1) sum((B - E)^2))`, where `B` is the sum over a block and `E` is the mean return times the
+/// length of the block. A draw resamples blocks of the history for all variants together, which preserves dependence
+/// over time and between variants. All means are shifted to 0, so no variant of a draw has an edge. The p-value is
+/// `(1 + d) / (1 + draws)` if `d` draws have a statistic at least as large. Constant variants are excluded.
 ///
 /// The result is approximate, and less accurate with few blocks. `docs/statistics.md` has measurements of its accuracy.
 ///
@@ -47,7 +47,7 @@ pub fn best_of_many(source: &dyn VariantSource, bootstrap: Bootstrap) -> Result<
     // Largest statistic of each draw among the variants processed so far.
     let mut largest = vec![f64::NEG_INFINITY; bootstrap.draws as usize];
     for group in VariantGroup::build_all(source) {
-        draws.add_group(&group, &mut statistics, &mut largest);
+        draws.evaluate_group(&group, &mut statistics, &mut largest);
     }
     let named = statistics.iter().enumerate().filter_map(|(index, found)| found.map(|found| (index, found)));
     let Some((best, statistic)) = named.reduce(|best, other| if other.1 > best.1 { other } else { best })
@@ -82,7 +82,7 @@ impl BootstrapDraws {
         Self { periods, block, own, drawn }
     }
 
-    fn add_group(&self, group: &VariantGroup, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
+    fn evaluate_group(&self, group: &VariantGroup, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
         let history = CumulativeSums::new(group, self);
         let mut blocks = BlockSums::new(group.variant_count());
         history.add_blocks(&mut blocks, &self.own);

@@ -41,7 +41,7 @@ pub fn probability_of_overfitting(
     }
     if !(2..=MAX_BLOCKS).contains(&blocks) || blocks % 2 == 1 {
         return Err(StatisticsError::TooFew {
-            what: "blocks (an even number up to 16)",
+            what: "number of blocks (even, from 2 to 16)",
             found: blocks,
             needed: 2,
         });
@@ -60,7 +60,7 @@ pub fn probability_of_overfitting(
     for group in VariantGroup::build_all(returns) {
         let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
-            division.count_ranks(&blocks, group.variant_count());
+            division.rank_choice(&blocks, group.variant_count());
         }
     }
     let share = |is: fn(&BlockDivision) -> bool| {
@@ -74,7 +74,7 @@ pub fn probability_of_overfitting(
 }
 
 struct BlockDivision {
-    /// Blocks of the selection half. The second number selects a version from `Block::trimmed`.
+    /// Blocks of the selection half: pairs of a block index and an index into `Block::trimmed`.
     chosen: Vec<(usize, usize)>,
     other: Vec<(usize, usize)>,
     best: f64,
@@ -137,7 +137,7 @@ impl BlockDivision {
         }
     }
 
-    fn count_ranks(&mut self, blocks: &[Block], count: usize) {
+    fn rank_choice(&mut self, blocks: &[Block], count: usize) {
         let other = Moments::combine(blocks, &self.other, count);
         for ratio in (0..count).map(|variant| other.sharpe(variant)) {
             self.below += usize::from(ratio < self.chosen_variant.ratio);

@@ -22,7 +22,7 @@ pub trait VariantSource {
     fn write_returns(&self, variant: usize, returns: &mut [f64]);
 }
 
-/// Returns of all tried variants in each period. If discarded variants are missing, all results are biased.
+/// Per-period returns of all tried variants. Include discarded variants: otherwise, all results are biased.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,

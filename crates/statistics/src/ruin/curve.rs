@@ -30,10 +30,8 @@ impl Ruin {
         }
     }
 
-    /// Returns a bound on the error of a probability, or an estimate of this error.
-    ///
-    /// For flat stakes and fractions of the balance, it bounds floating-point errors and the rounding of stakes.
-    /// For ladders on a coarse lattice, it is the difference from a lattice twice as coarse.
+    /// Returns the maximum error of a probability, due to rounding and dropped paths.
+    /// For ladders on a coarse lattice, it is an estimate: the difference from a lattice twice as coarse.
     pub const fn error(&self) -> f64 {
         self.error
     }

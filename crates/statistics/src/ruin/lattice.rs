@@ -27,8 +27,8 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, Stati
     Ok(Ruin::new((1..=question.horizon_trades).map(|trades| fine.risk_within(trades)).collect(), error))
 }
 
-/// Markov chain. `starts[n % len]` has the probability that a cycle starts after `n` trades, for each balance.
-/// Index `i` is the balance `remainder + i * spacing`.
+/// Markov chain. For each balance, `starts[n % len]` holds the probability that a cycle starts there after `n` trades.
+/// Index `i` stands for the balance `remainder + i * spacing`.
 struct BalanceChain<'a> {
     cycle: &'a Cycle,
     spacing: u64,
@@ -122,7 +122,7 @@ impl<'a> BalanceChain<'a> {
         }
     }
 
-    /// Returns the index of the first point at or above a balance, or of the nearest point on a coarse lattice.
+    /// Returns the index of the first point at or above `balance`. On a coarse lattice, the nearest point is used.
     fn point_index(&self, balance: u64) -> usize {
         let above = balance.saturating_sub(self.remainder);
         let up = if self.is_exact { self.spacing - 1 } else { self.spacing / 2 };

@@ -16,7 +16,7 @@ use cycle::Cycle;
 
 pub const MAX_HORIZON_TRADES: u32 = 100_000;
 
-/// Maximum amount of money in the smallest unit. Up to here, an `f64` represents every integer.
+/// Maximum amount of money in the smallest unit. An `f64` represents every integer up to this amount.
 pub const MAX_MONEY: u64 = 1 << 50;
 
 /// Parameters of a ruin calculation. Money is in the smallest unit (cents), probabilities are from 0 to 1.
@@ -117,25 +117,25 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
     Ok(decided.with_draws(question.draw_share))
 }
 
-/// Returns the minimum balance with a ruin probability of at most `most_probability`.
+/// Returns the minimum balance whose ruin probability does not exceed `max_probability`.
 ///
 /// The result is accurate to 0.1 % and does not depend on `question.balance`. Ruin never becomes more likely with a
-/// higher balance, so the minimum is found by bisection. `None` if even [`MAX_MONEY`] is not enough, or if a chain
-/// needed by the search would take too long.
+/// higher balance, so the minimum is found by bisection. `None` if even [`MAX_MONEY`] is not enough, or if computing
+/// the ruin probability of a balance would take too long.
 pub fn required_balance(
     question: &RuinQuestion,
     plan: &StakePlan,
-    most_probability: f64,
+    max_probability: f64,
 ) -> Result<Option<u64>, StatisticsError> {
     RuinQuestion { balance: 0, ..*question }.check()?;
-    let most = check_probability("maximum ruin probability", most_probability)?;
-    match smallest_balance(question, plan, most) {
+    let most = check_probability("maximum ruin probability", max_probability)?;
+    match search_balance(question, plan, most) {
         Err(StatisticsError::TooManyTrades { .. }) => Ok(None),
         found => found,
     }
 }
 
-fn smallest_balance(
+fn search_balance(
     question: &RuinQuestion,
     plan: &StakePlan,
     most: f64,
@@ -168,9 +168,10 @@ pub enum Recovery {
 
 /// Returns the cost of a fully lost ladder, as a multiple of the first stake.
 ///
-/// Each stake is just large enough that a win at its level recovers the losses: `s(k) = (s(1) + ... + s(k-1)) / b`. The
-/// total is then `(1 + 1/b)^(n - 1)`. To also recover the profit of the first stake, 1 is added to each stake. Each
-/// stake is then `1 + 1/b` times the previous one, and the total is `((1 + 1/b)^n - 1) b`.
+/// The first stake is 1, and the payout fraction is `b`. Each later stake is just large enough that a win recovers all
+/// losses: `s(k) = (s(1) + ... + s(k-1)) / b`. The total of `n` levels is `(1 + 1/b)^(n - 1)`. To also recover the
+/// profit of the first stake, each later stake is 1 larger. It is then `1 + 1/b` times the previous stake, and the
+/// total is `((1 + 1/b)^n - 1) b`.
 pub fn recovery_cost(payout_fraction: f64, levels: u32, recovery: Recovery) -> Result<f64, StatisticsError> {
     let b = check_payout(payout_fraction)?;
     if !(1..=64).contains(&levels) {

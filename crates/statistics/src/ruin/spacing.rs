@@ -7,24 +7,24 @@ use crate::StatisticsError;
 /// Approximate number of multiplications above which a coarser lattice is used.
 const MAX_EXACT_WORK: f64 = 1.6e8;
 
-/// Target number of multiplications on a coarser lattice, where each one is slower.
-const COARSE_WORK: f64 = 6e7;
+/// Target number of multiplications on a coarser lattice, where a multiplication takes longer.
+const TARGET_WORK: f64 = 6e7;
 
 /// Hard limit on the number of multiplications (about 1 s on one core), used where the lattice cannot be coarser.
-const HARD_WORK_LIMIT: f64 = 2e9;
+const MAX_WORK: f64 = 2e9;
 
 /// Range of the lattice above the expected balance, in standard deviations. Higher balances are counted as error.
 const LATTICE_RANGE_DEVIATIONS: f64 = 9.0;
 
-/// Minimum number of lattice points up to the balance that the most expensive cycle needs.
+/// Minimum number of lattice points between 0 and the balance required for the most expensive cycle.
 /// With fewer points, affordable and unaffordable cycles cannot be distinguished.
-const MIN_POINTS_PER_NEED: f64 = 4.0;
+const MIN_POINTS_PER_CYCLE: f64 = 4.0;
 
-/// Minimum number of points per standard deviation of a cycle. Fewer are enough if the balance has at least
-/// `BALANCE_POINTS_PER_ROOT_CYCLE` points per square root of the number of cycles. Either condition limits the
-/// deviation that is added when a change is split between two points.
+/// Minimum number of points per standard deviation of a cycle. Not required if the balance spans at least
+/// `BALANCE_POINTS_PER_SQRT_CYCLES * sqrt(cycles)` points. Splitting a change between two points adds variance, which
+/// either condition keeps small.
 const MIN_POINTS_PER_DEVIATION: f64 = 8.0;
-const BALANCE_POINTS_PER_ROOT_CYCLE: f64 = 5.0;
+const BALANCE_POINTS_PER_SQRT_CYCLES: f64 = 5.0;
 
 pub(super) struct Lattice {
     /// Distance between adjacent points in the smallest unit of money.
@@ -67,14 +67,14 @@ impl Lattice {
         let finest = finest_spacing(cycle);
         // On a coarser lattice, a change takes two multiplications, and there are half as many points again.
         let coarse_work = |spacing: u64| 3.0 * work(spacing);
-        let least = (coarse_work(1) / COARSE_WORK).ceil() as u64;
+        let least = (coarse_work(1) / TARGET_WORK).ceil() as u64;
         let most = coarsest_spacing(question, cycle);
         let spacing = coarse_spacing(least, most, cycle);
-        let spacing = if coarse_work(spacing) <= HARD_WORK_LIMIT { spacing } else { most };
-        if work(finest) <= MAX_EXACT_WORK || (spacing <= finest && work(finest) <= HARD_WORK_LIMIT) {
+        let spacing = if coarse_work(spacing) <= MAX_WORK { spacing } else { most };
+        if work(finest) <= MAX_EXACT_WORK || (spacing <= finest && work(finest) <= MAX_WORK) {
             return Some(Self { spacing: finest, is_exact: true, top });
         }
-        (coarse_work(spacing) <= HARD_WORK_LIMIT).then_some(Self { spacing, is_exact: false, top })
+        (coarse_work(spacing) <= MAX_WORK).then_some(Self { spacing, is_exact: false, top })
     }
 }
 
@@ -100,13 +100,13 @@ fn coarsest_spacing(question: &RuinQuestion, cycle: &Cycle) -> u64 {
     let (_, variance, trades) = cycle.moments();
     let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
     let needs = cycle.outcomes.iter().map(|outcome| outcome.required_balance).max().unwrap_or(0) as f64;
-    let of_balance = question.balance as f64 / (BALANCE_POINTS_PER_ROOT_CYCLE * cycles.sqrt());
+    let of_balance = question.balance as f64 / (BALANCE_POINTS_PER_SQRT_CYCLES * cycles.sqrt());
     let moved = (variance.max(0.0).sqrt() / MIN_POINTS_PER_DEVIATION).max(of_balance);
-    (needs / MIN_POINTS_PER_NEED).min(moved).max(1.0) as u64
+    (needs / MIN_POINTS_PER_CYCLE).min(moved).max(1.0) as u64
 }
 
-/// Returns a spacing of about `least` and at most `most`. Prefers the smallest spacing below `3 * least` whose double
-/// divides the base stake (the smallest need): it makes a loss of that stake exact, even with a doubled spacing.
+/// Returns a spacing of about `least`, at most `most`. Prefers one of which the base stake is an even multiple: the
+/// loss of a base stake is then a whole number of points, even on a lattice twice as coarse.
 fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
     let base = cycle.outcomes.iter().map(|outcome| outcome.required_balance).min().unwrap_or(1);
     if least < most {

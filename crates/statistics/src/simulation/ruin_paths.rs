@@ -164,11 +164,11 @@ pub fn simulate_ruin(
     simulate_limited_ruin(question, plan, &WalletLimits::default(), (seed, paths))
 }
 
-/// Simulates ruin under wallet limits. A path ends at the horizon, or when a stake cannot be placed.
+/// Simulates ruin under wallet limits. A path ends at the horizon, or earlier by ruin, success or a permanent stop.
 ///
-/// A path that reaches a profit target of the run ends successfully. After a daily or session stop, trading resumes in
-/// the next day or session with the rejected stake. If this stake is rejected again, or if a limit of the whole run
-/// rejects a stake, the path stops permanently without ruin. The number of trades per day has no effect.
+/// A path succeeds when it reaches a profit target of the run. A day or session lasts until one of its limits rejects a
+/// stake, which is then retried in the next day or session. If the stake is rejected again, or if a limit of the whole
+/// run rejects a stake, the path stops permanently without ruin.
 pub fn simulate_limited_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,

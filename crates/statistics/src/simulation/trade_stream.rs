@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeDependence {
     Independent,
-    /// This number of bots take the same trades, so all bots win or all bots lose.
+    /// Each trade is taken by this many bots at once, so all bots win or all bots lose.
     SameTrade(usize),
     /// Each trade lasts this number of steps of a random walk. One trade opens at each step.
     Overlapping(usize),

@@ -58,7 +58,7 @@ impl EdgeTestPlan {
 }
 
 impl Default for EdgeTestPlan {
-    /// Returns a plan with error rates of 5 % and an edge of 0.04 per unit of stake (2.2 points at payout 85).
+    /// Uses error rates of 5 % and an edge of 0.04 per unit of stake: 2.2 percentage points at a payout of 85 %.
     fn default() -> Self {
         Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::DEFAULT_WATCH_TRADES }
     }
@@ -142,7 +142,7 @@ pub struct EdgeTest {
     goal: f64,
     edge: EdgeParts,
     mirror: MirrorParts,
-    /// Minimum value of the edge account so far, measured at opens. At most 1.
+    /// Minimum value of the edge account so far, updated when a trade opens. At most 1.
     edge_minimum: f64,
     settled: u64,
     draws: u64,
@@ -191,7 +191,7 @@ impl EdgeTest {
             if held < self.edge_minimum {
                 self.edge_minimum = held;
             }
-            (self.edge.open((delta, b), part, (held, self.goal)), self.mirror.open((delta, b), part))
+            (self.edge.bet((delta, b), part, (held, self.goal)), self.mirror.bet((delta, b), part))
         };
         self.opened += 1;
         self.sum_of_payouts += b;
@@ -318,7 +318,7 @@ impl EdgeTest {
     }
 
     /// Returns the expected number of trades until the edge account reaches its goal, by Wald's identity.
-    /// Assumes that the true edge is `delta`, and that payout, overlap and share of draws keep their means so far.
+    /// Assumes a true edge of `delta`, and that payouts, overlap and share of draws remain as observed so far.
     fn expected_trades_to_goal(&self) -> Option<u64> {
         if self.opened == 0 {
             return None;

@@ -18,7 +18,7 @@ pub struct Overlap {
     sum_of_pairs: f64,
 }
 
-/// Weight of the initial assumption that overlapping trades are independent, in trades.
+/// Weight of the initial assumption that overlapping trades are independent, as a number of trades.
 const PRIOR_TRADES: f64 = 10.0;
 
 /// Sum of all returns when a trade opened. Any later change comes from trades that overlap this trade.
@@ -52,7 +52,7 @@ impl Overlap {
     }
 
     /// Returns the factor by which the next stake is multiplied to account for overlap: 1 / variance inflation.
-    /// It is smaller at first: until many trades have settled, each open trade counts as a copy of the next trade.
+    /// It is smaller until many trades have settled, because open trades are assumed to be identical to the next trade.
     #[inline]
     pub(super) fn stake_factor(&self) -> f64 {
         let alone = self.sum_of_squares + PRIOR_TRADES;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 const EDGE_MULTIPLES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const INITIAL_EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// Edges on which the parts of the mirror account bet, as distances below `delta` in multiples of `delta`.
+/// Edges on which the parts of the mirror account bet. A value of 3 means an edge of 3 `delta` below `delta`.
 const SHORTFALL_MULTIPLES: [f64; 2] = [1.1, 3.0];
 const INITIAL_MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
@@ -69,7 +69,7 @@ impl EdgeParts {
     /// Stakes the Kelly fraction `e / b` of each part, for the part's edge `e`. `factor` reduces stakes for overlap.
     /// If a win would raise the account from `held` above `goal`, stakes are reduced so that it just reaches `goal`.
     #[inline]
-    pub(super) fn open(&mut self, (delta, b): (f64, f64), factor: f64, (held, goal): (f64, f64)) -> Self {
+    pub(super) fn bet(&mut self, (delta, b): (f64, f64), factor: f64, (held, goal): (f64, f64)) -> Self {
         let unit = delta / b * factor;
         let shares = EDGE_MULTIPLES.map(|edge| (edge * unit).min(MAX_STAKE_FRACTION));
         if held * (1.0 + MAX_STAKE_FRACTION * b) <= goal {
@@ -102,10 +102,10 @@ impl MirrorParts {
         a + b
     }
 
-    /// Stakes the Kelly fraction `s / (1 + delta)` of each part, where `delta - s` is the edge that the part expects.
-    /// `factor` reduces stakes for overlap. A maximum payout above `b` increases them. No stake if `b <= delta`.
+    /// For each part, stakes the Kelly fraction `s / (1 + delta)`, where `delta - s` is the edge that the part expects.
+    /// If `b` is below 1, stakes are multiplied by `(1 - delta) / (b - delta)`. `factor` reduces stakes for overlap.
     #[inline]
-    pub(super) fn open(&mut self, (delta, b): (f64, f64), factor: f64) -> Self {
+    pub(super) fn bet(&mut self, (delta, b): (f64, f64), factor: f64) -> Self {
         if b <= delta {
             return Self::NONE;
         }
