@@ -5,7 +5,7 @@ use candlewick_sdk::{Payout, Text};
 use candlewick_simulator::{Opening, Refusal, SettledTrade};
 
 #[inline]
-pub fn to_opened(intent: IntentId, opening: &Opening) -> OpenedTrade {
+pub fn to_opened_trade(intent: IntentId, opening: &Opening) -> OpenedTrade {
     OpenedTrade {
         intent,
         venue_id: None,
@@ -19,7 +19,7 @@ pub fn to_opened(intent: IntentId, opening: &Opening) -> OpenedTrade {
 
 /// Converts a settled trade. `payout` is the payout at the open, which [`SettledTrade`] does not contain.
 #[inline]
-pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> TradeSettlement {
+pub fn to_settlement(trade: &SettledTrade, payout: Option<Payout>) -> TradeSettlement {
     TradeSettlement {
         intent: IntentId::new(trade.number),
         outcome: trade.outcome,

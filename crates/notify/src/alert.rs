@@ -56,7 +56,7 @@ impl Alert {
 /// Alert filter by severity. Events in `include` pass at any severity, and events in `exclude` never pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertFilter {
-    pub minimum: Severity,
+    pub min_severity: Severity,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
 }
@@ -95,7 +95,7 @@ impl Message {
     }
 
     /// Renders the body in at most `most` units, measured by `length`. Truncates the text, but not the details.
-    pub(crate) fn body_within(&self, most: usize, length: impl Fn(char) -> usize) -> String {
+    pub(crate) fn render_body(&self, most: usize, length: impl Fn(char) -> usize) -> String {
         let (text, mut end) = match self.alerts.as_slice() {
             [only] => (only.text.clone(), render_details(only)),
             alerts => (render_digest(alerts), String::new()),

@@ -30,7 +30,7 @@ const SUPPRESS_EMBEDS_FLAG: u32 = 1 << 2;
 pub type WallClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 #[async_trait::async_trait]
-pub trait Delivery: Send + Sync {
+pub trait MessageSender: Send + Sync {
     /// Tries once to send a message. Error texts contain neither the address nor a secret.
     async fn deliver(&self, message: &Message) -> Result<(), Failure>;
 

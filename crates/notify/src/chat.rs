@@ -37,12 +37,12 @@ pub enum ChatRequest {
 pub struct ChatQuestion {
     pub request: ChatRequest,
     /// Channel for the reply. The receiver may be gone, so a failed send is not an error.
-    pub answer: oneshot::Sender<String>,
+    pub reply_to: oneshot::Sender<String>,
 }
 
 /// Telegram bot that receives messages (core.telegram.org/bots/api, "getUpdates").
 #[derive(Debug)]
-pub struct Chat {
+pub struct ChatClient {
     client: Client,
     updates: Url,
     replies: Url,

@@ -169,7 +169,7 @@ impl JournalContents {
         self.is_halted.then(|| halts.next().unwrap_or_default())
     }
 
-    pub fn limit_reached(&self) -> Option<LimitReached> {
+    pub fn reached_limit(&self) -> Option<LimitReached> {
         self.notes_newest_first(Some(self.last_run().number)).find_map(|stored| {
             let note: Value = serde_json::from_str(&stored.line.body).ok()?;
             Some(LimitReached { rule: note["limit_reached"].as_str()?.to_owned(), at: stored.line.at })
@@ -227,7 +227,7 @@ impl JournalContents {
         self.lines.iter().rev().find(is_reading).map(|stored| stored.line.received)
     }
 
-    pub fn compacted_since(&self) -> Option<Millis> {
+    pub fn complete_since(&self) -> Option<Millis> {
         compacted_since(&self.lines)
     }
 
@@ -289,7 +289,7 @@ fn parse_event_named(stored: &StoredLine, name: &str) -> Option<EventKind> {
     Some(serde_json::from_str::<Event>(body).ok()?.kind)
 }
 
-pub(crate) fn compacted_since(lines: &[StoredLine]) -> Option<Millis> {
+pub(crate) fn complete_since(lines: &[StoredLine]) -> Option<Millis> {
     let notes = lines.iter().filter_map(|stored| Compaction::from_line(&stored.line));
     notes.map(|compaction| compaction.since).max()
 }

@@ -38,7 +38,7 @@ impl Table {
         self.rows.push(sanitize(row));
     }
 
-    pub fn trim_fmt(&self) -> String {
+    pub fn render(&self) -> String {
         match TERMINAL_COLUMNS.load(Ordering::Relaxed) {
             0 => self.plain_table().trim_fmt(),
             width => self.render_fitting(width),

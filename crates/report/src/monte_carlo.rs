@@ -13,7 +13,7 @@ const CONFIDENCE: f64 = 0.95;
 const Z_95: f64 = 1.959_963_984_540_054;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MonteCarloTermsReport {
+pub struct MonteCarloSettings {
     /// Resampled data: `candles` or `trades`.
     pub resampled: String,
     pub paths: u64,

@@ -10,7 +10,6 @@ use serde::Serialize;
 
 const MIN_LATER_TRADES: u64 = 30;
 
-/// The trade at which the verdict first showed an edge, and the results of all later trades.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EdgeDetectionLine {
     pub after_trades: u64,
@@ -22,7 +21,7 @@ pub struct EdgeDetectionLine {
     pub win_rate_since: Option<f64>,
     /// Break-even win rate of the later trades; `None` if a payout is unknown.
     pub break_even_since: Option<f64>,
-    /// Whether later trades support the edge; `None` if fewer than 30 or `after_trades` of them were won or lost.
+    /// Whether later trades support the edge. `None` until at least 30, and at least `after_trades`, were won or lost.
     pub is_supported_since: Option<bool>,
 }
 
@@ -70,7 +69,7 @@ impl EdgeDetectionLine {
         let since = self.later_trades();
         let all = self.after_trades + since;
         let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.at_text());
-        match (since, self.since_text()) {
+        match (since, self.later_win_rate()) {
             (0, _) => shown,
             (_, None) => format!("{shown}; {since} since then"),
             (_, Some(words)) => format!("{shown}; {since} since then: {words}"),
@@ -81,7 +80,7 @@ impl EdgeDetectionLine {
         self.at.map(|at| format!(" ({})", utc(at))).unwrap_or_default()
     }
 
-    fn since_text(&self) -> Option<String> {
+    fn later_win_rate(&self) -> Option<String> {
         let won = format!("{:.2} % won", self.win_rate_since? * 100.0);
         Some(
             self.break_even_since
@@ -90,7 +89,7 @@ impl EdgeDetectionLine {
     }
 
     pub(crate) fn finding(&self) -> Option<Finding> {
-        let words = self.since_text().filter(|_| self.is_supported_since == Some(false))?;
+        let words = self.later_win_rate().filter(|_| self.is_supported_since == Some(false))?;
         let text = format!(
             "The edge did not last: it was shown after trade {}{}, but the {} later trades do not support it: {words}. \
              A verdict is final once it is reached.",

@@ -9,7 +9,7 @@ use candlewick_sdk::{Candle, MAX_BATCH};
 
 pub(crate) type Column = [f64; MAX_BATCH];
 
-/// Columns of a small program's values, for a batch of candles. [`InlineSlots`] stores the last value of each column.
+/// One column for each value of a small program. [`InlineSlots`] stores the last entry of each column.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     all: Box<[Column]>,
@@ -97,7 +97,7 @@ impl Columns {
     }
 
     /// Counts how often a condition is true in a rolling window. A count is NaN if any value in the window is unknown.
-    /// `window` contains at most `MAX_BATCH` values before the batch, oldest first, and is updated.
+    /// `window` holds up to `MAX_BATCH` values before the batch, oldest first, and is updated for the next batch.
     #[inline]
     pub(crate) fn count(&mut self, of: Slot, window: &mut [f64], out: Slot, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
@@ -160,7 +160,7 @@ impl Columns {
         loops!(Add, Subtract, Multiply, Divide, Min, Max, Less, LessOrEqual, Equal, Unequal, And, Or);
     }
 
-    /// Shifts a column by one candle, with `last` as the new first entry. Returns the next batch's `last`.
+    /// Shifts a column by one candle; `last` becomes the first entry. Returns the `last` to pass for the next batch.
     #[inline]
     pub(crate) fn shift(&mut self, of: Slot, last: f64, out: Slot, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
@@ -180,14 +180,14 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn compare_shift(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
+    pub(crate) fn compare_and_shift(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
         let before = values.at(out);
         self.compare((one, other), out, values);
         self.shift(out, before, out + 1, values);
     }
 
     #[inline]
-    pub(crate) fn update_by_number<I: NumberIndicator>(
+    pub(crate) fn update_with_number<I: NumberIndicator>(
         &mut self,
         indicator: &mut I,
         of: Slot,
@@ -217,7 +217,7 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn update_by_candle<I: CandleIndicator>(
+    pub(crate) fn update_with_candle<I: CandleIndicator>(
         &mut self,
         indicator: &mut I,
         candles: &[Candle],

@@ -403,7 +403,7 @@ impl Compiler<'_> {
         Ok(Value::number(id))
     }
 
-    pub(crate) fn compile_longer_value(
+    pub(crate) fn compile_at_interval(
         &mut self,
         at: Scope<'_>,
         of: PartId,

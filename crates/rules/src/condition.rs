@@ -5,7 +5,7 @@ use crate::graph::{BinaryOp, Graph, Id, Op};
 use crate::program::Slot;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Decision {
+pub(crate) struct ResolvedTests {
     tests: Box<[Test]>,
     starts: Box<[usize]>,
 }

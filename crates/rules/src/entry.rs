@@ -29,7 +29,7 @@ pub fn entry() -> StrategyEntry {
     with_own_parameters(entry, &Map::new()).with_about(ABOUT)
 }
 
-fn specify_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
+fn derive_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
     let source = RuleSource::new(params)?;
     let rule = source.rule()?;
     let is_computed = rule.compares_computed_values(&source.written.defaults());
@@ -209,7 +209,7 @@ fn is_given(value: Option<&Value>) -> bool {
 }
 
 /// Wraps an entry so that `specify` rebuilds it if a parameter that is a string, list or table changes, such as `file`.
-pub(crate) fn respecify_on_change(
+pub(crate) fn rebuild_on_change(
     entry: StrategyEntry,
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,
 ) -> StrategyEntry {

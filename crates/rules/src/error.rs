@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct RuleError {
     pub message: String,
     /// Byte range of the error in the rule's text. Empty if text is missing at this position.
-    pub place: Range<usize>,
+    pub span: Range<usize>,
 }
 
 impl RuleError {

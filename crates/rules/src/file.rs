@@ -14,7 +14,7 @@ use toml::Spanned;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct WrittenRule {
+pub(crate) struct RuleConfig {
     pub(crate) about: String,
     pub(crate) buy: Option<String>,
     pub(crate) sell: Option<String>,

@@ -135,13 +135,13 @@ impl Indicator {
     }
 
     #[inline(never)]
-    pub(crate) fn update_by_number(&mut self, of: f64, lines: &mut [f64]) {
+    pub(crate) fn update_with_number(&mut self, of: f64, lines: &mut [f64]) {
         by_source!(self, one => write_lines(lines, one.update_lines(of)), _other => {});
     }
 
     /// Not inlined: otherwise the loop over steps would compute the candle's values for every step.
     #[inline(never)]
-    pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
+    pub(crate) fn update_with_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
         by_source!(self, _other => {}, one => write_lines(lines, one.update_lines(candle)));
     }
 

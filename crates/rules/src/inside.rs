@@ -40,7 +40,7 @@ pub fn uses_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool
 }
 
 /// Counts everything in a bot's rules that can be fitted to past prices: numbers, texts and used parameters.
-pub fn count_fitted_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
+pub fn count_fitted_values(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
     let is_number = |form: &Form, parameters: &BTreeMap<String, f64>| match form {
         Form::Number(_) | Form::Text(_) => true,
         Form::Name(name) => parameters.contains_key(name),
@@ -73,7 +73,7 @@ pub struct LongestWarmupPart {
     /// Text of the part with the values of parameters inserted, such as `ema(100)@1h`.
     pub text: String,
     /// Warm-up, in the bot's own candles.
-    pub candles: usize,
+    pub warmup: usize,
     /// Simple moving average with the same period and a shorter warm-up, such as `sma(100)@1h`, and its warm-up in
     /// candles. `None` if the part is not an exponential moving average.
     pub windowed_average: Option<(String, usize)>,

@@ -14,7 +14,7 @@ pub(crate) type PartId = usize;
 pub(crate) struct Part {
     pub(crate) form: Form,
     /// Byte range of the part in the rule's text, including brackets around the part.
-    pub(crate) place: Range<usize>,
+    pub(crate) span: Range<usize>,
     pub(crate) is_in_brackets: bool,
 }
 

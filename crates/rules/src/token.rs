@@ -13,7 +13,7 @@ use winnow::token::{any, one_of, take_while};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token<'t> {
     pub(crate) kind: TokenKind<'t>,
-    pub(crate) place: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DrawSubject {
+pub(crate) enum RandomPurpose {
     Identifier = 1,
     Fault = 2,
     Bridge = 3,
@@ -23,7 +23,7 @@ impl RandomSource {
         Self { seed }
     }
 
-    pub(crate) fn random_word(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> u64 {
+    pub(crate) fn random_u64(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> u64 {
         let mut seed = [0; 32];
         let parts = [self.seed, subject as u64, keys[0], keys[1]];
         for (bytes, part) in seed.chunks_exact_mut(8).zip(parts) {

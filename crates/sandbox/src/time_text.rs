@@ -7,7 +7,7 @@ use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 const PLAUSIBLE_UNIX_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParseMomentError {
+pub enum ParseTimeError {
     #[error(
         "{text} is not a Unix time between 1990 and 2099. Use seconds, ms, microseconds or nanoseconds since 1970{}",
         date_hint(text)
@@ -24,7 +24,7 @@ fn date_hint(number: &str) -> String {
     date.map(|date| format!("; did you mean {date}?")).unwrap_or_default()
 }
 
-pub fn parse_moment(text: &str) -> Result<Millis, ParseMomentError> {
+pub fn parse_any_time(text: &str) -> Result<Millis, ParseMomentError> {
     let text = text.trim();
     let shown = || text.chars().take(40).collect::<String>();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);

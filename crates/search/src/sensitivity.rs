@@ -77,7 +77,7 @@ pub struct SensitivityAnalysis<'a> {
 }
 
 /// Callback before each run. Returning `false` skips the run.
-pub type SensitivityWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
+pub type RunFilter<'a> = dyn Fn() -> bool + Sync + 'a;
 
 struct VenueCase {
     setting: VenueSetting,

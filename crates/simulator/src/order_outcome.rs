@@ -68,7 +68,7 @@ impl<'a> QuotedOrder<'a> {
     }
 
     #[inline(always)]
-    pub(crate) fn outcome_without_settlement(&self) -> Option<OrderOutcome> {
+    pub(crate) fn unsettled_outcome(&self) -> Option<OrderOutcome> {
         match (self.order.expiry.expiration_type, self.entry, self.exit) {
             (
                 ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::CandleClose,

@@ -32,12 +32,12 @@ impl Sprt {
         Self { plan, log_ratio: 0.0, answer: SprtAnswer::Undecided }
     }
 
-    pub fn on_won(&mut self, payout_fraction: f64) -> Result<SprtAnswer, StatisticsError> {
+    pub fn on_win(&mut self, payout_fraction: f64) -> Result<SprtAnswer, StatisticsError> {
         let (null, alternative) = self.rates(payout_fraction)?;
         Ok(self.add((alternative / null).ln()))
     }
 
-    pub fn on_lost(&mut self, payout_fraction: f64) -> Result<SprtAnswer, StatisticsError> {
+    pub fn on_loss(&mut self, payout_fraction: f64) -> Result<SprtAnswer, StatisticsError> {
         let (null, alternative) = self.rates(payout_fraction)?;
         Ok(self.add(((1.0 - alternative) / (1.0 - null)).ln()))
     }

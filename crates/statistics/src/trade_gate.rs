@@ -202,7 +202,7 @@ impl TradeGate {
     }
 
     /// Sets the current day, as a number that differs between days. Call it before the first decision of a day.
-    pub fn on_day(&mut self, day: i64) {
+    pub fn set_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
         }

@@ -34,7 +34,7 @@ pub struct Storage {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Object {
+pub struct ObjectInfo {
     pub size: u64,
     pub version: Version,
 }

@@ -76,7 +76,7 @@ pub fn show(facts: RunFacts, notices: &mut NoticeReceiver, controls: &RunControl
 fn send_command(command: KeyCommand, controls: &RunControls, ui: &mut Ui) -> Option<PendingRequest> {
     let (name, control) = match command {
         KeyCommand::Halt => {
-            ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() })
+            ("halt", ControlOrder::Halt { reason: "requested in the full-screen view".to_owned() })
         }
         KeyCommand::Resume => ("resume", ControlOrder::Resume),
         KeyCommand::Quit | KeyCommand::Interrupt => {

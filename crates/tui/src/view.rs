@@ -243,7 +243,7 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &RunFacts) -> Op
         EventKind::NotSent { intent } => note(format!("#{intent} not sent: stake released")),
         EventKind::Reinstated(terms) => {
             let intent = terms.intent();
-            bad(format!("#{intent} unknown status: the venue lists a trade that was not reported before"))
+            bad(format!("#{intent} unknown status: the venue lists a trade for this order after all"))
         }
         EventKind::InDoubt { intent } => {
             bad(format!("#{intent} unknown status: the symbol is blocked until the order is resolved"))

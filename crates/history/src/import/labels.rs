@@ -168,7 +168,7 @@ impl Labels {
         None
     }
 
-    pub(super) fn all_excluded_problem(&self, unit: RowUnit) -> Option<Problem> {
+    pub(super) fn no_match_problem(&self, unit: RowUnit) -> Option<Problem> {
         let first = self.excluded.found.first()?;
         let seen =
             format!("no row matches {}; the file holds {}", self.only.join(","), self.excluded.render(unit));

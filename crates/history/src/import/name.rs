@@ -58,7 +58,7 @@ fn strip_exchange(symbol: &str) -> &str {
 }
 
 /// Returns whether `path` is a `HistData` file in `MetaTrader` format. The times of such files are in EST.
-pub(super) fn is_hist_data(path: &str) -> bool {
+pub(super) fn is_hist_data_mt(path: &str) -> bool {
     file_name(path).starts_with("DAT_MT_")
 }
 

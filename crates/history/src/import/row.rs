@@ -184,7 +184,7 @@ pub(crate) struct RowNumbers {
 }
 
 impl RowNumbers {
-    pub(super) fn note(&mut self, index: usize, place: u64) {
+    pub(super) fn add(&mut self, index: usize, place: u64) {
         let expected = self.starts.last().map(|(first, start)| start + (index - first) as u64);
         if expected != Some(place) {
             self.starts.push((index, place));

@@ -72,7 +72,7 @@ pub(super) fn check_stated_interval(rows: &[Row], interval: Interval, source: &s
     Ok(())
 }
 
-pub(super) fn check_one_interval(decoded: &FileRows, interval: Interval) -> Result<(), Problem> {
+pub(super) fn check_single_interval(decoded: &FileRows, interval: Interval) -> Result<(), Problem> {
     let mut order: Vec<(Millis, u32)> = Vec::new();
     let rows = &decoded.rows;
     let is_sorted = rows.is_sorted_by_key(|row| row.time);

@@ -28,7 +28,7 @@ pub enum ValueSource {
 }
 
 impl ValueSource {
-    pub(super) const fn stated_by(self) -> &'static str {
+    pub(super) const fn describe(self) -> &'static str {
         match self {
             Self::Option => "the option",
             Self::Name => "the file name",

@@ -19,7 +19,7 @@ const MAX_RATIO: u64 = 50;
 const MAX_UNCHECKED_BYTES: u64 = 64 << 20;
 const ENDINGS: [&str; 5] = ["csv", "txt", "json", "feather", "parquet"];
 
-pub(super) type ReadContent<'a, T> = &'a mut dyn FnMut(Option<&str>, &mut dyn BufRead) -> Result<T, Problem>;
+pub(super) type ContentFn<'a, T> = &'a mut dyn FnMut(Option<&str>, &mut dyn BufRead) -> Result<T, Problem>;
 
 pub(super) fn unpack<T>(
     path: &Path,

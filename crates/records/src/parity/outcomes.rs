@@ -94,7 +94,7 @@ impl Outcomes {
         Ok(outcomes)
     }
 
-    pub(super) fn unexplained(&self) -> usize {
+    pub(super) fn unexplained_count(&self) -> usize {
         self.causes.get(Cause::Unexplained.as_str()).copied().unwrap_or_default()
     }
 }

@@ -29,7 +29,7 @@ pub use finding::{
 pub(crate) use finding::{DecidedTrades, StakedResult, too_good, unusual_payout};
 
 #[derive(Clone, Copy)]
-pub struct Trades<'a> {
+pub struct RunData<'a> {
     pub book: &'a TradeBook,
     pub bots: &'a [BotSettings],
     pub scale: MoneyScale,
@@ -86,7 +86,7 @@ impl Analysis {
         self.findings.iter().filter(|one| one.is_headline()).map(|one| one.text.as_str())
     }
 
-    pub fn count_variants(&mut self, variants: VariantCount) {
+    pub fn set_variants(&mut self, variants: VariantCount) {
         self.metrics.daily.deflate(variants.count, variants.variance_of_sharpe);
         self.variants = Some(variants);
     }

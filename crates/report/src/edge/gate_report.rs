@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug)]
-pub struct TriedGate {
+pub struct GateSetup {
     pub rule: GateRule,
     pub day: Option<DayStart>,
 }

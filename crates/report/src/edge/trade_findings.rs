@@ -45,13 +45,13 @@ pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     (blocks == different).then(|| FindingKind::SortedByResult.serious(text))
 }
 
-pub(super) fn without_times(rows: usize) -> Option<Finding> {
+pub(super) fn check_times(rows: usize) -> Option<Finding> {
     let text = "The file lacks the columns decision_time and close_time. Rows count as consecutive trades, and \
                 overlaps are unknown.";
     (rows > 0).then(|| FindingKind::NoTimes.warning(text))
 }
 
-pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
+pub(super) fn check_repeated(repeated: &[RepeatedRow]) -> Option<Finding> {
     let RepeatedRow { line, first_line } = repeated.first()?;
     let rows = count_text(repeated.len(), "row repeats an earlier row", "rows repeat earlier rows");
     Some(FindingKind::RepeatedRows.warning(format!(

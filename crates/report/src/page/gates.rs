@@ -50,7 +50,7 @@ impl GateLine {
         let rows = [
             ["all signals", &trades, &signed_percent(*mean_of_all), "–"],
             ["passed by the gate", &real, &of_real, &gain],
-            ["random signals, same number (95 %)", &real, &of_random, &gains],
+            ["as many random signals (95 % range)", &real, &of_random, &gains],
         ];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec()).to_vec();
         DataTable::new(["traded", "signals", "return, % of stake", "gain"], rows)
@@ -64,10 +64,10 @@ impl GateLine {
             return format!("The payout is {payout:.0} %.");
         };
         format!(
-            "The gate passed {share} of the signals at a payout of {payout:.0} %. The probability that it does at least \
-             as well on shuffled results is {p_shuffled:.4}; rely on this figure. The same number of random signals \
-             does at least as well with probability {p_random:.4} ({} draws each, seed {}). The best of many gates is \
-             partly luck.",
+            "The gate passed {share} of the signals at a payout of {payout:.0} %. On shuffled results, the gate does at least \
+             as well with probability {p_shuffled:.4}; rely on this probability. As many randomly picked signals do \
+             at least as well with probability {p_random:.4}. Each probability is based on {} draws (seed {}). The \
+             best of many gates is partly luck.",
             self.draws, self.seed
         )
     }

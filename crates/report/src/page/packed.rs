@@ -96,7 +96,7 @@ const MAX_TOP_LEVEL_BARS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bar {
-    /// Start time of the bar, as a number of bar lengths since 1970.
+    /// Number of bar lengths from 1970 to the start of the bar.
     pub(super) index: i64,
     pub(super) open: f64,
     pub(super) high: f64,
@@ -187,7 +187,8 @@ impl PackedRun {
     }
 }
 
-/// Packs trades by column. Times: decision since the previous decision, open since the decision, close since the open.
+/// Packs trades by column. Stores each decision time relative to the previous decision, each open time relative to
+/// the decision, and each close time relative to the open time.
 pub(super) fn pack_columns(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column = |read: &dyn Fn(&IntentRow) -> Value| rows.iter().map(|row| read(row)).collect::<Vec<_>>();

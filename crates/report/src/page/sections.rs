@@ -78,8 +78,8 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
     let _ = write!(
         text,
         "<h2 id=\"tables\">Breakdowns</h2><p>Cells with fewer than {SMALL_CELL_TRADES} won or lost trades are dimmed \
-         and marked †, because chance can explain their results. <i>Shrunk</i> is the expectancy pulled towards the \
-         mean of all trades; if all shrunk values are equal, the differences are noise.</p><div class=\"tables\">"
+         and marked †, because chance can explain their results. The <i>shrunk return</i> is the return pulled towards \
+         the mean of all trades; if all shrunk returns are equal, the differences are noise.</p><div class=\"tables\">"
     );
     for breakdown in page.analysis.breakdowns.iter().filter(|breakdown| !breakdown.cells.is_empty()) {
         text.push_str(&breakdown_table(breakdown, page.trades.scale));
@@ -89,28 +89,26 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
 }
 
 fn is_shown_elsewhere(name: &str) -> bool {
-    matches!(
-        name,
-        "equity curve" | "expectancy, % of stake" | "data hash" | "result hash" | "journal head hash"
-    ) || name.starts_with("return %")
+    matches!(name, "equity curve" | "data hash" | "result hash" | "journal head hash")
+        || name.starts_with("expectancy")
 }
 
 fn further_metrics(metrics: &Metrics) -> Vec<(&'static str, String)> {
     let Metrics { expectancy, profit_factor, streaks, daily, exposure, .. } = metrics;
     let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}"));
     let streak = |streak: Streak| match streak.probability {
-        Some(p) => format!("{} (probability {})", streak.length, percent(p)),
+        Some(p) => format!("{} (probability of at least this length: {})", streak.length, percent(p)),
         None => streak.length.to_string(),
     };
     let error = expectancy.and_then(|found| found.standard_error);
     vec![
         ("standard error of the expectancy", or_dash(error, percent)),
         (
-            "profit factor, unweighted / in money",
+            "profit factor, equal stakes / actual stakes",
             format!("{} / {}", ratio(profit_factor.of_returns), ratio(profit_factor.of_money)),
         ),
         ("longest winning streak", streak(streaks.won)),
-        ("longest losing streak, with probability", streak(streaks.lost)),
+        ("longest losing streak (with probability)", streak(streaks.lost)),
         ("days", daily.days.to_string()),
         (
             "Sharpe / Sortino / Calmar ratio (daily)",
@@ -129,7 +127,7 @@ fn breakdown_table(breakdown: &Breakdown, scale: MoneyScale) -> String {
     let mut text = format!(
         "<figure><h3>By {by}</h3><div class=\"wide\"><table class=\"stacks\" data-by=\"{by}\"><thead><tr><th scope=\"col\">{by}</th>\
          <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">return</th>\
-         <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk</th>\
+         <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk return</th>\
          <th scope=\"col\">break-even</th></tr></thead><tbody>"
     );
     for cell in &breakdown.cells {
@@ -148,7 +146,7 @@ fn breakdown_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
     text.push_str(&number("return", or_dash(cell.return_per_unit, signed_percent)));
     text.push_str(&bar_cell(cell.return_per_unit.unwrap_or_default(), largest));
     text.push_str(&number("pnl", signed_money(cell.pnl, scale)));
-    text.push_str(&number("shrunk", or_dash(cell.shrunk_return, signed_percent)));
+    text.push_str(&number("shrunk return", or_dash(cell.shrunk_return, signed_percent)));
     text.push_str(&number("break-even", or_dash(cell.break_even, percent)));
     text.push_str("</tr>");
     text
@@ -177,11 +175,11 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
     }
     let luck = match found.p_value {
         Some(p) => format!(
-            "Of {} runs with randomly shifted directions, {:.1} % did at least as well as this run.",
+            "Of {} runs with randomly reassigned directions, {:.1} % did at least as well as this run.",
             found.runs,
             p * 100.0
         ),
-        None => "Nearly all trades have the same direction, so shifting directions has no effect.".to_owned(),
+        None => "Nearly all trades have the same direction, so reassignment has no effect.".to_owned(),
     };
     format!(
         "{head}<p>The same entries with other directions. {luck}</p><table class=\"compared\"><thead><tr><th \

@@ -40,7 +40,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
         text.push_str("</ul>");
     }
     if let Some(rates) = &page.analysis.metrics.win_rate {
-        text.push_str(&ruler(rates, edge.intervals.win_rate_sequence_95));
+        text.push_str(&draw_scale(rates, edge.intervals.win_rate_sequence_95));
     }
     text.push_str(&tiles(page));
     if page.bots.rows.len() > 1 {
@@ -97,7 +97,7 @@ fn evidence_sentences(page: &RunPage<'_>) -> Vec<String> {
     sentences
 }
 
-fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
+fn draw_scale(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
     // If the lower bound exceeds the upper bound, the bounds are not an interval.
     let [low, high] = sequence.filter(|[low, high]| low <= high).unwrap_or(rates.wilson);
     let is_anytime = sequence.is_some_and(|[low, high]| low <= high);

@@ -18,9 +18,9 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     }
     let _ = write!(
         text,
-        "<p>Return in percent of the stake by hour and weekday of the decision (UTC). Small numbers count the trades. \
-         Colours show the distance from break-even in standard errors. By chance, it exceeds 2 in about {:.0} of {known} cells.</p>\
-         <ul class=\"key\" aria-label=\"Colours\">",
+        "<p>Return in percent of the stake by hour and weekday of the decision (UTC). The small number in a cell \
+         is its number of trades. Colours show the distance from break-even in standard errors. By chance alone, about {:.0} of \
+         {known} cells are more than 2 standard errors away.</p><ul class=\"key\" aria-label=\"Colours\">",
         known as f64 * 0.05
     );
     let names = "loss, 3 or more|2 to 3|1 to 2|within 1|1 to 2|2 to 3|profit, 3 or more";
@@ -76,13 +76,14 @@ fn cell_markup(cell: &Cell) -> String {
     format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&hint), cell.trades)
 }
 
-/// Returns the distance from break-even in standard errors, from -3 to 3. The variance at break-even is the payout.
+/// Returns the distance from break-even in whole standard errors, limited to -3 to 3.
 fn colour_level(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };
     if decided < MIN_DECIDED || needed <= 0.0 || needed >= 1.0 {
         return 0;
     }
+    // At break-even, the variance of a trade's return equals the payout.
     let payout = 1.0 / needed - 1.0;
     let errors = mean / (payout / decided as f64).sqrt();
     errors.clamp(-3.0, 3.0) as i8

@@ -49,7 +49,7 @@ impl Caveats {
             withholding.push("expiries may be shorter than the candles".to_owned());
         }
         withholding.extend(optimistic_settings(simulation, bots));
-        withholding.extend(basis.has_simulated_latency.then(|| low_recorded_latency(simulation)).flatten());
+        withholding.extend(basis.has_simulated_latency.then(|| median_latency_reason(simulation)).flatten());
         let mut labels = vec![ASSUMED_PAYOUT];
         if !basis.has_venue_prices {
             labels.push(HYPOTHESIS);
@@ -71,7 +71,7 @@ impl Caveats {
         });
         let share_of = |touched: u64, trades: u64| touched as f64 / trades.max(1) as f64;
         let share = share_of(cancelled + no_price, all + no_price);
-        // `many_cancelled` already reports cancellations whose cause is not a missing price.
+        // `cancelled_reason` already reports cancellations whose cause is not a missing price.
         if share > MAX_CANCELLED_SHARE && share_of(cancelled, all) <= MAX_CANCELLED_SHARE {
             self.withholding_reasons.push(format!(
                 "{:.1} % of the trades had no entry price or were cancelled because of data gaps",
@@ -113,16 +113,16 @@ impl Caveats {
 
 fn optimistic_settings(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
     let payouts = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
-    low_latency(simulation).into_iter().chain(high_payout(payouts, "assumed")).collect()
+    latency_reason(simulation).into_iter().chain(high_payout(payouts, "assumed")).collect()
 }
 
-fn low_latency(simulation: &SimulationSettings) -> Option<String> {
+fn latency_reason(simulation: &SimulationSettings) -> Option<String> {
     let (latency, usual) = (simulation.latency_ms, SimulationSettings::default().latency_ms);
     (simulation.recorded_latency.is_none() && latency < usual)
         .then(|| format!("the latency of {latency} ms is below the default of {usual} ms"))
 }
 
-fn low_recorded_latency(simulation: &SimulationSettings) -> Option<String> {
+fn median_latency_reason(simulation: &SimulationSettings) -> Option<String> {
     let usual = SimulationSettings::default().latency_ms;
     let median = simulation.recorded_latency.as_ref()?.median();
     (median < usual).then(|| {
@@ -153,7 +153,7 @@ impl Caveats {
         Self { withholding_reasons: withholding, labels, variants }
     }
 
-    /// Returns all reasons for withholding the verdict. `judge_again` judges the same trades with a different test.
+    /// Returns all reasons for withholding the verdict. `judge_again` runs a stricter test on the same trades.
     pub(crate) fn reasons_to_withhold(
         &self,
         test: &EdgeTest,
@@ -161,14 +161,14 @@ impl Caveats {
         judge_again: impl FnOnce(EdgeTest) -> EdgeTest,
     ) -> Vec<String> {
         let mut reasons = self.withholding_reasons.clone();
-        reasons.extend(many_cancelled(ended));
-        reasons.extend(best_of_many(test, self.variants, judge_again));
+        reasons.extend(cancelled_reason(ended));
+        reasons.extend(luck_reason(test, self.variants, judge_again));
         reasons
     }
 }
 
 /// Returns a reason for withholding the verdict if the edge does not survive a Bonferroni correction for `variants`.
-fn best_of_many(test: &EdgeTest, variants: u64, judge: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
+fn luck_reason(test: &EdgeTest, variants: u64, judge: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
     if variants < 2 {
         return None;
     }
@@ -177,7 +177,7 @@ fn best_of_many(test: &EdgeTest, variants: u64, judge: impl FnOnce(EdgeTest) -> 
         .then(|| format!("the best of {variants} variants may do this well by luck"))
 }
 
-fn many_cancelled(ended: impl Iterator<Item = Outcome>) -> Option<String> {
+fn cancelled_reason(ended: impl Iterator<Item = Outcome>) -> Option<String> {
     let outcomes: Vec<Outcome> = ended.collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
     let share = cancelled as f64 / outcomes.len().max(1) as f64;
@@ -208,14 +208,14 @@ impl VariantCounter {
         };
         let notes: Vec<VariantNote> = self.tried_variants.iter().map(note).collect();
         let mut noted = self.ledger.record_variants(&notes, &self.look)?;
-        if self.note_rewritten(&noted, &notes, book)? {
+        if self.record_rewritten(&noted, &notes, book)? {
             noted = self.ledger.record_variants(&notes, &self.look)?;
         }
         Ok(VariantCount::new(&noted, &notes, &self.look))
     }
 
-    /// Records variants with changed code, whose trades differ from an earlier run on the same candles.
-    fn note_rewritten(
+    /// Records variants whose code has changed: their trades differ from an earlier run on the same candles.
+    fn record_rewritten(
         &self,
         noted: &LedgerSummary,
         notes: &[VariantNote],

@@ -73,8 +73,8 @@ impl RunReport {
             ("candles", self.candles_text()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
-            ("win rate, 95 % (valid at any time)", words(self.edge.intervals.win_rate_text())),
-            ("edge, 95 % (valid at any time)", words(self.edge.intervals.edge_text())),
+            ("win rate, 95 % interval (valid at any time)", words(self.edge.intervals.win_rate_text())),
+            ("edge, 95 % interval (valid at any time)", words(self.edge.intervals.edge_text())),
             ("break-even payout", self.break_even_payouts()),
             ("p-value (independent trades)", p_value_text(self.p_value)),
             ("profit and loss", signed_money(self.pnl, self.scale)),
@@ -94,7 +94,7 @@ impl RunReport {
         }
         if *cancelled > 0 {
             let pnl = signed_money(self.pnl_if_cancelled_lost, self.scale);
-            figures.push(("profit if cancelled trades lost", pnl));
+            figures.push(("profit if all cancelled trades had lost", pnl));
         }
         if *unsettled > 0 {
             let stakes = money(self.unsettled_stakes, self.scale);
@@ -128,7 +128,7 @@ impl RunReport {
 
     fn stake_weighted_break_even(&self) -> Option<String> {
         let (by_trades, by_money) = (percent(self.break_even), percent(self.break_even_by_money));
-        (by_trades != by_money).then(|| format!("{by_money} (the win rate is not weighted)"))
+        (by_trades != by_money).then(|| format!("{by_money} (the win rate is not weighted by stake)"))
     }
 
     fn break_even_payouts(&self) -> String {
@@ -147,9 +147,8 @@ impl RunReport {
         if let Some(baselines) = &self.analysis.baselines {
             let Baselines { own, shifted, always_buy, always_sell, .. } = *baselines;
             let [own, shifted, buy, sell] = [own, shifted, always_buy, always_sell].map(signed_percent);
-            let others =
-                format!("same entries: random direction {shifted}, always BUY {buy}, always SELL {sell}");
-            figures.push(("expectancy, % of stake", format!("{own} ({others})")));
+            let others = format!("random directions {shifted}, always BUY {buy}, always SELL {sell}");
+            figures.push(("expectancy, % of stake", format!("{own} (same entries with {others})")));
         }
         figures
     }
@@ -162,10 +161,10 @@ impl RunReport {
                 format!("{} {mean}", point.label)
             };
             let name = match curve.setting {
-                VenueSetting::LatencyMs => "expectancy % by latency",
-                VenueSetting::PayoutPercent => "expectancy % by payout",
-                VenueSetting::Path => "expectancy % by price path",
-                VenueSetting::Stress => "expectancy % under stress",
+                VenueSetting::LatencyMs => "expectancy by latency, %",
+                VenueSetting::PayoutPercent => "expectancy by payout, %",
+                VenueSetting::Path => "expectancy by price path, %",
+                VenueSetting::Stress => "expectancy under stress, %",
             };
             (name, curve.points.iter().map(point).collect::<Vec<_>>().join(", "))
         };

@@ -16,7 +16,7 @@ const SEED: u64 = 1;
 /// Evaluation of a bot's trade gate over all signals at one payout. All means are returns per unit of stake.
 #[derive(Debug, Serialize)]
 pub struct GateLine {
-    /// Counts and means. `trades` covers all signals; `real` covers signals that passed the gate, before risk limits.
+    /// Number and mean return of all signals (`trades`) and of those that the gate passed (`real`), before risk limits.
     #[serde(flatten)]
     pub(crate) worth: GatedBot,
     pub(crate) gate: String,
@@ -60,7 +60,7 @@ impl GateLine {
             gate,
             format!("mean return {} per trade, {} without the gate", percent(mean), percent(*mean_of_all)),
             format!(
-                "random gates {} (95 %), p-value in shuffled order {}",
+                "95 % of random gates: {}; p-value (shuffled results) {}",
                 random.unwrap_or_else(|| "-".to_owned()),
                 p_value_text(*p_shuffled)
             ),

@@ -37,7 +37,7 @@ pub struct Run<'a> {
     /// Free balance at the end of the run. Includes the stakes of unsettled trades if these stakes are returned.
     pub final_balance: Money,
     pub unsettled_stakes: Money,
-    pub unsettled: UnsettledStakes,
+    pub stake_state: UnsettledStakes,
     pub candles: u64,
     pub span: Range<Millis>,
     pub prices: Prices,
@@ -57,13 +57,13 @@ pub struct Run<'a> {
     pub weight_of_all_bots: f64,
     pub background: Background,
     pub sensitivity: Option<Sensitivity>,
-    pub variants: Option<VariantCounter>,
+    pub counter: Option<VariantCounter>,
     pub gates: Vec<GateLine>,
     pub conditions: Vec<ConditionLine>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnsettledStakes {
+pub enum StakeState {
     /// The simulated venue ended with the run and returned the stakes. The final balance includes them.
     Returned,
     AtVenue,
@@ -165,7 +165,7 @@ impl RunReport {
         let (edge, bots) = build_edge_lines(&run, &test);
         analysis.add_finding(edge.finding());
         for (index, line) in bots.iter().enumerate().filter(|_| bots.len() > 1) {
-            let found = [line.edge.finding(), staked_finding(&run, index)].into_iter().flatten();
+            let found = [line.edge.finding(), stake_finding(&run, index)].into_iter().flatten();
             found.for_each(|finding| analysis.add_finding(Some(finding.with_bot(&line.bot))));
         }
         let headline = analysis.headlines().next().map(str::to_owned);
@@ -265,7 +265,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     analysis
 }
 
-/// Tests the trades of all bots together. Their share of alpha is 0 if the journal lacks earlier trades.
+/// Tests the trades of all bots together. If earlier trades are missing, alpha is 0, so the test cannot show an edge.
 fn overall_test(run: &Run<'_>) -> EdgeTest {
     if let [only] = &*run.verdicts {
         return only.edge_test().clone();
@@ -276,7 +276,7 @@ fn overall_test(run: &Run<'_>) -> EdgeTest {
     judge(run.book.rows(), EdgeTest::new(plan).with_weight(weight))
 }
 
-fn staked_finding(run: &Run<'_>, bot: usize) -> Option<Finding> {
+fn stake_finding(run: &Run<'_>, bot: usize) -> Option<Finding> {
     let is_own = |row: &&IntentRow| row.approved.bot().index() == bot && row.state == IntentState::Settled;
     let settled: Vec<&IntentRow> = run.book.rows().iter().filter(is_own).collect();
     StakedResult::from_rows(&settled, run.scale)?.finding(&[run.bots.get(bot)?])

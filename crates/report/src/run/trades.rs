@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const HEADER: &str = "bot,symbol,direction,amount,close_type,expiration_type,decision_time,open_time,open_price,\
                       close_time,close_price,payout,result,pnl,reason,payout_known,result_known,answered_payout,\
                       decision_utc,open_utc,close_utc";
-const COLUMNS: usize = 21;
+const COLUMN_COUNT: usize = 21;
 
 /// Writes all trades that the venue accepted or may have accepted. [`RunFacts`] contains all other data.
 pub fn write_trades_to(
@@ -35,7 +35,7 @@ fn trade_lines<'a>(
     book: &'a TradeBook,
     bots: &'a [BotSettings],
     scale: MoneyScale,
-) -> impl Iterator<Item = (&'a IntentRow, [String; COLUMNS])> {
+) -> impl Iterator<Item = (&'a IntentRow, [String; COLUMN_COUNT])> {
     rows_by_decision(book).into_iter().filter_map(move |row| {
         let bot = bots.get(row.approved.bot().index())?;
         Some((row, trade_cells(book, row, (bot, scale)).map(|cell| to_csv_cell(&cell).into_owned())))
@@ -60,7 +60,7 @@ fn trade_cells(
     book: &TradeBook,
     row: &IntentRow,
     (bot, scale): (&BotSettings, MoneyScale),
-) -> [String; COLUMNS] {
+) -> [String; COLUMN_COUNT] {
     let trade = &row.approved;
     let settled = row.state == IntentState::Settled;
     let [_, answered, ..] = row.sequence.update_numbers();
@@ -105,7 +105,8 @@ pub struct RunFacts {
     pub labels: Vec<String>,
     /// SHA-256 hash of the CSV lines as hexadecimal digits. The order of the lines does not affect the hash.
     pub lines: String,
-    /// Sequence numbers of decision, answer, end without opening, and settlement; 0 if missing. Sorted by line hash.
+    /// Sequence numbers of each trade's decision, reply, exclusion from the evidence, and settlement; 0 if missing.
+    /// The trades are sorted by the hash of their line.
     pub order: Vec<[u32; 4]>,
     pub not_opened: Vec<UnopenedTrade>,
 }
@@ -115,7 +116,7 @@ pub struct UnopenedTrade {
     pub bot: String,
     pub symbol: String,
     pub decided: Millis,
-    /// Sequence numbers of the decision and of the end without opening; 0 if missing.
+    /// Sequence numbers of the decision and of the update that ended the order without a trade; 0 if missing.
     pub order: [u32; 2],
 }
 

@@ -91,7 +91,7 @@ impl EdgeLine {
 
     /// Sets the time since which trades no longer support the edge; `None` if they still do.
     #[must_use]
-    pub fn with_end_time(self, since: Option<Millis>) -> Self {
+    pub fn with_edge_end(self, since: Option<Millis>) -> Self {
         let verdict = match (since, self.verdict) {
             (Some(_), _) if self.withheld.is_empty() => EDGE_NO_LONGER_HELD,
             (None, EDGE_NO_LONGER_HELD) => "edge_shown",
@@ -132,7 +132,7 @@ impl EdgeLine {
     pub fn brief(&self) -> String {
         let name = match self.verdict {
             _ if !self.withheld.is_empty() && self.no_longer_held_since.is_some() => {
-                "exploratory, edge withheld and no longer held".to_owned()
+                "exploratory, edge withheld and later lost".to_owned()
             }
             _ if !self.withheld.is_empty() => "exploratory, edge withheld".to_owned(),
             "edge_rejected" => "no edge".to_owned(),
@@ -170,8 +170,8 @@ impl EdgeLine {
     }
 
     pub fn overlap(&self) -> Option<String> {
-        let inflation = self.variance_inflation;
-        (inflation > 1.0 + 1e-9)
-            .then(|| format!("{} groups of overlapping trades; variance x{inflation:.2}", self.clusters))
+        let Self { clusters, variance_inflation: factor, .. } = self;
+        (*factor > 1.0 + 1e-9)
+            .then(|| format!("{clusters} groups of overlapping trades; variance multiplied by {factor:.2}"))
     }
 }

@@ -20,7 +20,7 @@ pub use page::write_sweep_page;
 
 pub(crate) const LEDGER_STARTS_NOTE: &str =
     "the variant ledger starts with this search; earlier variants and variants in other ledgers are unknown";
-pub(crate) const NOT_COUNTED: &str =
+pub(crate) const NOT_COUNTED_NOTE: &str =
     "variants are not counted, because [variants] ledger is empty; p-values are not corrected for variants";
 
 pub struct SweepResults<'a> {
@@ -257,7 +257,7 @@ impl fmt::Display for SweepReport {
         }
         f.write_str(&prefixed_lines("", self.stopped_text()))?;
         if let Some(luck) = &self.luck {
-            write!(f, "\n\nLuck of the best set (all {} sets): {}", luck.sets, luck.interpretation())?;
+            write!(f, "\n\nBest of {} sets: {}", luck.sets, luck.interpretation())?;
             let chances = named_chances(luck).map(|(name, found)| [name.to_owned(), found]);
             writeln!(f, "\n{}", table_text(["probability that", ""], chances))?;
         }

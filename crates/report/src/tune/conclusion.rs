@@ -116,9 +116,9 @@ impl Conclusion {
             .to_owned();
         let trade = runs.map(|arguments| {
             format!(
-                "run the bot on the sandbox (`candlewick live --sandbox {arguments} --speed max --until-end --journal run.db`), then on a demo wallet \
-                 (check with `candlewick doctor {arguments}`, start with `candlewick live {arguments}`), and compare `candlewick report` with \
-                 this page"
+                "run the bot on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end --journal run.db`. Then use a demo \
+                 wallet: check it with `candlewick doctor {arguments}` and start the bot with `candlewick live {arguments}`. Compare \
+                 `candlewick report` with this page"
             )
         });
         let steps: Vec<Option<String>> = match self {
@@ -149,7 +149,7 @@ impl Conclusion {
             ],
             // No edge is confirmed, so the next steps do not suggest a wallet.
             Self::EdgeUnconfirmed => vec![Some(more), watch],
-            Self::NotEnoughTrades => hints_for_never_true(conditions)
+            Self::NotEnoughTrades => hints_for_conditions(conditions)
                 .or_else(|| gate.filter(|gate| gate.blocks_most_signals()).map(|_| hints_for_strict_gate(watch.clone())))
                 .unwrap_or_else(|| vec![Some(more), watch]),
         };
@@ -160,7 +160,7 @@ impl Conclusion {
     }
 }
 
-fn hints_for_never_true(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
+fn hints_for_conditions(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
     let never = ConditionLine::describe_never_true(conditions);
     let wholes = conditions.iter().filter(|line| line.is_expected_true()).count();
     (!never.is_empty()).then(|| {
@@ -172,7 +172,6 @@ fn hints_for_never_true(conditions: &[ConditionLine]) -> Option<Vec<Option<Strin
     })
 }
 
-/// Returns hints for a gate that passes too few signals. More candles would not help.
 fn hints_for_strict_gate(watch: Option<String>) -> Vec<Option<String>> {
     vec![
         Some(
@@ -181,8 +180,8 @@ fn hints_for_strict_gate(watch: Option<String>) -> Vec<Option<String>> {
                 .to_owned(),
         ),
         Some(
-            "or loosen the gate to trade more signals: fewer virtual losses, a lower win rate, or more trades before it closes \
-             (`close_after_trades`)"
+            "or loosen the gate so that it passes more signals: require fewer virtual losses or a lower win rate, or let more trades \
+             pass before it closes (`close_after_trades`)"
                 .to_owned(),
         ),
         watch,

@@ -187,7 +187,7 @@ fn variants_text(count: u64, sets: u64, strategy: &str) -> String {
     let fewer = if count < sets { fewer.as_str() } else { "" };
     // The ledger counts variants by strategy, so all rules share one count.
     let idea = if strategy == "rules" { "this idea (all rules together)" } else { "this idea" };
-    format!("{count} of {idea}{fewer}: verdicts are corrected for this number; multiply p-values by it")
+    format!("{count} of {idea}{fewer}. Verdicts are already corrected for this; multiply p-values by {count}")
 }
 
 impl TuneReport<'_> {

@@ -11,9 +11,9 @@ use serde_json::Value;
 use std::fmt;
 use std::io::{self, Write};
 
-const EFFICIENCY: &str = "Efficiency is the test expectancy divided by the in-sample expectancy: at 1, the test kept \
-                          the whole profit; at 0, it kept nothing; below 0, it lost money. The total weights windows \
-                          by their test trades; - means no in-sample profit or no test trades.";
+const EFFICIENCY_NOTE: &str = "Efficiency is the test expectancy divided by the in-sample expectancy: at 1, the test kept \
+                               the whole profit; at 0, it kept nothing; below 0, it lost money. In the total, each window \
+                               counts in proportion to its test trades. A dash (-) means no in-sample profit or no test trade.";
 
 impl fmt::Display for WalkForwardSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,7 +29,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
             writeln!(f, "\n{words}.")?;
         }
         if report.out_of_sample.is_some() {
-            writeln!(f, "\n{EFFICIENCY}")?;
+            writeln!(f, "\n{EFFICIENCY_NOTE}")?;
         }
         f.write_str(&Finding::render_all(&report.findings))?;
         let trials: usize = report.windows.iter().map(|line| line.trials).sum();
@@ -103,13 +103,13 @@ impl WalkForwardReport {
             figures.push(("win rate", format!("{} (break-even {needed})", percent(all.win_rate))));
             let intervals = self.edge.intervals;
             let ends = [
-                ("win rate, 95 % (valid at any time)", intervals.win_rate_text()),
-                ("edge, 95 % (valid at any time)", intervals.edge_text()),
+                ("win rate, 95 % interval (valid at any time)", intervals.win_rate_text()),
+                ("edge, 95 % interval (valid at any time)", intervals.edge_text()),
             ];
             figures.extend(ends.into_iter().filter_map(|(name, words)| Some((name, words?))));
             if let Some(interval) = win_rate_interval {
                 let ends = format!("{} to {}", percent(interval.lower), percent(interval.upper));
-                figures.push(("win rate, 95 % (fixed independent sample)", ends));
+                figures.push(("win rate, 95 % interval (fixed sample of independent trades)", ends));
             }
             figures.push(("p-value (independent trades)", p_value_text(all.p_value)));
             figures.push(("profit and loss", format!("{:+.2}", all.pnl)));
@@ -128,7 +128,7 @@ impl WalkForwardReport {
             let drop = |fall: f64| self.by.format_score(fall).trim_start_matches('+').to_owned();
             let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), drop));
             let text = format!(
-                "{} beat break-even in sample ({}); mean drop in {}: {mean}, worst {worst}",
+                "{} beat break-even in sample ({}); the {} of a neighbour is lower by {mean} on average, by {worst} at worst",
                 robustness.describe(),
                 percent(share),
                 self.objective

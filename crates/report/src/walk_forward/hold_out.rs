@@ -112,7 +112,7 @@ impl HoldOut {
         };
         let mut words = vec![("hold-out", format!("opened {}, {range}", opened.opened_at))];
         if self.openings > 1 {
-            words.push(("", format!("NOT the first opening for this hypothesis: number {}", self.openings)));
+            words.push(("", format!("opening number {} for this hypothesis, not the first", self.openings)));
         }
         if opened.opened_for_others > 0 {
             let count = times(opened.opened_for_others);

@@ -35,7 +35,7 @@ pub struct WalkForwardResult<'a> {
     pub windows: WindowSettings,
     /// Length of the purge between training and test: the longest duration of a trade, rounded up to whole candles.
     pub purge: Millis,
-    pub walked_range: &'a Range<Millis>,
+    pub range: &'a Range<Millis>,
     pub data_hash: &'a str,
     pub notices: &'a [String],
     pub balance: Money,
@@ -95,7 +95,7 @@ pub struct WalkForwardSummary<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct AllTests {
+pub(super) struct TestTotals {
     /// Confidence interval of the win rate. Covers the true rate with at least 95 % probability under its assumptions.
     pub(super) win_rate_interval: Option<IntervalLine>,
     win_rate_wilson: Option<IntervalLine>,
@@ -137,7 +137,7 @@ pub(super) struct RangeLine {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct ChosenLine {
+pub(super) struct ChosenSetLine {
     pub(super) parameters: Map<String, Value>,
     pub(super) score: f64,
     /// Score on the test range, regardless of the number of trades.
@@ -174,7 +174,7 @@ impl WalkForwardReport {
             objective: sweep.objective.as_str(),
             by: sweep.objective,
             verdict: edge.verdict,
-            findings: all.as_ref().and_then(staked_finding).into_iter().chain(edge.finding()).collect(),
+            findings: all.as_ref().and_then(stake_finding).into_iter().chain(edge.finding()).collect(),
             edge,
             efficiency: efficiency(chosen().map(|chosen| (&chosen.in_sample, &chosen.out_of_sample))),
             out_of_sample,
@@ -293,7 +293,7 @@ fn describe_untested(
     })
 }
 
-fn staked_finding(all: &BacktestResult) -> Option<Finding> {
+fn stake_finding(all: &BacktestResult) -> Option<Finding> {
     StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 

@@ -16,7 +16,7 @@ pub const NAME: &str = "combine";
 pub const VERSION: &str = "1.0.0";
 /// Version for combinations whose signal reasons mention votes or an inverted direction.
 const REWORDED_VERSION: &str = "1.1.0";
-const ABOUT: &str = "Combines strategies: the first that signals, a vote, filters, or inverted signals.";
+const ABOUT: &str = "Combines strategies by first signal or by vote, optionally filtered or inverted.";
 
 pub(super) const MAX_WITHIN_CANDLES: usize = 10_000;
 const MAX_PARTS: usize = 32;
@@ -43,7 +43,7 @@ pub(super) struct CombinationPlan {
     gate: Option<WrittenGate>,
 }
 
-pub(super) fn specify_entry(
+pub(super) fn derive_entry(
     params: &Value,
     registry: &Arc<Registry>,
     depth: usize,
@@ -104,7 +104,7 @@ fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
         return Ok(());
     }
     Err(params_error(format!(
-        "quorum = {quorum} is outside {least} to {sum}: the weights of the {} parts add up to {sum}",
+        "quorum = {quorum} is outside {least} to {sum}, the smallest weight and the sum of the {} weights",
         parts.len()
     )))
 }

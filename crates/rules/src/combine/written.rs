@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WrittenPart {
+pub(super) struct PartConfig {
     pub(super) strategy: String,
     #[serde(default)]
     pub(super) name: String,
@@ -32,7 +32,7 @@ fn non_null_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WrittenFilter {
+pub(super) struct FilterConfig {
     strategy: Option<String>,
     #[serde(default)]
     name: String,
@@ -221,7 +221,7 @@ fn default_part() -> WrittenPart {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Mode {
+pub(super) enum BuildMode {
     Fast,
     Explained,
 }

@@ -36,7 +36,7 @@ impl GatePlan {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WrittenGate {
+pub(super) struct GateConfig {
     after_virtual_losses: Option<u32>,
     virtual_win_rate: Option<f64>,
     over: Option<u32>,

@@ -6,7 +6,7 @@ use candlewick_sdk::{Candle, CandleSeries, Millis};
 use candlewick_simulator::{PathPrice, PriceMoment};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SecondPrices {
+pub(crate) struct OneSecondCandle {
     pub(crate) time: Millis,
     pub(crate) open: f64,
     pub(crate) high: f64,

@@ -73,7 +73,7 @@ fn replay_trades(
 }
 
 /// Callback before each path. Returning `false` skips the path.
-pub type PathWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
+pub type PathFilter<'a> = dyn Fn() -> bool + Sync + 'a;
 
 pub struct MonteCarlo {
     pub bootstrap: BlockBootstrap,

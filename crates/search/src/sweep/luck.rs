@@ -91,7 +91,7 @@ impl SelectionBias {
         }
     }
 
-    pub fn named_figures(&self) -> [(&'static str, Option<f64>); 4] {
+    pub fn statistics(&self) -> [(&'static str, Option<f64>); 4] {
         [
             ("chance that the best set looks this good without any edge (block bootstrap)", self.p_value),
             (

@@ -106,7 +106,7 @@ impl Space {
         (0..self.axes.len()).flat_map(moved).filter(|other| self.meets_conditions(other)).collect()
     }
 
-    pub(crate) fn candidate_at(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
+    pub(crate) fn candidate_from(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
         self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.value_at(fraction)).collect()
     }
 

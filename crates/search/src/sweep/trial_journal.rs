@@ -20,7 +20,7 @@ pub struct Record {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum TrialOutcome {
     Figures(Box<Figures>),
     Refused(String),
 }

@@ -41,7 +41,7 @@ pub trait TrialRunner: Sync {
     }
 }
 
-pub enum TrialEnd {
+pub enum TrialResult {
     Ran(Box<BacktestResult>),
     Refused(String),
 }

@@ -30,7 +30,7 @@ pub struct VariantNote {
     pub p_value: Option<f64>,
     pub daily_sharpe: Option<f64>,
     /// Hash of the trade results ([`trades_hash`](super::trades_hash)) of the whole time range, if known.
-    pub trades: Option<String>,
+    pub trades_hash: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,8 +38,8 @@ pub struct KnownVariant {
     pub variant: String,
     pub p_value: Option<f64>,
     pub daily_sharpe: Option<f64>,
-    pub trades: Option<String>,
-    pub candles: String,
+    pub trades_hash: Option<String>,
+    pub candles_id: String,
     /// Id of these candles before later candles were added.
     pub root: String,
     pub span: Range<Millis>,

@@ -72,7 +72,7 @@ impl SampledPart {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct TriedLine {
+pub(super) struct VariantsLine {
     /// Hash of the previous lines; empty in older lines.
     #[serde(default)]
     pub(super) chain: String,
@@ -130,7 +130,7 @@ impl KnownCandles {
         self.0.get(name).is_some_and(|line| line.sample.ends_at(end))
     }
 
-    pub(super) fn root_for(&self, id: &str, look: &Look) -> String {
+    pub(super) fn resolve_root(&self, id: &str, look: &Look) -> String {
         if look.is_truncated || self.contains(id) {
             return self.root_of(id);
         }
@@ -195,7 +195,7 @@ impl TriedLine {
         }
     }
 
-    pub(super) fn into_known(self, candles: &KnownCandles) -> Vec<KnownVariant> {
+    pub(super) fn into_variants(self, candles: &KnownCandles) -> Vec<KnownVariant> {
         let seen = Arc::new(self.sample(candles));
         let (span, root) = (self.from..self.to, candles.root_of(&self.candles));
         let is_to_the_end = self.kind.is_single_run() && candles.sample_ends_at(&self.candles, self.to);

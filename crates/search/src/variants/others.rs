@@ -96,7 +96,7 @@ impl OtherLedgers<'_> {
         known.map(|other| other.ledger.path.clone())
     }
 
-    pub(super) fn contain_only_run(&self, run: Option<&str>) -> bool {
+    pub(super) fn contain_no_other_run(&self, run: Option<&str>) -> bool {
         self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first_run(run))
     }
 

@@ -50,14 +50,14 @@ fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
 const MAX_SPOT_CHECKS: usize = 8;
 
 /// Runs the sets at these indices on the candles up to a time. Returns their trades hashes, `None` if rejected.
-pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
+pub type RerunFn<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
     /// Reruns sets of a sweep on the candles of earlier runs, and records the sets whose trades have changed since.
     ///
     /// A few sets are rerun on the candles of their first and last earlier run. If any set differs, all sets are
     /// rerun. Returns whether anything was recorded.
-    pub fn record_rewritten_sets(
+    pub fn record_changed_sets(
         &self,
         noted: &LedgerSummary,
         sets: &[VariantNote],
@@ -114,7 +114,7 @@ impl LedgerSummary {
     /// A rerun has the same trades up to the end of such a range ([`trades_hash_of_closed`]), unless something has
     /// changed that the variant's hash does not cover, such as the code. All versions of the code can be compared on
     /// the first range. The last range also shows changes that affect only later trades.
-    pub fn spans_before_growth(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
+    pub fn earlier_run_spans(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&KnownVariant| {
             let is_this =
                 (&one.variant, &one.root) == (&note.variant.name, &self.root) && one.trades.is_some();

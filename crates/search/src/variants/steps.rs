@@ -100,7 +100,7 @@ impl Steps {
     }
 
     /// Returns the step for a comparison over `length` milliseconds: a common multiple of both steps.
-    pub(super) fn step_to_compare(&self, other: &Self, length: i64) -> Option<i64> {
+    pub(super) fn comparison_step(&self, other: &Self, length: i64) -> Option<i64> {
         let mut divisor = (self.step, other.step);
         while divisor.1 > 0 {
             divisor = (divisor.1, divisor.0 % divisor.1);

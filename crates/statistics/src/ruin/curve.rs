@@ -36,7 +36,7 @@ impl Ruin {
         self.error
     }
 
-    pub fn trades_until(&self, probability: f64) -> Option<u32> {
+    pub fn trades_until_risk(&self, probability: f64) -> Option<u32> {
         let before = self.within.partition_point(|within| *within < probability);
         (before < self.within.len()).then(|| before as u32 + 1)
     }

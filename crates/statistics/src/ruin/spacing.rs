@@ -34,7 +34,7 @@ pub(super) struct Lattice {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Top {
+pub(super) struct LatticeTop {
     pub(super) balance: f64,
     /// Whether ruin is impossible from the top balance. If not, the balance almost never exceeds the top.
     pub(super) is_never_ruined: bool,

@@ -47,12 +47,12 @@ impl VerdictRates {
         self.rejected_after.len() as f64 / self.paths as f64
     }
 
-    pub fn trades_to_show(&self, share: f64) -> Option<u64> {
+    pub fn trades_until_shown(&self, share: f64) -> Option<u64> {
         self.trades_at_share(&self.shown_after, share)
     }
 
     /// Returns [`Self::trades_to_show`] for `share` minus and plus one standard error.
-    pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
+    pub fn trades_until_shown_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_to_show(share - error), self.trades_to_show(share + error))
     }
@@ -61,7 +61,7 @@ impl VerdictRates {
         (share * (1.0 - share) / self.paths as f64).sqrt()
     }
 
-    pub fn trades_to_reject(&self, share: f64) -> Option<u64> {
+    pub fn trades_until_rejected(&self, share: f64) -> Option<u64> {
         self.trades_at_share(&self.rejected_after, share)
     }
 

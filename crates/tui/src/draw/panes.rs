@@ -255,7 +255,7 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
         EdgeVerdict::NoLongerHeld => (palette.bad(), "edge no longer held".to_owned()),
     };
     let evidence = format!(
-        "   evidence for an edge {:.2} of {}, against {:.2} of {}",
+        "   edge evidence {:.2} of {} needed, against {:.2} of {}",
         bot.evidence,
         threshold_text(bot.needed_evidence),
         bot.evidence_against,
@@ -356,7 +356,7 @@ pub(super) fn draw_equity(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let (low, high) =
         view.equity.iter().fold((*first, *first), |(low, high), at| (low.min(*at), high.max(*at)));
     let title = format!(
-        " Equity {} ({} in this run), {} to {} ",
+        " Equity {} ({} in this run), lowest {}, highest {} ",
         scale.format(*last),
         format_signed(scale, *last - *first),
         scale.format(low),

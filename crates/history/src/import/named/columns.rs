@@ -167,7 +167,7 @@ impl Columns {
         Ok(Self { header, time, prices, volume, min_columns, is_utc, labels, clock_digits: 0, names })
     }
 
-    pub(super) fn record_clock_digits(&mut self, record: &StringRecord) {
+    pub(super) fn update_clock_digits(&mut self, record: &StringRecord) {
         let clock = self.time.1.and_then(|clock| record.get(clock)).unwrap_or_default().trim();
         if is_digits(clock) {
             self.clock_digits = self.clock_digits.max(clock.len());

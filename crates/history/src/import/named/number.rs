@@ -28,7 +28,7 @@ pub(super) fn is_number(text: &str) -> bool {
 }
 
 impl NumberSurvey {
-    pub(super) fn note(&mut self, text: &str) {
+    pub(super) fn add(&mut self, text: &str) {
         if !text.bytes().any(|byte| byte == b',' || byte == b'.') {
             return;
         }

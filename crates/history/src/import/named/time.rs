@@ -48,7 +48,7 @@ enum Date {
 }
 
 impl TimeSurvey {
-    pub(super) fn note(&mut self, text: &str) {
+    pub(super) fn add(&mut self, text: &str) {
         let Some(written) = parse_time(text) else {
             self.unread.get_or_insert_with(|| text.to_owned());
             return;

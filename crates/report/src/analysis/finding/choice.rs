@@ -41,7 +41,7 @@ pub enum VariantsUnknown {
     Lost(String),
 }
 
-pub(super) fn variants_unknown(unknown: &VariantsUnknown) -> Finding {
+pub(super) fn report_uncounted(unknown: &VariantsUnknown) -> Finding {
     let kind = FindingKind::VariantsUnknown;
     match unknown {
         VariantsUnknown::NotCounted => kind.warning(

@@ -67,7 +67,7 @@ pub struct Finding {
 
 /// Facts about the data and the venue of a run, on which its findings are based.
 #[derive(Clone, Debug, Default)]
-pub struct Background {
+pub struct RunContext {
     pub assumed_payout_percent: Option<f64>,
     /// Median payout in percent that the venue actually paid; `None` if unknown.
     pub paid_payout_percent: Option<f64>,
@@ -76,7 +76,7 @@ pub struct Background {
     /// Number of candles of all bots after the last trade decision; `None` if the run has no candles.
     pub untraded_candles: Option<u64>,
     pub revised_candles: u64,
-    pub unset_tick_sizes: BTreeMap<Symbol, f64>,
+    pub candle_tick_sizes: BTreeMap<Symbol, f64>,
     pub reversals: Vec<Reversals>,
     /// Number of numeric values in the rule of each bot, in bot order. A bot without a rule counts as 0.
     pub rule_parameter_counts: Vec<usize>,
@@ -108,7 +108,7 @@ pub(super) struct Facts<'a> {
     pub(super) settled: &'a [&'a IntentRow],
     pub(super) refusals_since_last_intent: BTreeMap<&'static str, u64>,
     /// Time of the last trade decision (`None` if there was no trade), and the time range of the run.
-    pub(super) last_open_and_span: (Option<Millis>, &'a Range<Millis>),
+    pub(super) last_decision_and_span: (Option<Millis>, &'a Range<Millis>),
     pub(super) background: Background,
     pub(super) basis: VerdictBasis,
 }
@@ -127,7 +127,7 @@ impl FindingKind {
         )
     }
 
-    pub(crate) fn with_severity(self, severity: Severity, text: impl Into<String>) -> Finding {
+    pub(crate) fn to_finding(self, severity: Severity, text: impl Into<String>) -> Finding {
         Finding { kind: self, severity, text: text.into() }
     }
 

@@ -106,7 +106,7 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
 /// Probability that the finding is reported although the win rate is constant.
 const ALPHA: f64 = 0.01;
 
-pub(super) fn regimes(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Finding> {
+pub(super) fn check_streaks(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Finding> {
     let mut symbols: BTreeMap<&str, Vec<&IntentRow>> = BTreeMap::new();
     for row in settled.iter().filter(|row| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost))) {
         if let Some(bot) = bots.get(row.approved.bot().index()) {

@@ -20,7 +20,7 @@ pub fn assumed_payout_percent(settings: &SimulationSettings, bots: &[BotSettings
     assumed.get(assumed.len() / 2).copied().unwrap_or(settings.payout_percent).to_percent()
 }
 
-pub(super) fn assumed_payout(assumed_percent: Option<f64>, seen_percent: Option<f64>) -> Option<Finding> {
+pub(super) fn check_assumed(assumed_percent: Option<f64>, seen_percent: Option<f64>) -> Option<Finding> {
     let (assumed, seen) = (assumed_percent?, seen_percent?);
     let above = assumed - seen;
     let severity = if above > SERIOUS_PAYOUT_POINTS { Severity::Serious } else { Severity::Warning };
@@ -137,7 +137,7 @@ pub(super) fn data_revised(revised: u64) -> Option<Finding> {
 
 const MIN_HIDDEN_DRAW_SHARE: f64 = 0.01;
 
-pub(super) fn no_price_step(
+pub(super) fn check_tick_sizes(
     settled: &[&IntentRow],
     bots: &[BotSettings],
     steps: &BTreeMap<Symbol, f64>,
@@ -170,7 +170,7 @@ fn count_steps(price: f64, step: f64) -> f64 {
 
 const SERIOUS_STALE_SHARE: f64 = 0.01;
 
-pub(super) fn stale_longer_candles(stale: &[StaleLongerCandle]) -> Option<Finding> {
+pub(super) fn check_staleness(stale: &[StaleLongerCandle]) -> Option<Finding> {
     let share =
         |one: &StaleLongerCandle| one.staleness.stale_candles as f64 / one.staleness.candles.max(1) as f64;
     let worst = stale.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
@@ -194,7 +194,7 @@ pub(super) fn stale_longer_candles(stale: &[StaleLongerCandle]) -> Option<Findin
 const SERIOUS_DRAW_SHARE: f64 = 0.20;
 const MIN_DRAW_SHARE: f64 = 0.05;
 
-pub(super) fn draw_share(drawn: u64, trades: u64) -> Option<Finding> {
+pub(super) fn check_draws(drawn: u64, trades: u64) -> Option<Finding> {
     let share = drawn as f64 / trades.max(1) as f64;
     let severity = match share {
         large if large > SERIOUS_DRAW_SHARE => Severity::Serious,

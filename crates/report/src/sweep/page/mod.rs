@@ -68,7 +68,7 @@ pub fn write_sweep_page(
 fn write_luck(luck: &SelectionBias, mut out: impl Write) -> io::Result<()> {
     write!(
         out,
-        "<h2>Luck of the best set</h2><p><strong>All {} sets: {}.</strong></p><table><tr><th>probability \
+        "<h2>Luck of the best set</h2><p><strong>Best of {} sets: {}.</strong></p><table><tr><th>probability \
          that</th><th></th></tr>",
         luck.sets,
         luck.interpretation()
@@ -103,7 +103,7 @@ fn format_short(number: f64) -> String {
 }
 
 const MAP_LEFT: f64 = 90.0;
-const MAP_BELOW: f64 = 45.0;
+const MAP_BOTTOM: f64 = 45.0;
 const MAP_SIDE: f64 = 360.0;
 
 #[derive(Default)]
@@ -132,7 +132,7 @@ fn draw_heat_map(
         cell.count += 1;
     }
     let (wide, high) = (MAP_SIDE / x.cell_count() as f64, MAP_SIDE / y.cell_count() as f64);
-    let (width, height) = (MAP_LEFT + MAP_SIDE + 10.0, MAP_SIDE + MAP_BELOW + 10.0);
+    let (width, height) = (MAP_LEFT + MAP_SIDE + 10.0, MAP_SIDE + MAP_BOTTOM + 10.0);
     write!(out, "<svg class=\"map\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">")?;
     for ((column, line), cell) in &cells {
         let (left, top) = (MAP_LEFT + *column as f64 * wide, 5.0 + MAP_SIDE - (*line + 1) as f64 * high);
@@ -316,7 +316,7 @@ mod tests {
         let page = page(&rows, ["fast", "slow"]);
         assert_eq!(page.matches("<polyline").count(), 2);
         assert_eq!(page.matches("class=\"cell\"").count(), 2);
-        assert!(page.contains("3 sets: 2 with a score") && page.contains("All 3 sets"), "{page}");
+        assert!(page.contains("3 sets: 2 with a score") && page.contains("Best of 3 sets"), "{page}");
         for loading in ["http", "src=", "url(", "import", "@font"] {
             assert!(!page.contains(loading), "{loading}");
         }

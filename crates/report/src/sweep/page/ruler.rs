@@ -11,10 +11,10 @@ const BINS: usize = 20;
 
 pub(super) struct Ruler {
     pub(super) name: String,
-    places: Positions,
+    values: AxisValues,
 }
 
-enum Positions {
+enum AxisValues {
     Listed(Vec<Setting>),
     Between(f64, f64),
 }
@@ -30,16 +30,16 @@ impl Ruler {
         if let Some(list) =
             axis.listed_values().filter(|list| list.len() <= MAX_POSITIONS || !axis.is_numeric())
         {
-            return Self { name, places: Positions::Listed(list.to_vec()) };
+            return Self { name, values: AxisValues::Listed(list.to_vec()) };
         }
         let (low, high) = min_max(occurring.filter_map(Setting::to_number)).unwrap_or((0.0, 1.0));
-        Self { name, places: Positions::Between(low, high) }
+        Self { name, values: AxisValues::Between(low, high) }
     }
 
     pub(super) fn cell_count(&self) -> usize {
-        match &self.places {
-            Positions::Listed(list) => list.len(),
-            Positions::Between(..) => BINS,
+        match &self.values {
+            AxisValues::Listed(list) => list.len(),
+            AxisValues::Between(..) => BINS,
         }
     }
 
@@ -48,24 +48,24 @@ impl Ruler {
     }
 
     pub(super) fn position(&self, setting: &Setting) -> f64 {
-        match &self.places {
-            Positions::Listed(list) => {
+        match &self.values {
+            AxisValues::Listed(list) => {
                 let place = list.iter().position(|one| one == setting).unwrap_or_default();
                 (place as f64 + 0.5) / list.len() as f64
             }
-            Positions::Between(low, high) => fraction(setting.to_number().unwrap_or_default(), *low, *high),
+            AxisValues::Between(low, high) => fraction(setting.to_number().unwrap_or_default(), *low, *high),
         }
     }
 
     pub(super) fn labels(&self, max_count: usize) -> Vec<(f64, String)> {
-        match &self.places {
-            Positions::Listed(list) => {
+        match &self.values {
+            AxisValues::Listed(list) => {
                 let every = list.len().div_ceil(max_count).max(1);
                 let shown = list.iter().enumerate().step_by(every);
                 let at = |place: usize| (place as f64 + 0.5) / list.len() as f64;
                 shown.map(|(place, setting)| (at(place), label(setting))).collect()
             }
-            Positions::Between(low, high) => {
+            AxisValues::Between(low, high) => {
                 [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, format_short(low + at * (high - low)))).to_vec()
             }
         }
@@ -81,7 +81,7 @@ impl ColourScale {
         (self.low, self.high)
     }
 
-    pub(super) fn at(&self, score: f64) -> f64 {
+    pub(super) fn position(&self, score: f64) -> f64 {
         fraction(score, self.low, self.high)
     }
 

@@ -35,7 +35,7 @@ pub struct SharedRunner<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeclarationUse {
+pub enum DeclarationMode {
     Trusted,
     Ignored,
 }

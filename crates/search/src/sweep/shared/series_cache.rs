@@ -62,7 +62,7 @@ impl SeriesCache {
         Self { series_by_key: Mutex::new(HashMap::new()), buffers: Mutex::new(Vec::new()) }
     }
 
-    pub(crate) fn reserve(&self, layout: CachePlan) -> Vec<Vec<usize>> {
+    pub(crate) fn apply_plan(&self, layout: CachePlan) -> Vec<Vec<usize>> {
         let CachePlan { members, series_by_key, .. } = layout;
         let place = |(key, (levels, uses)): (SeriesKey, (HashSet<u64>, usize))| {
             let mut levels: Vec<f64> = levels.into_iter().map(f64::from_bits).collect();

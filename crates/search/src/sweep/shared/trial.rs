@@ -48,7 +48,7 @@ impl<'a> Trial<'a> {
         self.context.trades = Some(trades);
     }
 
-    pub(crate) fn run_declared(mut self, entries: &[PlannedEntry], candidates: &BitSet) -> Figures {
+    pub(crate) fn run_with_entries(mut self, entries: &[PlannedEntry], candidates: &BitSet) -> Figures {
         let mut cursor = 0;
         let mut opened = 0;
         while let Some(index) = candidates.next(cursor) {
@@ -72,7 +72,7 @@ impl<'a> Trial<'a> {
         self.finish()
     }
 
-    pub fn run_candles(mut self) -> Figures {
+    pub fn run_all_candles(mut self) -> Figures {
         let candles = self.closes.candles();
         let (mut cursor, mut after) = (0, None);
         while cursor < candles.len() {
