@@ -11,7 +11,7 @@ use crate::search::{
 };
 use candlewick_sdk::{Money, Registry};
 use candlewick_search::monte_carlo::{
-    CandleResampler, MonteCarlo, ObservedTrade, PathRow, PathWatcher, observed_trades,
+    CandleResampler, MonteCarlo, ObservedTrade, PathFilter, PathRow, observed_trades,
 };
 use candlewick_search::sweep::Figures;
 use candlewick_statistics::{BlockBootstrap, BlockLength, best_block_length};
@@ -149,7 +149,7 @@ impl PreparedMonteCarlo<'_> {
         &self.basis.prepared
     }
 
-    pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>> {
+    pub fn run(&self, paths: Range<u64>, watcher: &PathFilter<'_>) -> Result<Vec<PathRow>> {
         let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));
         let PreparedBacktest { loaded, settings, wants_prices, .. } = self.backtest();
         let to_error = |error| convert_search_error(error, loaded);

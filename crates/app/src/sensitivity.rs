@@ -9,7 +9,7 @@ use crate::search::{
     OtherProgram, PlanDifferences, PlanLocation, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
 };
 use candlewick_sdk::Registry;
-use candlewick_search::sensitivity::{SensitivityRow, SensitivityWatcher};
+use candlewick_search::sensitivity::{RunFilter, SensitivityRow};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
@@ -60,7 +60,7 @@ impl PreparedSensitivity<'_> {
         &self.basis.prepared
     }
 
-    pub fn run(&self, runs: Range<u64>, watcher: &SensitivityWatcher<'_>) -> Result<Vec<SensitivityRow>> {
+    pub fn run(&self, runs: Range<u64>, watcher: &RunFilter<'_>) -> Result<Vec<SensitivityRow>> {
         let RowPlanBasis { prepared, registry, .. } = &self.basis;
         prepared.with_sensitivity(registry, self.threads, |repeat| repeat.run(runs, watcher))
     }

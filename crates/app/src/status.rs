@@ -125,7 +125,7 @@ impl Status {
             settled_by_person: manually_settled_trades(&contents, &old),
             halted: contents.is_halted,
             halt,
-            ended_by: contents.limit_reached().filter(|_| has_ended),
+            ended_by: contents.reached_limit().filter(|_| has_ended),
             reloaded: contents.last_settings_reload()?,
             verdicts: collect_verdicts(&contents, &old),
             limits: LimitLine::from_session(&contents.session, now),
@@ -255,7 +255,7 @@ impl fmt::Display for Status {
                 figures.add_row([if index == 0 { name } else { "" }.to_owned(), line]);
             }
         }
-        f.write_str(&figures.trim_fmt())
+        f.write_str(&figures.render())
     }
 }
 

@@ -75,11 +75,11 @@ pub fn describe_longest_part(
     interval: Interval,
 ) -> Option<String> {
     let part = longest_warmup_part(registry, strategy, interval).ok()??;
-    let length = describe_span(interval, part.candles);
+    let length = describe_span(interval, part.warmup);
     let alternative = part
         .windowed_average
         .map_or_else(String::new, |(text, candles)| format!(", `{text}` needs only {candles}"));
-    Some(format!("`{}` needs {} candles of {interval} ({length}){alternative}", part.text, part.candles))
+    Some(format!("`{}` needs {} candles of {interval} ({length}){alternative}", part.text, part.warmup))
 }
 
 fn describe_span(interval: Interval, candles: usize) -> String {

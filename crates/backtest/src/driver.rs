@@ -1,7 +1,7 @@
 //! A backtest and its main loop. The loop replays candles through a session and a simulated venue.
 
 use crate::feed::{Feed, FeedItem};
-use crate::translation::{to_opened, to_rejection, to_settled};
+use crate::translation::{to_opened_trade, to_rejection, to_settlement};
 use candlewick_engine::{
     Action, BatchEnd, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
     Origin, OutsideSignal, Recorder, Rule, Session, SessionSettings, StoredCandles, SymbolId, TradeBook,
@@ -319,7 +319,7 @@ impl Backtest {
             VenueEvent::Answered(answer) => {
                 let intent = IntentId::new(answer.number);
                 let kind = match answer.kind {
-                    AnswerKind::Opened(opening) => EventKind::Opened(to_opened(intent, &opening)),
+                    AnswerKind::Opened(opening) => EventKind::Opened(to_opened_trade(intent, &opening)),
                     AnswerKind::Refused(refusal) => {
                         EventKind::Rejected { intent, rejection: to_rejection(refusal) }
                     }
@@ -328,7 +328,7 @@ impl Backtest {
             }
             VenueEvent::Settled(trade) => {
                 let payout = self.book.row(IntentId::new(trade.number)).and_then(|row| row.payout);
-                (trade.known_at, EventKind::Settled(to_settled(trade, payout)))
+                (trade.known_at, EventKind::Settled(to_settlement(trade, payout)))
             }
         };
         Event { at, received: at, kind }

@@ -38,7 +38,7 @@ pub trait Broker: Send + Sync {
     /// Returns all trades of the account, open and closed, including trades from other programs.
     ///
     /// Used to find orders of unknown status and foreign trades. If an error ends the listing early, return the trades
-    /// read so far and set [`TradeListing::ended_early`]. Set [`TradeListing::is_complete`] only if no page is missing.
+    /// read so far and set [`TradeListing::end_error`]. Set [`TradeListing::is_complete`] only if no page is missing.
     async fn trades(&self) -> TradeListing;
 
     /// Returns the free balances of all accounts. Fails instead of returning incomplete balances.

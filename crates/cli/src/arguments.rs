@@ -84,7 +84,7 @@ pub(crate) fn parse_long_duration(text: &str) -> Result<Millis, String> {
 
 /// Parses a date, an ISO 8601 time, or a Unix time in seconds or (for large numbers) milliseconds.
 pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
-    candlewick_sandbox::parse_moment(text).map_err(|error| error.to_string())
+    candlewick_sandbox::parse_any_time(text).map_err(|error| error.to_string())
 }
 
 #[derive(Clone, Debug, Args)]

@@ -8,7 +8,7 @@ use candlewick_engine::{BotSettings, EngineError, LadderEntry, StakeSettings};
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::run::GateLine;
 use candlewick_rules::combine::{self, GateReplay, ReplayedSignal, replay_gate};
-use candlewick_rules::{ConditionCount, count_conditions, count_fitted_numbers};
+use candlewick_rules::{ConditionCount, count_conditions, count_fitted_values};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, GateSnapshot, Registry};
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{GatedTrade, TradeOutcome};
@@ -57,7 +57,7 @@ pub(crate) fn count_bot_conditions(
 
 pub(crate) fn count_fitted_numbers_per_bot(loaded: &LoadedConfig, registry: &Registry) -> Vec<usize> {
     let of_bot =
-        |bot: &BotSettings| count_fitted_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
+        |bot: &BotSettings| count_fitted_values(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
     loaded.config.bots.iter().map(of_bot).collect()
 }
 

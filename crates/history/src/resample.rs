@@ -19,12 +19,12 @@ const USUAL_INTERVALS: [Millis; 5] = [
     Millis::DAY,
 ];
 
-/// Resamples a series to a longer interval. The required coverage is [`LongerRule::DEFAULT_SHARE_PERCENT`].
+/// Resamples a series to a longer interval. The required coverage is [`CoverageRule::DEFAULT_SHARE_PERCENT`].
 pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
     Ok(resample_with_coverage(series, interval, CoverageRule::DEFAULT_SHARE_PERCENT)?.candles)
 }
 
-/// Resamples a series. Each long candle needs data for at least `percent` % of its open hours ([`LongerRule::Share`]).
+/// Resamples a series. Each long candle needs data for at least `percent` % of its open hours ([`CoverageRule::Share`]).
 pub fn resample_with_coverage(
     series: &CandleSeries,
     interval: Interval,

@@ -64,7 +64,7 @@ pub struct AlertFilter {
 impl AlertFilter {
     pub fn accepts(&self, alert: &Alert) -> bool {
         let is_among = |events: &[String]| events.contains(&alert.event);
-        !is_among(&self.exclude) && (alert.severity >= self.minimum || is_among(&self.include))
+        !is_among(&self.exclude) && (alert.severity >= self.min_severity || is_among(&self.include))
     }
 }
 
@@ -91,7 +91,7 @@ impl Message {
     }
 
     pub fn body(&self) -> String {
-        self.body_within(usize::MAX, |_| 1)
+        self.render_body(usize::MAX, |_| 1)
     }
 
     /// Renders the body in at most `most` units, measured by `length`. Truncates the text, but not the details.
@@ -109,7 +109,7 @@ impl Message {
     pub(crate) fn chat_text(&self, most: usize, length: fn(char) -> usize) -> String {
         let title = self.title() + "\n";
         let left = most.saturating_sub(title.chars().map(length).sum());
-        truncate(&(title + &self.body_within(left, length)), most, length)
+        truncate(&(title + &self.render_body(left, length)), most, length)
     }
 }
 
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn include_and_exclude_override_severity() {
         let rules = AlertFilter {
-            minimum: Severity::Warning,
+            min_severity: Severity::Warning,
             include: vec!["settled".to_owned(), "both".to_owned()],
             exclude: vec!["alarm".to_owned(), "both".to_owned()],
         };

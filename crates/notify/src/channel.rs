@@ -98,7 +98,7 @@ struct WebhookData<'a> {
 }
 
 impl Channel {
-    pub fn open(&self, now: WallClock) -> Result<Box<dyn Delivery>, ChannelError> {
+    pub fn open(&self, now: WallClock) -> Result<Box<dyn MessageSender>, ChannelError> {
         let (url, service) = match self {
             Self::Webhook(endpoint) => {
                 let url = parse_address(&endpoint.url, UrlContent::Message)?;
@@ -128,7 +128,7 @@ impl Channel {
 }
 
 #[async_trait::async_trait]
-impl Delivery for HttpChannel {
+impl MessageSender for HttpChannel {
     async fn deliver(&self, message: &Message) -> Result<(), Failure> {
         let request = self.client.post(self.url.clone());
         let request = match &self.service {
@@ -143,7 +143,7 @@ impl Delivery for HttpChannel {
                 let request = request.json(&json!({
                     "topic": topic,
                     "title": message.title(),
-                    "message": message.body_within(MAX_NTFY_BYTES, char::len_utf8),
+                    "message": message.render_body(MAX_NTFY_BYTES, char::len_utf8),
                     "priority": priority,
                 }));
                 match token {

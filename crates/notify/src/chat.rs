@@ -50,7 +50,7 @@ pub struct ChatClient {
     conversation: Conversation,
 }
 
-impl Chat {
+impl ChatClient {
     pub fn open(endpoint: &Endpoint, sender: &str, chats: &[i64]) -> Result<Self, ChannelError> {
         let method = |name| telegram_method_url(endpoint, name);
         let (updates, replies, name) = (method("getUpdates")?, method("sendMessage")?, method("getMe")?);
@@ -164,7 +164,7 @@ impl Chat {
 async fn forward_request(request: ChatRequest, questions: &mpsc::Sender<ChatQuestion>) -> String {
     let (answer, answered) = oneshot::channel();
     let response = async {
-        questions.send(ChatQuestion { request, answer }).await.ok()?;
+        questions.send(ChatQuestion { request, reply_to: answer }).await.ok()?;
         answered.await.ok()
     };
     match timeout(REPLY_TIMEOUT, response).await {

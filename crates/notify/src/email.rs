@@ -1,7 +1,7 @@
 //! E-mail via SMTP (RFC 5321), encrypted unless the server runs on this machine.
 
 use crate::alert::Message;
-use crate::channel::{Delivery, EmailSettings, Endpoint};
+use crate::channel::{EmailSettings, Endpoint, MessageSender};
 use crate::http::{ChannelError, Failure, install_tls_provider, is_loopback, root_cause};
 use crate::worker::DELIVERY_TIMEOUT;
 use lettre::address::Envelope;
@@ -117,7 +117,7 @@ fn build_transport(
 }
 
 #[async_trait::async_trait]
-impl Delivery for Email {
+impl MessageSender for Email {
     async fn deliver(&self, message: &Message) -> Result<(), Failure> {
         // All attempts have the same id, so that duplicates are recognized.
         let mail = self.head.clone().subject(message.title()).header(ContentType::TEXT_PLAIN);

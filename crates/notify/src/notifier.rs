@@ -1,7 +1,7 @@
 //! Routes alerts to channels with one bounded queue each, and throttles identical alerts.
 
 use crate::alert::{Alert, AlertFilter, Severity};
-use crate::channel::Delivery;
+use crate::channel::MessageSender;
 use crate::worker::Worker;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,7 +44,7 @@ pub struct ChannelCounts {
 impl Notifier {
     pub fn start(
         sender: &str,
-        channels: Vec<(String, AlertFilter, Box<dyn Delivery>)>,
+        channels: Vec<(String, AlertFilter, Box<dyn MessageSender>)>,
         pace: DeliveryPace,
     ) -> Self {
         let (mut routes, mut workers) = (Vec::new(), JoinSet::new());

@@ -1,7 +1,7 @@
 //! Delivery task of a channel: builds messages from queued alerts, sends them and retries failed deliveries.
 
 use crate::alert::{Message, Severity};
-use crate::channel::Delivery;
+use crate::channel::MessageSender;
 use crate::http::Failure;
 use crate::notifier::{DeliveryPace, Queue, QueueState};
 use backon::{BackoffBuilder, ExponentialBuilder};
@@ -21,7 +21,7 @@ pub(crate) struct Worker {
     pub(crate) name: String,
     pub(crate) sender: String,
     pub(crate) queue: Arc<Queue>,
-    pub(crate) delivery: Box<dyn Delivery>,
+    pub(crate) delivery: Box<dyn MessageSender>,
     pub(crate) pace: DeliveryPace,
 }
 

@@ -4,7 +4,7 @@
 use axum::extract::{Path, State};
 use axum::routing::post;
 use axum::{Json, Router};
-use candlewick_notify::{Chat, ChatQuestion, ChatRequest, Endpoint, Secret};
+use candlewick_notify::{ChatClient, ChatQuestion, ChatRequest, Endpoint, Secret};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -100,7 +100,7 @@ fn run() -> (mpsc::Sender<ChatQuestion>, Arc<Mutex<Vec<ChatRequest>>>) {
     let log: Arc<Mutex<Vec<ChatRequest>>> = Arc::default();
     let all = Arc::clone(&log);
     tokio::spawn(async move {
-        while let Some(ChatQuestion { request, answer }) = asked.recv().await {
+        while let Some(ChatQuestion { request, reply_to: answer }) = asked.recv().await {
             let words = if request == ChatRequest::Status { "trading; 2 open" } else { "halted" };
             all.lock().unwrap().push(request);
             let _ = answer.send(words.to_owned());
@@ -115,7 +115,7 @@ async fn allowed_chat_can_read_the_status_and_halt_by_code() {
     server.write(1, CHAT, "/halt");
     server.write(2, CHAT, "/status");
     let (questions, asked) = run();
-    let chat = Chat::open(&endpoint, "night bot", &[CHAT]).unwrap();
+    let chat = ChatClient::open(&endpoint, "night bot", &[CHAT]).unwrap();
     let listening = tokio::spawn(chat.listen(questions));
     server.wait_for_listener().await;
     let polls = server.polls.lock().unwrap().clone();

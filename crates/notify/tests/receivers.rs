@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use candlewick_notify::{
-    Alert, Channel, ChannelError, Delivery, EmailSettings, Endpoint, Failure, Message, Secret, Severity,
+    Alert, Channel, ChannelError, EmailSettings, Endpoint, Failure, Message, MessageSender, Secret, Severity,
 };
 use ring::hmac;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ fn endpoint(url: &str, opened_by: Option<&str>) -> Endpoint {
     Endpoint { url: secret(url), secret: opened_by.map(secret) }
 }
 
-fn open(channel: &Channel) -> Box<dyn Delivery> {
+fn open(channel: &Channel) -> Box<dyn MessageSender> {
     channel.open(Arc::new(|| NOW)).unwrap()
 }
 
@@ -273,7 +273,7 @@ async fn connection_errors_contain_no_secrets() {
     }
 }
 
-fn mail(server: &MailServer, user: Option<(&str, &str)>) -> Box<dyn Delivery> {
+fn mail(server: &MailServer, user: Option<(&str, &str)>) -> Box<dyn MessageSender> {
     let (user, password) = user.unzip();
     open(&Channel::Email(endpoint(&server.url, password), mail_settings(user)))
 }

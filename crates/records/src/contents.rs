@@ -228,7 +228,7 @@ impl JournalContents {
     }
 
     pub fn complete_since(&self) -> Option<Millis> {
-        compacted_since(&self.lines)
+        complete_since(&self.lines)
     }
 
     /// Returns the intent that a venue trade duplicates, even if the trade has closed or is known only from a note.

@@ -30,7 +30,7 @@ pub fn table_text(
 ) -> String {
     let mut table = table(header);
     rows.into_iter().for_each(|row| table.add_row(row));
-    table.trim_fmt()
+    table.render()
 }
 
 impl Table {
@@ -120,7 +120,7 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.trim_fmt())
+        f.write_str(&self.render())
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
         let hostile = ["\u{1b}]0;title\u{7}", "two\nlines", "\u{202e}back", "\u{9b}2J", "a\tb"];
         let mut rows = table(["bot\n", "x", "x", "x", "x"]);
         rows.add_row(hostile);
-        let text = rows.trim_fmt();
+        let text = rows.render();
         assert_eq!(text.lines().count(), 3, "{text}");
         assert!(!text.chars().any(|letter| letter != '\n' && is_hidden(letter)), "{text:?}");
         for told in ["\\u{1b}]0;title\\u{7}", "two\\nlines", "\\u{202e}back", "\\u{9b}2J", "a\\tb"] {
@@ -179,7 +179,7 @@ mod tests {
         pairs.add_row(["journal", &format!("sqlite://{}", "x".repeat(90))]);
         pairs.add_row(["bots", "one and another and a third one that trades nothing"]);
         for (table, widths) in [(&trades, 66..160), (&bots, 60..160), (&pairs, 40..160)] {
-            let plain = table.trim_fmt();
+            let plain = table.render();
             for width in widths {
                 let text = table.render_fitting(width);
                 let is_within = |line: &str| line.chars().count() <= usize::from(width);

@@ -27,7 +27,7 @@ pub struct MonteCarloSettings {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonteCarloReport {
     #[serde(flatten)]
-    pub terms: MonteCarloTermsReport,
+    pub terms: MonteCarloSettings,
     pub observed: PathRow,
     pub quantiles: Vec<QuantileRow>,
     /// Share of simulated paths that ended early because the balance no longer covered a stake.
@@ -62,7 +62,7 @@ pub struct Share {
 
 impl MonteCarloReport {
     pub fn new(
-        terms: MonteCarloTermsReport,
+        terms: MonteCarloSettings,
         (observed, rows): (PathRow, &[PathRow]),
         notices: Vec<String>,
     ) -> Option<Self> {
@@ -143,7 +143,7 @@ impl fmt::Display for Share {
 
 impl fmt::Display for MonteCarloReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MonteCarloTermsReport { resampled, paths, block, seed, balance, .. } = &self.terms;
+        let MonteCarloSettings { resampled, paths, block, seed, balance, .. } = &self.terms;
         writeln!(
             f,
             "{paths} paths of resampled {resampled}, mean block length {block:.1}, seed {seed}, initial balance {balance}\n"

@@ -9,7 +9,7 @@ mod stage;
 use candlewick_backtest::{BacktestResult, BacktestSettings, Summary};
 use candlewick_engine::JournalHash;
 use candlewick_records::TradingMode;
-use candlewick_report::analysis::{Analysis, Breakdown, Dimension, EquityPoint, Prices, Trades};
+use candlewick_report::analysis::{Analysis, Breakdown, Dimension, EquityPoint, Prices, RunData};
 use candlewick_report::run::{Caveats, ReplayBasis};
 use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Payout, Signal, Strategy};
 use stage::{START, bot, closing, minute, run, series, settings};
@@ -45,7 +45,7 @@ fn finished(closes: &[f64], trades: &[(i64, Direction)]) -> (BacktestSettings, B
 fn analysed(closes: &[f64], trades: &[(i64, Direction)], prices: Prices) -> Analysis {
     let (settings, finished) = finished(closes, trades);
     let span: Range<Millis> = START..minute(closes.len() as i64);
-    let trades = Trades {
+    let trades = RunData {
         book: &finished.book,
         bots: &settings.session.bots,
         scale: MoneyScale::default(),

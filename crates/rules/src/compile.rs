@@ -52,7 +52,7 @@ pub(crate) struct Scope<'t> {
 
 impl Scope<'_> {
     pub(crate) fn error(self, id: PartId, message: impl Into<String>) -> RuleError {
-        RuleError::new(self.tree.part(id).place.clone(), message)
+        RuleError::new(self.tree.part(id).span.clone(), message)
     }
 }
 
@@ -81,14 +81,14 @@ impl<'a> Compiler<'a> {
             Some(always) => {
                 let word = if always == 0.0 { "never" } else { "always" };
                 let message = format!("the rule is {word} true: compare a value that changes, such as close");
-                Err(RuleError::new(tree.part(root).place.clone(), message))
+                Err(RuleError::new(tree.part(root).span.clone(), message))
             }
         }
     }
 
     pub(crate) fn compile_value(&mut self, at: Scope<'_>, id: PartId) -> Result<Value, RuleError> {
         let part = at.tree.part(id);
-        let place = &part.place;
+        let place = &part.span;
         match &part.form {
             Form::Number(number) => Ok(self.add_constant(*number)),
             Form::Text(text) => Err(RuleError::new(place.clone(), stray_text_hint(text))),
@@ -107,7 +107,7 @@ impl<'a> Compiler<'a> {
                 Ok(Value { id: self.add_lookback(of.id, by, at.interval_index), kind: of.kind })
             }
             Form::At { of, interval, interval_place } => {
-                self.compile_longer_value(at, *of, interval, interval_place)
+                self.compile_at_interval(at, *of, interval, interval_place)
             }
             Form::Negate(of) => {
                 let of = self.compile_number(at, *of, "`-`")?;
@@ -221,7 +221,7 @@ impl<'a> Compiler<'a> {
             let message = format!("`{name}` takes no arguments: write {name}()");
             return Err(at.error(*first, message));
         }
-        let elsewhere = |error: RuleError| RuleError { place: name_place.clone(), ..error };
+        let elsewhere = |error: RuleError| RuleError { span: name_place.clone(), ..error };
         let tree = parse(definition).map_err(elsewhere)?;
         let before = std::mem::replace(&mut self.is_in_pattern, true);
         let value = self.compile_value(Scope { tree: &tree, ..at }, tree.root()).map_err(elsewhere);

@@ -121,7 +121,7 @@ impl Compiler<'_> {
                 Argument::Source => {
                     let source = self.compile_number(at, *argument, &format!("`{}`", function.name))?;
                     if let Some(number) = self.graph.constant(source) {
-                        return Err(self.constant_error(function, number, &at.tree.part(*argument).place));
+                        return Err(self.constant_error(function, number, &at.tree.part(*argument).span));
                     }
                     of = Some(source);
                     words.extend((self.name(source) != "close").then(|| self.name(source)));
@@ -293,7 +293,7 @@ fn check_arity(function: &Function, arguments: &[PartId], place: &Range<usize>) 
 fn parse_time(at: Scope<'_>, id: PartId) -> Result<i64, RuleError> {
     let part = at.tree.part(id);
     let wrong =
-        || RuleError::new(part.place.clone(), "write the time of day as 'HH:MM', such as '08:00' or '17:30'");
+        || RuleError::new(part.span.clone(), "write the time of day as 'HH:MM', such as '08:00' or '17:30'");
     let Form::Text(text) = &part.form else { return Err(wrong()) };
     let digits = |digits: &str, least: usize| {
         let are_digits = digits.bytes().all(|digit| digit.is_ascii_digit());
@@ -324,9 +324,9 @@ fn parse_zone(at: Scope<'_>, zone: PartId) -> Result<(&str, &Range<usize>), Rule
     let part = at.tree.part(zone);
     let Form::Text(zone) = &part.form else {
         let message = "write the time zone in quotes as an IANA name, such as \"Europe/London\"";
-        return Err(RuleError::new(part.place.clone(), message));
+        return Err(RuleError::new(part.span.clone(), message));
     };
-    Ok((zone, &part.place))
+    Ok((zone, &part.span))
 }
 
 fn time_setting_error(error: EngineError, place: &Range<usize>) -> RuleError {
@@ -394,7 +394,7 @@ impl Compiler<'_> {
             let message = format!("`{}` has several lines: add one of {}", function.name, all.join(", "));
             return Err(RuleError::new(place.clone(), message));
         };
-        let call_place = &at.tree.part(call).place;
+        let call_place = &at.tree.part(call).span;
         let (of, name) = self.compile_indicator(at, function, arguments, call_place)?;
         let name =
             if function.main_line == Some(line) { name } else { format!("{name}.{}", function.lines[line]) };

@@ -33,7 +33,7 @@ impl Compiler<'_> {
         } else {
             format!("write not {}", if name.ends_with("()") { name.clone() } else { format!("({name})") })
         };
-        Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {hint}")))
+        Err(RuleError::new(part.span.clone(), format!("`{name}` is a condition, not a number: {hint}")))
     }
 
     /// Adds a comparison. It tolerates rounding if both sides are prices and at least one side is computed.

@@ -67,7 +67,7 @@ impl TestList {
         self.tests.iter().flat_map(|test| [test.one, test.other])
     }
 
-    pub(crate) fn resolve(self, place_of: impl Fn(Id) -> Slot) -> Decision {
+    pub(crate) fn resolve(self, place_of: impl Fn(Id) -> Slot) -> ResolvedTests {
         let Self { tests, labels, starts } = self;
         let placed = |test: Test| Test {
             one: place_of(test.one),
@@ -77,7 +77,7 @@ impl TestList {
             unmet: labels[test.unmet],
             ..test
         };
-        Decision { tests: tests.into_iter().map(placed).collect(), starts: starts.into() }
+        ResolvedTests { tests: tests.into_iter().map(placed).collect(), starts: starts.into() }
     }
 
     fn add_label(&mut self) -> Label {
@@ -119,7 +119,7 @@ impl TestKind {
     }
 }
 
-impl Decision {
+impl ResolvedTests {
     /// Returns a slot pair for each condition. The condition can be true only if the first slot has the smaller value.
     /// `None` for more than two conditions, or if no such pair is known for a condition.
     pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {

@@ -76,7 +76,7 @@ impl<I: NumberIndicator + Send> Head for PriceHead<I> {
     }
 
     fn update_batch(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
-        columns.update_by_number(&mut self.indicator, Slot::from(self.of), Slot::from(self.out), values);
+        columns.update_with_number(&mut self.indicator, Slot::from(self.of), Slot::from(self.out), values);
     }
 }
 
@@ -88,7 +88,7 @@ impl<I: CandleIndicator + Send> Head for CandleHead<I> {
     }
 
     fn update_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
-        columns.update_by_candle(&mut self.indicator, candles, Slot::from(self.out), values);
+        columns.update_with_candle(&mut self.indicator, candles, Slot::from(self.out), values);
     }
 }
 
@@ -171,7 +171,7 @@ impl RemainingSteps {
     ) {
         match self {
             Self::Nothing => {}
-            Self::TrackedComparison(order, out) => columns.compare_shift(order.operands(), *out, values),
+            Self::TrackedComparison(order, out) => columns.compare_and_shift(order.operands(), *out, values),
             Self::Instructions(instructions) => instruction::run_batch(instructions, columns, values),
             Self::Parts(parts) => {
                 for part in parts {

@@ -1,7 +1,7 @@
 //! Registry entry of the strategy `rules`. Its rule is in the bot's parameters or in a file.
 
 use crate::explained::ExplainedRule;
-use crate::file::{FileError, KEYS, WrittenRule, hint_for_expiry, hint_for_key, prepend_key};
+use crate::file::{FileError, KEYS, RuleConfig, hint_for_expiry, hint_for_key, prepend_key};
 use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{
     BotContext, BuildError, BuiltStrategy, CoverageRule, Expiry, Parameter, Strategy, StrategyEntry,
@@ -24,8 +24,8 @@ const HASH_LENGTH: usize = 16;
 /// Builds the registry entry of `rules`. Parameters are `file` (or `buy` and `sell`) and the parameters of the rule.
 pub fn entry() -> StrategyEntry {
     // This closure is normally not called, because `specify_entry` first builds an entry for the bot's parameters.
-    let build = |params: &Value, bot: &BotContext| specify_entry(params)?.build_with_declaration(params, bot);
-    let entry = StrategyEntry::new_with_declaration(NAME, VERSION, build).with_derivation(specify_entry);
+    let build = |params: &Value, bot: &BotContext| derive_entry(params)?.build_with_declaration(params, bot);
+    let entry = StrategyEntry::new_with_declaration(NAME, VERSION, build).with_derivation(derive_entry);
     with_own_parameters(entry, &Map::new()).with_about(ABOUT)
 }
 
@@ -51,7 +51,7 @@ fn derive_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
         StrategyEntry::new_with_declaration(NAME, version, build).with_explainer(explain).with_about(about);
     let empty = Map::new();
     let entry = with_own_parameters(entry, params.as_object().unwrap_or(&empty));
-    Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), specify_entry))
+    Ok(rebuild_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), derive_entry))
 }
 
 fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>) -> StrategyEntry {
@@ -96,7 +96,7 @@ fn build_explained_rule(
 }
 
 pub(crate) struct RuleSource {
-    written: WrittenRule,
+    written: RuleConfig,
     file: Option<(String, String)>,
     identity: String,
 }
@@ -133,7 +133,7 @@ impl RuleSource {
         }
         let text = fs::read_to_string(path)
             .map_err(|error| wrong(None, format!("cannot read the rule: {error}")))?;
-        let written = WrittenRule::parse(&text).map_err(|found| wrong(found.line, found.message))?;
+        let written = RuleConfig::parse(&text).map_err(|found| wrong(found.line, found.message))?;
         Ok(Self { written, identity: text.clone(), file: Some((path.to_owned(), text)) })
     }
 

@@ -14,22 +14,22 @@ pub struct RuleError {
 
 impl RuleError {
     pub(crate) fn new(place: Range<usize>, message: impl Into<String>) -> Self {
-        Self { message: message.into(), place }
+        Self { message: message.into(), span: place }
     }
 
     /// Returns the 1-based line and column of the error. The column is counted in characters.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
-        let before = &text[..text.floor_char_boundary(self.place.start)];
+        let before = &text[..text.floor_char_boundary(self.span.start)];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         (line, column)
     }
 
     pub fn render(&self, text: &str) -> String {
-        let start = text.floor_char_boundary(self.place.start);
+        let start = text.floor_char_boundary(self.span.start);
         let first = text[..start].rfind('\n').map_or(0, |end| end + 1);
         let last = text[start..].find('\n').map_or(text.len(), |end| start + end);
-        let end = text.floor_char_boundary(self.place.end).clamp(start, last);
+        let end = text.floor_char_boundary(self.span.end).clamp(start, last);
         let before = escape_hidden(&text[first..start]).chars().count();
         let marked = escape_hidden(&text[start..end]).chars().count().max(1);
         format!("{}\n  {}{}", escape_hidden(&text[first..last]), " ".repeat(before), "^".repeat(marked))

@@ -86,7 +86,7 @@ fn explain(
     let numbers: Vec<Id> = if is_joined { Vec::new() } else { numbers_read };
     let numbers: Vec<Id> = numbers.into_iter().map(|number| last_closed_value(compiler, number)).collect();
     let named = numbers.iter().map(|number| (compiler.graph.node(*number).name.clone(), f64::NAN)).collect();
-    let text = collapse_whitespace(text.get(tree.part(part).place.clone()).unwrap_or_default());
+    let text = collapse_whitespace(text.get(tree.part(part).span.clone()).unwrap_or_default());
     let side = if side == Side::Buy { ConditionRole::Buy } else { ConditionRole::Sell };
     let part = Part { side, depth, text, place: 0, holds: None, numbers: named, places: Vec::new() };
     Ok(CompiledPart { part, id, numbers })

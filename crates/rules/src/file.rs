@@ -53,7 +53,7 @@ impl FileError {
     }
 }
 
-impl WrittenRule {
+impl RuleConfig {
     pub(crate) fn parse(text: &str) -> Result<Self, FileError> {
         toml::from_str(text).map_err(|error| syntax_error(&error, text))
     }
@@ -163,7 +163,7 @@ fn locate_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Opti
     };
     let span = place?.span();
     let begins = span.start + file.get(span)?.find(text)?;
-    let at = begins + text.floor_char_boundary(error.place.start);
+    let at = begins + text.floor_char_boundary(error.span.start);
     let column = file[..at].rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     Some((line_number_at(file, at), column))
 }
@@ -391,7 +391,7 @@ mod tests {
             ("[parameters]\np = { default = true }", "use a number, not true"),
             ("[parameters]\np = { default = nan }", "use a number: nan and inf are not allowed"),
         ] {
-            let message = WrittenRule::parse(line).unwrap_err().message;
+            let message = RuleConfig::parse(line).unwrap_err().message;
             let said = message.lines().next().unwrap_or_default();
             assert!(said.contains(expected), "{line}: {said}");
         }

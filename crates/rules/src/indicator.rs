@@ -152,7 +152,7 @@ impl Indicator {
         columns: &mut Columns,
         values: &mut InlineSlots,
     ) {
-        by_source!(self, one => columns.update_by_number(one, of, out, values), _other => {});
+        by_source!(self, one => columns.update_with_number(one, of, out, values), _other => {});
     }
 
     pub(crate) fn update_columns_by_candle(
@@ -162,7 +162,7 @@ impl Indicator {
         columns: &mut Columns,
         values: &mut InlineSlots,
     ) {
-        by_source!(self, _other => {}, one => columns.update_by_candle(one, candles, out, values));
+        by_source!(self, _other => {}, one => columns.update_with_candle(one, candles, out, values));
     }
 }
 

@@ -93,7 +93,7 @@ pub fn longest_warmup_part(
         longest = longest
             .into_iter()
             .chain(part)
-            .reduce(|one, other| if other.candles > one.candles { other } else { one });
+            .reduce(|one, other| if other.warmup > one.warmup { other } else { one });
     }
     Ok(longest)
 }
@@ -125,7 +125,7 @@ fn find_longest_warmup_part(
         Op::Indicator { indicator, .. } if matches!(**indicator, Indicator::Ema(_)));
     let windowed = is_average.then(|| text.replacen("ema(", "sma(", 1));
     let windowed = windowed.and_then(|text| expression_warmup(&text, own).map(|candles| (text, candles)));
-    Ok(Some(LongestWarmupPart { text, candles, windowed_average: windowed }))
+    Ok(Some(LongestWarmupPart { text, warmup: candles, windowed_average: windowed }))
 }
 
 fn value_with_longest_warmup(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
@@ -176,11 +176,11 @@ mod tests {
                 4,
             ),
         ] {
-            let found = count_fitted_numbers(&Registry::default(), (NAME, &params)).unwrap();
+            let found = count_fitted_values(&Registry::default(), (NAME, &params)).unwrap();
             assert_eq!(found, expected, "{params}");
         }
         assert_eq!(
-            count_fitted_numbers(&Registry::default(), ("ema-cross", &json!({ "fast": 9 }))).unwrap(),
+            count_fitted_values(&Registry::default(), ("ema-cross", &json!({ "fast": 9 }))).unwrap(),
             0
         );
     }
@@ -191,7 +191,7 @@ mod tests {
         let params = if buy { params } else { json!({ "buy": params["buy"] }) };
         let found =
             longest_warmup_part(&Registry::default(), (NAME, &params), Interval::MINUTE).unwrap().unwrap();
-        (found.text, found.candles, found.windowed_average)
+        (found.text, found.warmup, found.windowed_average)
     }
 
     #[test]

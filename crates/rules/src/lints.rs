@@ -164,7 +164,7 @@ impl Condition {
     }
 
     fn part_text(&self, part: PartId) -> String {
-        collapse_whitespace(self.text.get(self.tree.part(part).place.clone()).unwrap_or_default())
+        collapse_whitespace(self.text.get(self.tree.part(part).span.clone()).unwrap_or_default())
     }
 
     fn value_range(&self, part: PartId) -> Option<Range> {
@@ -182,9 +182,9 @@ impl Condition {
     }
 
     fn may_be_missing(&self, part: PartId) -> bool {
-        let whole = &self.tree.part(part).place;
+        let whole = &self.tree.part(part).span;
         let parts = (0..=part).map(|part| self.tree.part(part));
-        let mut inner = parts.filter(|part| whole.start <= part.place.start && part.place.end <= whole.end);
+        let mut inner = parts.filter(|part| whole.start <= part.span.start && part.span.end <= whole.end);
         inner.any(|part| match &part.form {
             Form::Call { name, .. } => FUNCTIONS_WITH_GAPS.contains(&name.as_str()),
             Form::Binary { operator, .. } => *operator == Operator::Divide,

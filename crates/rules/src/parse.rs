@@ -59,7 +59,7 @@ impl Parser<'_> {
             }
             self.next += 1;
             let right = self.parse_expression(operator.precedence() + 1)?;
-            let place = self.tree.part(left).place.start..self.tree.part(right).place.end;
+            let place = self.tree.part(left).span.start..self.tree.part(right).span.end;
             left = self.add(Form::Binary { operator, left, right }, place)?;
         }
         self.depth -= 1;
@@ -70,15 +70,15 @@ impl Parser<'_> {
         let start = self.next_place().start;
         if self.consume(TokenKind::Name("not")) {
             let of = self.parse_expression(NOT_PRECEDENCE)?;
-            return self.add(Form::Not(of), start..self.tree.part(of).place.end);
+            return self.add(Form::Not(of), start..self.tree.part(of).span.end);
         }
         if self.consume(TokenKind::Sign("-")) {
             let of = self.parse_expression(MINUS_PRECEDENCE)?;
-            return self.add(Form::Negate(of), start..self.tree.part(of).place.end);
+            return self.add(Form::Negate(of), start..self.tree.part(of).span.end);
         }
         let mut part = self.parse_primary()?;
         while let Some(word) = self.words.get(self.next) {
-            let start = self.tree.part(part).place.start;
+            let start = self.tree.part(part).span.start;
             part = match word.kind {
                 TokenKind::Sign(".") => {
                     self.next += 1;
@@ -89,7 +89,7 @@ impl Parser<'_> {
                     self.add(Form::Line { of: part, name, name_place }, place)?
                 }
                 TokenKind::Sign("[") => {
-                    let open = word.place.clone();
+                    let open = word.span.clone();
                     self.next += 1;
                     let by = self.parse_expression(0)?;
                     let end = self.expect_closing("]", &open)?;
@@ -97,7 +97,7 @@ impl Parser<'_> {
                 }
                 TokenKind::Interval(interval) => {
                     self.next += 1;
-                    let (interval, interval_place) = (interval.to_owned(), word.place.clone());
+                    let (interval, interval_place) = (interval.to_owned(), word.span.clone());
                     let place = start..interval_place.end;
                     self.add(Form::At { of: part, interval, interval_place }, place)?
                 }
@@ -111,7 +111,7 @@ impl Parser<'_> {
         let Some(word) = self.words.get(self.next) else {
             return Err(RuleError::new(self.next_place(), "the rule is incomplete: add a value at the end"));
         };
-        let place = word.place.clone();
+        let place = word.span.clone();
         match word.kind {
             TokenKind::Number(number) => {
                 self.next += 1;
@@ -147,7 +147,7 @@ impl Parser<'_> {
         let Some(open) = self.words.get(self.next).filter(|word| word.kind == TokenKind::Sign("(")) else {
             return self.add(Form::Name(name), name_place);
         };
-        let open = open.place.clone();
+        let open = open.span.clone();
         self.next += 1;
         let mut arguments = Vec::new();
         if !self.is_next(TokenKind::Sign(")")) {
@@ -171,13 +171,13 @@ impl Parser<'_> {
 
     fn check_module(&self, part: PartId) -> Result<(), RuleError> {
         let part = self.tree.part(part);
-        let (Form::Name(module), Some(Token { kind: TokenKind::Name(name), place })) =
+        let (Form::Name(module), Some(Token { kind: TokenKind::Name(name), span: place })) =
             (&part.form, self.words.get(self.next))
         else {
             return Ok(());
         };
         let found = hint_for_member(module, name);
-        found.map_or(Ok(()), |message| Err(RuleError::new(part.place.start..place.end, message)))
+        found.map_or(Ok(()), |message| Err(RuleError::new(part.span.start..place.end, message)))
     }
 
     fn expect_closing(&mut self, sign: &'static str, open: &Range<usize>) -> Result<usize, RuleError> {
@@ -214,9 +214,9 @@ impl Parser<'_> {
             TokenKind::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
                 format!("unexpected `{name}`: write `{}`", name.to_lowercase())
             }
-            _ => format!("an operator such as `and` or `<` is missing before {}", self.quoted(&word.place)),
+            _ => format!("an operator such as `and` or `<` is missing before {}", self.quoted(&word.span)),
         };
-        RuleError::new(word.place.clone(), message)
+        RuleError::new(word.span.clone(), message)
     }
 
     fn quoted(&self, place: &Range<usize>) -> String {
@@ -255,12 +255,12 @@ impl Parser<'_> {
 
     fn next_place(&self) -> Range<usize> {
         let end = self.text.trim_end().len();
-        self.words.get(self.next).map_or(end..end, |word| word.place.clone())
+        self.words.get(self.next).map_or(end..end, |word| word.span.clone())
     }
 }
 
 fn foreign_word_error(word: &Token<'_>) -> Option<RuleError> {
     let TokenKind::Name(name) = word.kind else { return None };
     let hint = hint_for_word(name)?;
-    Some(RuleError::new(word.place.clone(), format!("unexpected `{name}`: {hint}")))
+    Some(RuleError::new(word.span.clone(), format!("unexpected `{name}`: {hint}")))
 }

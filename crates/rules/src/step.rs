@@ -109,9 +109,9 @@ impl Step {
             Action::Bollinger(bands, of) => return put_lines(&mut **bands, *of, out, values),
             Action::OfNumber(indicator, of) => {
                 let of = values.at(*of);
-                return indicator.update_by_number(of, values.lines_at(out));
+                return indicator.update_with_number(of, values.lines_at(out));
             }
-            Action::OfCandle(indicator) => return indicator.update_by_candle(candle, values.lines_at(out)),
+            Action::OfCandle(indicator) => return indicator.update_with_candle(candle, values.lines_at(out)),
             Action::Field(field) => field.read(candle),
             Action::Less(one, other) => BinaryOp::Less.apply(values.at(*one), values.at(*other)),
             Action::Add(one, other) => BinaryOp::Add.apply(values.at(*one), values.at(*other)),
@@ -279,11 +279,11 @@ impl Step {
             Action::Not(of) => columns.map(*of, out, values, |of| 1.0 - of),
             Action::Negate(of) => columns.map(*of, out, values, |of| -of),
             Action::Abs(of) => columns.map(*of, out, values, f64::abs),
-            Action::Rsi(rsi, of) => columns.update_by_number(&mut **rsi, *of, out, values),
-            Action::Ema(ema, of) => columns.update_by_number(&mut **ema, *of, out, values),
-            Action::Sma(sma, of) => columns.update_by_number(&mut **sma, *of, out, values),
-            Action::Macd(macd, of) => columns.update_by_number(&mut **macd, *of, out, values),
-            Action::Bollinger(bands, of) => columns.update_by_number(&mut **bands, *of, out, values),
+            Action::Rsi(rsi, of) => columns.update_with_number(&mut **rsi, *of, out, values),
+            Action::Ema(ema, of) => columns.update_with_number(&mut **ema, *of, out, values),
+            Action::Sma(sma, of) => columns.update_with_number(&mut **sma, *of, out, values),
+            Action::Macd(macd, of) => columns.update_with_number(&mut **macd, *of, out, values),
+            Action::Bollinger(bands, of) => columns.update_with_number(&mut **bands, *of, out, values),
             Action::OfNumber(indicator, of) => indicator.update_columns_by_number(*of, out, columns, values),
             Action::OfCandle(indicator) => indicator.update_columns_by_candle(candles, out, columns, values),
             Action::Field(field) => columns.map_candles(candles, out, values, |candle| field.read(candle)),
@@ -310,7 +310,7 @@ impl Step {
                 columns.scan(*of, out, values, |of| replace_oldest(last, next, of));
             }
             Action::Compared(one, other) => columns.compare((*one, *other), out, values),
-            Action::TrackedComparison(order) => columns.compare_shift(order.operands(), out, values),
+            Action::TrackedComparison(order) => columns.compare_and_shift(order.operands(), out, values),
             Action::Crosses { to, order } => {
                 columns.zip_with((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));
             }

@@ -1,7 +1,7 @@
 //! Strategy compiled from a rule.
 
 use crate::columns::Columns;
-use crate::condition::{Decision, TestList};
+use crate::condition::{ResolvedTests, TestList};
 use crate::graph::{Graph, Id};
 use crate::program::{Program, Slot};
 use crate::{declare, direct};
@@ -21,7 +21,7 @@ pub struct RuleStrategy {
 
 #[derive(Clone, Debug)]
 pub(crate) struct RuleSet {
-    pub(crate) decision: Decision,
+    pub(crate) decision: ResolvedTests,
     rules: Vec<Rule>,
     pub(crate) expiry: Option<Expiry>,
     pub(crate) warmup: usize,

@@ -89,13 +89,13 @@ impl Operator {
 
 impl Tree {
     pub(crate) fn add(&mut self, form: Form, place: Range<usize>) -> PartId {
-        self.parts.push(Part { form, place, is_in_brackets: false });
+        self.parts.push(Part { form, span: place, is_in_brackets: false });
         self.parts.len() - 1
     }
 
     pub(crate) fn put_in_brackets(&mut self, id: PartId, place: Range<usize>) {
         let part = &mut self.parts[id];
-        (part.place, part.is_in_brackets) = (place, true);
+        (part.span, part.is_in_brackets) = (place, true);
     }
 
     pub(crate) fn part(&self, id: PartId) -> &Part {

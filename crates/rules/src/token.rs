@@ -88,7 +88,7 @@ fn is_foreign(rest: &str, sign: &str) -> bool {
 }
 
 fn check_token<'t>(text: &'t str, kind: TokenKind<'t>, place: Range<usize>) -> Result<Token<'t>, RuleError> {
-    let TokenKind::Number(number) = kind else { return Ok(Token { kind, place }) };
+    let TokenKind::Number(number) = kind else { return Ok(Token { kind, span: place }) };
     let letters = text[place.end..].chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_');
     let length: usize = letters.map(char::len_utf8).sum();
     if length > 0 {
@@ -101,7 +101,7 @@ fn check_token<'t>(text: &'t str, kind: TokenKind<'t>, place: Range<usize>) -> R
         return Err(RuleError::new(whole, message));
     }
     if number.is_finite() {
-        return Ok(Token { kind, place });
+        return Ok(Token { kind, span: place });
     }
     Err(RuleError::new(place, "the number is too large: use a smaller number"))
 }

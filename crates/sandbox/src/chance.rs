@@ -23,7 +23,7 @@ impl RandomSource {
         Self { seed }
     }
 
-    pub(crate) fn random_u64(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> u64 {
+    pub(crate) fn random_u64(self, subject: RandomPurpose, keys: [u64; 2], index: u64) -> u64 {
         let mut seed = [0; 32];
         let parts = [self.seed, subject as u64, keys[0], keys[1]];
         for (bytes, part) in seed.chunks_exact_mut(8).zip(parts) {
@@ -34,13 +34,13 @@ impl RandomSource {
         generator.next_u64()
     }
 
-    pub(crate) fn random_fraction(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> f64 {
-        (self.random_word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
+    pub(crate) fn random_fraction(self, subject: RandomPurpose, keys: [u64; 2], index: u64) -> f64 {
+        (self.random_u64(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Returns an approximately normal random number with mean 0 and variance 1, identical on all machines.
-    pub(crate) fn random_normal(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> f64 {
-        let word = self.random_word(subject, keys, index);
+    pub(crate) fn random_normal(self, subject: RandomPurpose, keys: [u64; 2], index: u64) -> f64 {
+        let word = self.random_u64(subject, keys, index);
         let sum: u64 = (0..4).map(|part| (word >> (part * 16)) & 0xffff).sum();
         (sum as f64 / 65_535.0 - 2.0) * 3_f64.sqrt()
     }
@@ -68,7 +68,7 @@ pub(crate) enum IdKind {
 pub(crate) fn generate_id(chance: RandomSource, kind: IdKind, time: Millis, keys: [u64; 2]) -> String {
     let bits = |half: u64| {
         let mixed = keys[0].rotate_left(32) ^ kind as u64;
-        u128::from(chance.random_word(DrawSubject::Identifier, [mixed, keys[1]], half))
+        u128::from(chance.random_u64(RandomPurpose::Identifier, [mixed, keys[1]], half))
     };
     let moment = u128::from(time.get().max(0).cast_unsigned() & 0xffff_ffff_ffff);
     let value = moment << 80 | (bits(0) << 64 | bits(1)) & ((1 << 80) - 1);
@@ -81,15 +81,15 @@ mod tests {
 
     #[test]
     fn draws_depend_on_their_inputs_only() {
-        let draw = |seed, subject, keys, index| RandomSource::new(seed).random_word(subject, keys, index);
-        let reference = draw(1, DrawSubject::Fault, [2, 3], 4);
-        assert_eq!(reference, draw(1, DrawSubject::Fault, [2, 3], 4));
+        let draw = |seed, subject, keys, index| RandomSource::new(seed).random_u64(subject, keys, index);
+        let reference = draw(1, RandomPurpose::Fault, [2, 3], 4);
+        assert_eq!(reference, draw(1, RandomPurpose::Fault, [2, 3], 4));
         for other in [
-            draw(9, DrawSubject::Fault, [2, 3], 4),
-            draw(1, DrawSubject::Bridge, [2, 3], 4),
-            draw(1, DrawSubject::Fault, [9, 3], 4),
-            draw(1, DrawSubject::Fault, [2, 9], 4),
-            draw(1, DrawSubject::Fault, [2, 3], 9),
+            draw(9, RandomPurpose::Fault, [2, 3], 4),
+            draw(1, RandomPurpose::Bridge, [2, 3], 4),
+            draw(1, RandomPurpose::Fault, [9, 3], 4),
+            draw(1, RandomPurpose::Fault, [2, 9], 4),
+            draw(1, RandomPurpose::Fault, [2, 3], 9),
         ] {
             assert_ne!(reference, other);
         }
@@ -99,9 +99,9 @@ mod tests {
     fn fractions_are_even_and_bells_have_variance_one() {
         let chance = RandomSource::new(7);
         let mean = |of: &dyn Fn(u64) -> f64| (0..20_000).map(of).sum::<f64>() / 20_000.0;
-        let fraction = mean(&|index| chance.random_fraction(DrawSubject::Fault, [0, 0], index));
-        let bell = mean(&|index| chance.random_normal(DrawSubject::Bridge, [0, 0], index));
-        let variance = mean(&|index| chance.random_normal(DrawSubject::Bridge, [0, 0], index).powi(2));
+        let fraction = mean(&|index| chance.random_fraction(RandomPurpose::Fault, [0, 0], index));
+        let bell = mean(&|index| chance.random_normal(RandomPurpose::Bridge, [0, 0], index));
+        let variance = mean(&|index| chance.random_normal(RandomPurpose::Bridge, [0, 0], index).powi(2));
         assert!((fraction - 0.5).abs() < 0.01, "{fraction}");
         assert!(bell.abs() < 0.03, "{bell}");
         assert!((variance - 1.0).abs() < 0.03, "{variance}");

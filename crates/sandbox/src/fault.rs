@@ -1,6 +1,6 @@
 //! Fault injection: faults, profiles that select them, and a switchboard that triggers them at random and counts them.
 
-use crate::chance::{DrawSubject, RandomSource};
+use crate::chance::{RandomPurpose, RandomSource};
 use candlewick_sdk::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -314,7 +314,7 @@ impl FaultSwitchboard {
         let draw = state.draws.entry(fault).or_default();
         let index = *draw;
         *draw += 1;
-        if self.chance.random_fraction(DrawSubject::Fault, [fault as u64, 0], index) >= rate.probability {
+        if self.chance.random_fraction(RandomPurpose::Fault, [fault as u64, 0], index) >= rate.probability {
             return None;
         }
         *state.counts.strikes.entry(fault).or_default() += 1;

@@ -47,4 +47,4 @@ pub use sandbox::{RunningSandbox, Sandbox, SandboxError, SandboxInputs};
 pub use settings::{
     MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };
-pub use time_text::{ParseMomentError, has_time_zone, parse_moment, parse_time, parse_unix_time};
+pub use time_text::{ParseTimeError, has_time_zone, parse_any_time, parse_time, parse_unix_time};

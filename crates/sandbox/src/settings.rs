@@ -1,6 +1,6 @@
 //! Settings in the `[sandbox]` section: data, credentials, speed, and behaviour that the contract does not define.
 
-use crate::{FaultProfile, SandboxError, parse_moment};
+use crate::{FaultProfile, SandboxError, parse_any_time};
 use candlewick_broker::clock::Speed;
 use candlewick_sdk::{CloseType, Millis, Symbol};
 use chrono::{DateTime, SecondsFormat};
@@ -196,8 +196,8 @@ impl TryFrom<StartText> for StartTime {
     type Error = String;
     fn try_from(text: StartText) -> Result<Self, String> {
         match text {
-            StartText::Number(number) => parse_moment(&number.to_string()),
-            StartText::Text(text) => parse_moment(&text),
+            StartText::Number(number) => parse_any_time(&number.to_string()),
+            StartText::Text(text) => parse_any_time(&text),
         }
         .map(Self)
         .map_err(|error| error.to_string())

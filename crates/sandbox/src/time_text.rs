@@ -24,15 +24,15 @@ fn date_hint(number: &str) -> String {
     date.map(|date| format!("; did you mean {date}?")).unwrap_or_default()
 }
 
-pub fn parse_any_time(text: &str) -> Result<Millis, ParseMomentError> {
+pub fn parse_any_time(text: &str) -> Result<Millis, ParseTimeError> {
     let text = text.trim();
     let shown = || text.chars().take(40).collect::<String>();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     if is_number && digits.matches('.').count() <= 1 {
-        return parse_unix_time(text).ok_or_else(|| ParseMomentError::Number { text: shown() });
+        return parse_unix_time(text).ok_or_else(|| ParseTimeError::Number { text: shown() });
     }
-    parse_time(text).ok_or_else(|| ParseMomentError::Text { text: shown() })
+    parse_time(text).ok_or_else(|| ParseTimeError::Text { text: shown() })
 }
 
 /// Parses a Unix time. The size of the number determines its unit. A time in seconds may have decimals.
@@ -103,7 +103,7 @@ mod tests {
         ] {
             for text in texts.split('|') {
                 assert_eq!(parse_time(text), expected.map(Millis::new), "{text}");
-                assert_eq!(parse_moment(text).ok(), expected.map(Millis::new), "{text}");
+                assert_eq!(parse_any_time(text).ok(), expected.map(Millis::new), "{text}");
             }
         }
     }
@@ -116,9 +116,9 @@ mod tests {
         let half = ("1767880800.5", Some(1_767_880_800_500));
         for (texts, expected) in [(same, Some(1_767_880_800_000)), half, (none, None)] {
             for text in texts.split('|') {
-                assert_eq!(parse_moment(text).ok(), expected.map(Millis::new), "{text}");
+                assert_eq!(parse_any_time(text).ok(), expected.map(Millis::new), "{text}");
             }
         }
-        assert!(parse_moment("20260105").unwrap_err().to_string().ends_with("did you mean 2026-01-05?"));
+        assert!(parse_any_time("20260105").unwrap_err().to_string().ends_with("did you mean 2026-01-05?"));
     }
 }

@@ -89,7 +89,7 @@ pub trait CandleLoop {
     /// Feeds candles until `answers` contains `limit` signals. Returns the number of candles fed.
     ///
     /// The signals must depend only on candles, and not on earlier trades. A strategy that processes candles in batches
-    /// ([`BatchedStrategy`](crate::BatchedStrategy)) may exceed the limit by a few signals.
+    /// ([`BatchAdapter`](crate::BatchAdapter)) may exceed the limit by a few signals.
     fn feed_until_limit(&mut self, candles: &[Candle], limit: usize, answers: &mut CandleAnswers) -> usize;
 }
 

@@ -166,7 +166,7 @@ impl StrategyEntry {
         self
     }
 
-    /// Returns the entry for a bot's parameters: a [derived](Self::derive_entry_with) entry, or `self`.
+    /// Returns the entry for a bot's parameters: a [derived](Self::with_derivation) entry, or `self`.
     /// Fails with [`BuildError`] if the parameters do not describe a strategy.
     pub fn for_params(&self, params: &Value) -> Result<Cow<'_, Self>, BuildError> {
         self.derive.as_ref().map_or(Ok(Cow::Borrowed(self)), |derive| derive(params).map(Cow::Owned))

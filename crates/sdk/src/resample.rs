@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Incremental builder of long candles from short candles.
 ///
 /// A long candle has the first open, highest high, lowest low, last close and total volume of its short candles.
-/// By default, no short candle may be missing. [`with_rule`](Self::with_rule) sets another [rule](LongerRule).
+/// By default, no short candle may be missing. [`with_rule`](Self::with_rule) sets another [rule](CoverageRule).
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Resampler};
@@ -170,7 +170,7 @@ impl Resampler {
     }
 
     /// Ends the long candle in progress if a short candle at `time` belongs to a later long candle.
-    /// Returns the long candle if the [`LongerRule`] is met. Call this before [`push`](Self::push).
+    /// Returns the long candle if the [`CoverageRule`] is met. Call this before [`push`](Self::push).
     #[inline]
     pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
         let partial = self.partial.take_if(|partial| partial.open_time + self.to.length() <= time)?;
@@ -298,7 +298,7 @@ pub struct LongerCandles {
 
 impl LongerCandles {
     /// Creates a builder that combines candles of the interval `own` into candles of each `wanted` interval, with the
-    /// rule [`LongerRule::Complete`]. Fails unless each `wanted` interval is longer than `own` and a multiple of `own`.
+    /// rule [`CoverageRule::Complete`]. Fails unless each `wanted` interval is longer than `own` and a multiple of `own`.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, CoverageRule::Complete)
     }

@@ -5,7 +5,7 @@
 #[path = "../benches/sweep/fixture.rs"]
 mod fixture;
 
-use candlewick_search::sweep::DeclarationUse;
+use candlewick_search::sweep::DeclarationMode;
 use fixture::{Fixture, Result, Set};
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -27,8 +27,8 @@ fn run(way: &str, periods: usize) -> Option<()> {
     let fixture = Fixture::new(100_000, [&last, "oversold=12..30:2", "overbought=70..90:5"]);
     let sets = fixture.sets();
     match way {
-        "declared" => once(|| fixture::results(&fixture.sweep(DeclarationUse::Trusted, 1))),
-        "black-box" => once(|| fixture::results(&fixture.sweep(DeclarationUse::Ignored, 1))),
+        "declared" => once(|| fixture::results(&fixture.sweep(DeclarationMode::Trusted, 1))),
+        "black-box" => once(|| fixture::results(&fixture.sweep(DeclarationMode::Ignored, 1))),
         "naive" => by_hand(&fixture, &sets, fixture::by_naive_loops),
         "shared" => by_hand(&fixture, &sets, fixture::by_shared_series),
         "lists" => by_hand(&fixture, &sets, fixture::by_lists),

@@ -114,11 +114,7 @@ impl SensitivityAnalysis<'_> {
         self.cases().len() as u64
     }
 
-    pub fn run(
-        &self,
-        runs: Range<u64>,
-        watcher: &SensitivityWatcher<'_>,
-    ) -> Result<Vec<SensitivityRow>, SearchError> {
+    pub fn run(&self, runs: Range<u64>, watcher: &RunFilter<'_>) -> Result<Vec<SensitivityRow>, SearchError> {
         let pool = build_thread_pool(self.threads)?;
         let cases: Vec<(u64, _)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
         let row = |(run, case): &(u64, VenueCase)| {

@@ -7,7 +7,7 @@ mod fixtures;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{CandleSeries, Interval, Millis, Money, Registry, Series};
 use candlewick_search::sweep::{
-    Candidate, DeclarationUse, Outcome, Replayer, Setting, SharedRunner, Space, TrialRunner,
+    Candidate, DeclarationMode, Replayer, Setting, SharedRunner, Space, TrialOutcome, TrialRunner,
 };
 use fixtures::markets;
 use serde_json::json;
@@ -67,14 +67,14 @@ fn trial_memory_is_independent_of_the_number_of_candles() {
                 (5, 3);
             (settings.session.risk.allow_opposite, settings.session.risk.allow_duplicate) = (true, true);
         }
-        for black_box in [DeclarationUse::Ignored, DeclarationUse::Trusted] {
+        for black_box in [DeclarationMode::Ignored, DeclarationMode::Trusted] {
             let replay =
                 Replayer { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
             let shared = SharedRunner::new(replay, black_box);
             let measure = |until: Millis| {
                 let before = ASKED.get();
                 let outcome = shared.measure(&candidate, until, Money::from_minor(100_000_000)).unwrap();
-                let Outcome::Figures(figures) = outcome else { panic!("{outcome:?}") };
+                let TrialOutcome::Figures(figures) = outcome else { panic!("{outcome:?}") };
                 (figures.trades, ASKED.get() - before)
             };
             let (start, end) = (candles[0].start(), candles[0].end());

@@ -12,8 +12,8 @@ use candlewick_sdk::{
 };
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Candidate, DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Outcome, Replayer, Search,
-    SearchSettings, SharedRunner, Space, Sweep, SweepSettings, TrialRow, TrialRunner, TrialTrade,
+    Candidate, DEFAULT_BATCH, DeclarationMode, Figures, Halving, Objective, Replayer, Search, SearchSettings,
+    SharedRunner, Space, Sweep, SweepSettings, TrialOutcome, TrialRow, TrialRunner, TrialTrade,
 };
 use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
 use fixtures::{MONDAY, backtest, markets, swept};
@@ -106,7 +106,7 @@ impl<'a> Fixture<'a> {
         Self { settings, entry, space, days, candles, markets }
     }
 
-    fn shared(&self, black_box: DeclarationUse) -> SharedRunner<'_> {
+    fn shared(&self, black_box: DeclarationMode) -> SharedRunner<'_> {
         let Self { settings, entry, space, candles, markets, .. } = self;
         SharedRunner::new(Replayer { settings, entry, space, candles, markets }, black_box)
     }
@@ -126,7 +126,7 @@ impl<'a> Fixture<'a> {
         backtest(&settings, self.entry, &minutes(self.days), &mut JournalHash::new())
     }
 
-    fn check(&self, black_box: DeclarationUse, trials: u64, seed: u64) -> usize {
+    fn check(&self, black_box: DeclarationMode, trials: u64, seed: u64) -> usize {
         let shared = self.shared(black_box);
         let mut count = 0;
         for row in self.sweep(&shared, trials, seed).unwrap() {
@@ -178,14 +178,14 @@ fn random_trials_equal_their_backtests_under_any_rules() {
     let mut trades = 0;
     for ((stake, risk), seed) in rules().iter().zip(1..) {
         let mut fixture = Fixture::new(rsi, (stake, risk), &RSI, 3);
-        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
+        trades += fixture.check(DeclarationMode::Trusted, 2, seed);
         fixture.settings.simulation = venue(seed);
-        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
-        trades += fixture.check(DeclarationUse::Ignored, 2, seed + 100);
+        trades += fixture.check(DeclarationMode::Trusted, 2, seed);
+        trades += fixture.check(DeclarationMode::Ignored, 2, seed + 100);
         let fixture = Fixture::new(ema, (stake, risk), &EMA, 2);
-        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
+        trades += fixture.check(DeclarationMode::Trusted, 2, seed);
         let fixture = Fixture::new(stochastic, (stake, risk), &STOCHASTIC_ADX, 2);
-        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
+        trades += fixture.check(DeclarationMode::Trusted, 2, seed);
     }
     // 150 trials.
     assert!(trades > 5_000, "{trades} trades are too few to tell anything");
@@ -200,21 +200,21 @@ fn trial_of_delayed_bot_equals_its_backtest_under_any_rules() {
         for (name, parameters) in [("rsi-reversal", &RSI), ("ema-cross", &EMA)] {
             let entry = registry.find(name).unwrap();
             let delay_s = 1 + (seed * 23) as i64 % 59;
-            let rows = |delay_s: i64, use_of: DeclarationUse| {
+            let rows = |delay_s: i64, use_of: DeclarationMode| {
                 let mut fixture = Fixture::delayed(entry, (stake, risk), parameters, (2, delay_s));
                 fixture.settings.simulation = venue(seed);
                 let rows = fixture.sweep(&fixture.shared(use_of), 2, seed).unwrap();
                 (fixture, rows)
             };
-            let (fixture, delayed) = rows(delay_s, DeclarationUse::Trusted);
-            assert_eq!(delayed, rows(delay_s, DeclarationUse::Ignored).1, "seed {seed}");
-            let at_once = rows(0, DeclarationUse::Trusted).1;
+            let (fixture, delayed) = rows(delay_s, DeclarationMode::Trusted);
+            assert_eq!(delayed, rows(delay_s, DeclarationMode::Ignored).1, "seed {seed}");
+            let at_once = rows(0, DeclarationMode::Trusted).1;
             for (row, at_once) in delayed.iter().zip(&at_once) {
                 let alone = fixture.alone(&row.candidate);
                 let figures = Figures::new(
                     &alone,
                     Money::from_minor(1_000_000),
-                    &fixture.shared(DeclarationUse::Trusted).span(),
+                    &fixture.shared(DeclarationMode::Trusted).span(),
                 );
                 assert_eq!(row.figures(), Some(&figures), "seed {seed}, {delay_s} s: {:?}", row.candidate);
                 trades += figures.trades;
@@ -233,15 +233,15 @@ fn trials_share_an_earlier_end_and_stress() {
     let entry = registry.find("rsi-reversal").unwrap();
     let mut fixture = Fixture::new(entry, (&rules()[0].0, &rules()[1].1), &RSI, 2);
     fixture.settings.simulation.stress = 0.5;
-    fixture.check(DeclarationUse::Trusted, 3, 5);
-    let shared = fixture.shared(DeclarationUse::Trusted);
-    let replay = fixture.shared(DeclarationUse::Ignored);
+    fixture.check(DeclarationMode::Trusted, 3, 5);
+    let shared = fixture.shared(DeclarationMode::Trusted);
+    let replay = fixture.shared(DeclarationMode::Ignored);
     let until = Millis::new(MONDAY) + Millis::HOUR * 20;
     for row in fixture.sweep(&shared, 3, 9).unwrap() {
         let balance = Money::from_minor(1_000_000);
         let found = shared.measure(&row.candidate, until, balance).unwrap();
         assert_eq!(found, replay.measure(&row.candidate, until, balance).unwrap());
-        assert!(matches!(&found, Outcome::Figures(figures) if figures.trades > 0), "{found:?}");
+        assert!(matches!(&found, TrialOutcome::Figures(figures) if figures.trades > 0), "{found:?}");
         assert_ne!(found, row.outcome);
     }
 }
@@ -313,7 +313,7 @@ fn strategy_gets_the_same_calls_in_trial_and_backtest() {
             let parameters = ["every=1..40", longer, "close_type=01:00,02:00,05:00"];
             let mut fixture = Fixture::new(entry, (stake, risk), &parameters, 2);
             fixture.settings.simulation = venue(seed);
-            trades += fixture.check(DeclarationUse::Trusted, 2, seed);
+            trades += fixture.check(DeclarationMode::Trusted, 2, seed);
         }
     }
     assert!(trades > 4_000, "{trades} trades are too few to tell anything");
@@ -378,7 +378,7 @@ fn detects_wrong_declarations_and_duplicate_keys() {
         (&["period=5,6", "level=30,40", "names=false"], Some("the key \"rsi\" is used for two series")),
     ] {
         let fixture = Fixture::new(entry, (stake, risk), parameters, 2);
-        let shared = fixture.shared(DeclarationUse::Trusted);
+        let shared = fixture.shared(DeclarationMode::Trusted);
         let check = |row: TrialRow| shared.verify_declaration(&row.candidate, Money::from_minor(1_000_000));
         let checked: Vec<_> = match fixture.sweep(&shared, 4, 1) {
             Ok(rows) => rows.into_iter().map(check).collect(),

@@ -10,7 +10,7 @@ use candlewick_backtest::{BacktestSettings, NullRecorder};
 use candlewick_engine::IntentState;
 use candlewick_sdk::{CandleSeries, Direction, Expiry, Millis, Money, Outcome, StrategyEntry};
 use candlewick_search::sweep::{
-    DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Replayer, Search, SearchSettings,
+    DEFAULT_BATCH, DeclarationMode, Figures, Halving, Objective, Replayer, Search, SearchSettings,
     SharedRunner, Space, Sweep, SweepSettings,
 };
 use five_strategies::pairs;
@@ -58,7 +58,7 @@ fn swept(
     let space = Space::new(entry, &settings.session.bots[0], axes, &[]).unwrap();
     let (markets, candles) = (markets(candles), std::slice::from_ref(candles));
     let replay = Replayer { settings: &settings, entry, space: &space, candles, markets: &markets };
-    let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
+    let runner = SharedRunner::new(replay, DeclarationMode::Trusted);
     let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1, batch: DEFAULT_BATCH };
     let sweep = SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
     let (balance, threads) = (Money::from_minor(10_000_000), NonZeroUsize::MIN);

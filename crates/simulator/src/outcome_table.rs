@@ -161,7 +161,7 @@ impl OutcomeTable {
         };
         let arrival = close + self.settings.latency_ms;
         let quoted = QuotedOrder::new(&order, arrival, &self.path, &self.settings);
-        let kind = match quoted.outcome_without_settlement().unwrap_or_else(|| quoted.settled_outcome()) {
+        let kind = match quoted.unsettled_outcome().unwrap_or_else(|| quoted.settled_outcome()) {
             OrderOutcome::Refused(_) => OutcomeKind::NoPrice,
             OrderOutcome::StaysOpen(_) => OutcomeKind::StaysOpen,
             OrderOutcome::Settles(_, trade) => match trade.outcome {

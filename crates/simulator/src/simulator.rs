@@ -126,7 +126,7 @@ impl Simulator {
             return state.enqueue_rare(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
         }
         let quoted = QuotedOrder::new(order, at, path, settings);
-        match quoted.outcome_without_settlement() {
+        match quoted.unsettled_outcome() {
             None => state.enqueue(order, at, quoted.settled_outcome()),
             Some(outcome) => state.enqueue_rare(order, at, outcome),
         }

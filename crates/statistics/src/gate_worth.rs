@@ -118,7 +118,7 @@ fn mean_of_real_trades(
                 gate.on_ended(decision, outcome_from_return(unit_return));
             }
         } else {
-            gate.on_day(trades[place].day);
+            gate.set_day(trades[place].day);
             let decision = gate.on_decided();
             if decision.is_real() {
                 sum += unit_return;

@@ -83,18 +83,18 @@ mod tests {
         // ln((1 - 0.2) / 0.05) = ln 16 needs 29.09 wins of ln 1.1, and ln(0.2 / 0.95) needs 14.79 losses of ln 0.9.
         let plan = EdgeTestPlan::new(0.05, 0.2, 0.1).unwrap();
         let (mut up, mut down) = (Sprt::new(plan), Sprt::new(plan));
-        let wins: Vec<_> = (0..30).map(|_| up.on_won(1.0).unwrap()).collect();
+        let wins: Vec<_> = (0..30).map(|_| up.on_win(1.0).unwrap()).collect();
         assert_eq!((wins[28], wins[29]), (SprtAnswer::Undecided, SprtAnswer::Edge));
-        let losses: Vec<_> = (0..15).map(|_| down.on_lost(1.0).unwrap()).collect();
+        let losses: Vec<_> = (0..15).map(|_| down.on_loss(1.0).unwrap()).collect();
         assert_eq!((losses[13], losses[14]), (SprtAnswer::Undecided, SprtAnswer::NoEdge));
-        (0..60).for_each(|_| assert_eq!(up.on_lost(1.0), Ok(SprtAnswer::Edge)));
+        (0..60).for_each(|_| assert_eq!(up.on_loss(1.0), Ok(SprtAnswer::Edge)));
     }
 
     #[test]
     fn rejects_payouts_below_the_edge() {
         let mut sprt = Sprt::new(EdgeTestPlan::default());
-        assert!(sprt.on_won(0.0).is_err());
-        assert_eq!(sprt.on_won(0.04), Err(StatisticsError::NotAnEdge { value: 0.04 }));
+        assert!(sprt.on_win(0.0).is_err());
+        assert_eq!(sprt.on_win(0.04), Err(StatisticsError::NotAnEdge { value: 0.04 }));
         assert_eq!(sprt.log_ratio(), 0.0);
     }
 }

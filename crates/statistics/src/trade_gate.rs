@@ -432,7 +432,7 @@ mod tests {
     fn follow_days(rule: GateRule, days: &[&str]) -> Vec<String> {
         let mut gate = TradeGate::new(rule).unwrap();
         let day = |(day, results): (i64, &&str)| {
-            gate.on_day(day);
+            gate.set_day(day);
             play(&mut gate, results)
         };
         (7..).zip(days).map(day).collect()
@@ -468,13 +468,13 @@ mod tests {
             ..GateRule::from_opening(GateOpening::WinRate { rate: 1.0, over: 1 })
         };
         let mut gate = TradeGate::new(rule).unwrap();
-        gate.on_day(1);
+        gate.set_day(1);
         let late = gate.on_decided();
-        gate.on_day(2);
+        gate.set_day(2);
         gate.on_ended(late, Won);
         assert!(!gate.is_open());
         let own = gate.on_decided();
-        gate.on_day(2);
+        gate.set_day(2);
         gate.on_ended(own, Won);
         assert!(gate.is_open(), "reporting the same day again changes nothing");
     }

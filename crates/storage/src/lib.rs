@@ -7,7 +7,7 @@ mod environment;
 mod storage;
 mod url;
 
-pub use storage::{Object, PutOutcome, Storage, Version};
+pub use storage::{ObjectInfo, PutOutcome, Storage, Version};
 pub use url::ObjectUrl;
 
 use std::io;

@@ -91,17 +91,17 @@ impl Storage {
         Ok(Self { store, environment, runtime: Some(runtime) })
     }
 
-    pub fn find_object(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
+    pub fn find_object(&self, url: &ObjectUrl) -> Result<Option<ObjectInfo>, StorageError> {
         self.block_on((url, 0), async {
             match self.store.head(&parse_key(url)?).await {
-                Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::from_meta(&meta) })),
+                Ok(meta) => Ok(Some(ObjectInfo { size: meta.size, version: Version::from_meta(&meta) })),
                 Err(Error::NotFound { .. }) => Ok(None),
                 Err(error) => Err(self.to_storage_error(url, &error)),
             }
         })
     }
 
-    pub fn read(&self, url: &ObjectUrl, object: &Object) -> Result<Vec<u8>, StorageError> {
+    pub fn read(&self, url: &ObjectUrl, object: &ObjectInfo) -> Result<Vec<u8>, StorageError> {
         let mut bytes = Vec::with_capacity(usize::try_from(object.size).unwrap_or_default());
         self.for_each_part(url, object, |part| {
             bytes.extend_from_slice(&part);
@@ -111,7 +111,7 @@ impl Storage {
     }
 
     /// Downloads this version of an object to a file atomically.
-    pub fn download(&self, url: &ObjectUrl, object: &Object, path: &Path) -> Result<(), StorageError> {
+    pub fn download(&self, url: &ObjectUrl, object: &ObjectInfo, path: &Path) -> Result<(), StorageError> {
         let disk = |source| StorageError::Disk { path: path.to_owned(), source };
         let partial = path.with_extension(format!("partial-{}", std::process::id()));
         let mut file = File::create(&partial).map_err(disk)?;
@@ -129,7 +129,7 @@ impl Storage {
     fn for_each_part(
         &self,
         url: &ObjectUrl,
-        object: &Object,
+        object: &ObjectInfo,
         mut take: impl FnMut(Bytes) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
         let mut from = 0;
@@ -168,12 +168,12 @@ impl Storage {
         &self,
         url: &ObjectUrl,
         bytes: Vec<u8>,
-        before: Option<&Object>,
+        before: Option<&ObjectInfo>,
     ) -> Result<PutOutcome, StorageError> {
         let bytes = Bytes::from(bytes);
         let mode = match before {
             None => PutMode::Create,
-            Some(Object { version: Version { tag, number, .. }, .. }) => {
+            Some(ObjectInfo { version: Version { tag, number, .. }, .. }) => {
                 PutMode::Update(UpdateVersion { e_tag: tag.clone(), version: number.clone() })
             }
         };

@@ -5,7 +5,7 @@ mod calendar;
 use super::Config;
 use crate::traded_symbols::resolve_blackout_symbols;
 use candlewick_engine::Blackout;
-use candlewick_sandbox::parse_moment;
+use candlewick_sandbox::parse_any_time;
 use candlewick_sdk::{Millis, Symbol};
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
 }
 
 fn parse_time(text: &str) -> Result<Millis, String> {
-    parse_moment(text).map_err(|error| error.to_string())
+    parse_any_time(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<ResumeOutc
 pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
     let mut reader = Reader::open(url).await.ok()?;
     let (contents, _) = read_recent_trades(&mut reader).await.ok()?;
-    contents.limit_reached()
+    contents.reached_limit()
 }
 
 async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {

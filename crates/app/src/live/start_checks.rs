@@ -119,7 +119,7 @@ pub fn record_seen_candles(
     let settings = session_settings(loaded);
     let tried = Variant::from_bots(&settings, registry, &hash_bot_files(&settings.bots)?);
     let note =
-        |tried: Variant| VariantNote { variant: tried, p_value: None, daily_sharpe: None, trades: None };
+        |tried: Variant| VariantNote { variant: tried, p_value: None, daily_sharpe: None, trades_hash: None };
     let notes: Vec<VariantNote> = tried.into_iter().map(note).collect();
     let look =
         Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };

@@ -6,8 +6,8 @@ use crate::configuration::{
 };
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_notify::{
-    AlertFilter, Channel, ChannelError, Chat, Delivery, DeliveryPace, EmailSettings, Endpoint, Secret,
-    Severity, WallClock,
+    AlertFilter, Channel, ChannelError, ChatClient, DeliveryPace, EmailSettings, Endpoint, MessageSender,
+    Secret, Severity, WallClock,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) struct OpenChannel {
     pub(super) name: String,
     pub(super) kind: ChannelKind,
     pub(super) rules: AlertFilter,
-    pub(super) delivery: Box<dyn Delivery>,
+    pub(super) delivery: Box<dyn MessageSender>,
 }
 
 pub(super) fn open_all(loaded: &LoadedConfig) -> Result<Vec<OpenChannel>, Problems> {
@@ -32,13 +32,13 @@ pub(super) fn open_all(loaded: &LoadedConfig) -> Result<Vec<OpenChannel>, Proble
     Problems::check(problems).map(|()| open)
 }
 
-pub(super) fn open_chats(loaded: &LoadedConfig) -> Result<Vec<Chat>, Problems> {
+pub(super) fn open_chats(loaded: &LoadedConfig) -> Result<Vec<ChatClient>, Problems> {
     let notify = &loaded.config.notify;
     let asking = notify.channels.iter().filter(|(_, channel)| channel.commands);
     let open = |(name, channel): (&String, &ChannelSettings)| {
         let place = build_endpoint(loaded, name, channel)?;
         let problem = |e: ChannelError| loaded.problem(&format!("notify.channels.{name}"), e.to_string());
-        Chat::open(&place, &notify.sender, &channel.chats).map_err(problem)
+        ChatClient::open(&place, &notify.sender, &channel.chats).map_err(problem)
     };
     asking.map(open).collect::<Result<_, _>>().map_err(Problems::from)
 }
@@ -101,7 +101,7 @@ fn open_channel(
     };
     let names = |events: &[AlertEvent]| events.iter().copied().map(event_name).collect();
     let rules = AlertFilter {
-        minimum: to_severity(settings.minimum),
+        min_severity: to_severity(settings.minimum),
         include: names(&settings.include),
         exclude: names(&settings.exclude),
     };

@@ -203,7 +203,7 @@ fn final_alert(clock: &dyn Clock, how: Result<StopReason, &AppError>) -> Alert {
 }
 
 async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::WeakSender<ControlRequest>) {
-    while let Some(ChatQuestion { request, answer }) = questions.recv().await {
+    while let Some(ChatQuestion { request, reply_to: answer }) = questions.recv().await {
         let order = match request {
             ChatRequest::Status => ControlOrder::Status,
             ChatRequest::Halt { by } => ControlOrder::Halt { reason: format!("by a chat ({by})") },

@@ -3,7 +3,7 @@
 use super::prepared::{PreparedSearch, SearchOptions};
 use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
-use candlewick_search::sweep::{Candidate, Figures, Outcome, Sweep, TrialRow};
+use candlewick_search::sweep::{Candidate, Figures, Sweep, TrialOutcome, TrialRow};
 use candlewick_search::variants::{
     LedgerSummary, Look, LookEnd, LookKind, Variant, VariantCount, VariantLedger, VariantNote, join_hashes,
 };
@@ -81,14 +81,14 @@ pub fn record_sweep(
         let sets: Vec<&Candidate> = places.iter().map(|place| tried[*place].candidate).collect();
         let outcomes = job.measure_until(&sets, until).map_err(io::Error::other)?;
         let trades = |outcome| match outcome {
-            Outcome::Figures(figures) => Some(figures.trades_hash()),
-            Outcome::Refused(_) => None,
+            TrialOutcome::Figures(figures) => Some(figures.trades_hash()),
+            TrialOutcome::Refused(_) => None,
         };
         Ok(outcomes.into_iter().map(trades).collect())
     };
     let counted = ledger.record_variants(&notes, &look).and_then(|noted| {
         let is_rewritten =
-            end == LookEnd::Whole && ledger.record_rewritten_sets(&noted, &notes, &look, &run)?;
+            end == LookEnd::Whole && ledger.record_changed_sets(&noted, &notes, &look, &run)?;
         let noted = if is_rewritten { ledger.record_variants(&notes, &look)? } else { noted };
         build_count((&ledger, &noted), &notes, &look)
     });
@@ -110,7 +110,7 @@ pub(super) fn record_walk(
     let note_of = |steps: &[&WindowResult]| {
         let tests = steps.iter().filter_map(|step| Some(step.chosen.as_ref()?.out_of_sample.trades_hash()));
         let trades = Some(join_hashes(&tests.collect::<Vec<_>>()));
-        VariantNote { variant: own.clone(), p_value: None, daily_sharpe: None, trades }
+        VariantNote { variant: own.clone(), p_value: None, daily_sharpe: None, trades_hash: trades }
     };
     let mut notes = walk_notes(walk.windows, prepared, registry);
     notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
@@ -136,14 +136,14 @@ fn walk_notes(steps: &[WindowResult], search: &PreparedSearch<'_>, registry: &Re
             Some(TriedSet { candidate: &row.candidate, figures, trades })
         });
         for mut note in build_notes(&rows.collect::<Vec<_>>(), search, registry) {
-            let trades = note.trades.take().unwrap_or_default();
+            let trades = note.trades_hash.take().unwrap_or_default();
             let set = sets.entry(note.variant.name.clone()).or_insert_with(|| (note.clone(), Vec::new()));
             set.1.push(trades);
             set.0 = note;
         }
     }
     let joined = |(note, trades): (VariantNote, Vec<String>)| VariantNote {
-        trades: Some(join_hashes(&trades)),
+        trades_hash: Some(join_hashes(&trades)),
         ..note
     };
     sets.into_values().map(joined).collect()
@@ -157,7 +157,7 @@ fn build_notes(tried: &[TriedSet<'_>], search: &PreparedSearch<'_>, registry: &R
             variant: tried,
             p_value: figures.p_value,
             daily_sharpe: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),
-            trades: trades.clone(),
+            trades_hash: trades.clone(),
         })
     });
     notes.collect()

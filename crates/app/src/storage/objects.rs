@@ -1,7 +1,7 @@
 //! Object storage operations for commands.
 
 use crate::error::{AppError, ErrorKind};
-use candlewick_storage::{Object, ObjectUrl, PutOutcome, Storage, StorageError};
+use candlewick_storage::{ObjectInfo, ObjectUrl, PutOutcome, Storage, StorageError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(crate) struct RemoteFolder {
 
 #[derive(Clone)]
 struct StoredVersion {
-    object: Object,
+    object: ObjectInfo,
     hash: blake3::Hash,
 }
 
@@ -53,7 +53,7 @@ impl RemoteFolder {
     fn record_version(
         &self,
         name: &str,
-        read: impl FnOnce(&ObjectUrl, &Object) -> Result<Vec<u8>, AppError>,
+        read: impl FnOnce(&ObjectUrl, &ObjectInfo) -> Result<Vec<u8>, AppError>,
     ) -> Result<(), AppError> {
         let mut seen = self.lock_versions();
         if seen.contains_key(name) {

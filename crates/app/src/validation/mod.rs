@@ -202,7 +202,7 @@ impl ValidationReport {
         for checked in &self.checked {
             lines.add_row([checked.check.name(), label(checked.finding), &checked.words]);
         }
-        let _ = write!(text, "\n\n{}\n\n{}", lines.trim_fmt(), self.render_summary());
+        let _ = write!(text, "\n\n{}\n\n{}", lines.render(), self.render_summary());
         text
     }
 

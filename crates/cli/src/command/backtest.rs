@@ -18,11 +18,9 @@ use candlewick_engine::{BotSettings, TradeBook, WorstStaleness, payout_probe_cou
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, count_text};
 use candlewick_report::analysis::{
-    Background, Prices, Reversals, Sensitivity, StaleLongerCandle, assumed_payout_percent,
+    Prices, Reversals, RunContext, Sensitivity, StaleLongerCandle, assumed_payout_percent,
 };
-use candlewick_report::run::{
-    Caveats, PageParts, ReplayBasis, Run, RunReport, UnsettledStakes, VariantCounter,
-};
+use candlewick_report::run::{Caveats, PageParts, ReplayBasis, Run, RunReport, StakeState, VariantCounter};
 use candlewick_sdk::{CandleSeries, Millis};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
 use candlewick_statistics::AlphaBudget;
@@ -140,7 +138,7 @@ fn show_report(
         balance,
         final_balance: finished.final_balance,
         unsettled_stakes: finished.unsettled_stakes,
-        unsettled: UnsettledStakes::Returned,
+        stake_state: StakeState::Returned,
         candles: finished.candles,
         span: span.clone(),
         prices,
@@ -156,7 +154,7 @@ fn show_report(
         verdicts: finished.verdicts,
         background,
         sensitivity,
-        variants,
+        counter: variants,
         gates: replay_gates(&loaded, &series, &settings.simulation, context)?,
         conditions: count_bot_conditions(&loaded, &series, context)?,
     });
@@ -215,17 +213,17 @@ fn build_background(
     prepared: &PreparedBacktest,
     finished: &BacktestResult,
     context: &Context<'_>,
-) -> Background {
+) -> RunContext {
     let PreparedBacktest { loaded, settings, candles, recorded_payout_percent: seen_payout_percent, .. } =
         prepared;
     let (bots, book, simulation) = (&loaded.config.bots, &finished.book, &settings.simulation);
-    Background {
+    RunContext {
         assumed_payout_percent: Some(assumed_payout_percent(simulation, &settings.session.bots, book)),
         paid_payout_percent: *seen_payout_percent,
         missing_candles: candles.missing_candles(bots),
         untraded_candles: Some(count_untraded_candles(&candles.series, bots, book)),
         revised_candles: candles.revised_candles,
-        unset_tick_sizes: missing_price_steps(&candles.markets, &simulation.ticks),
+        candle_tick_sizes: missing_price_steps(&candles.markets, &simulation.ticks),
         reversals: candles.series.iter().map(Reversals::from_candles).collect(),
         rule_parameter_counts: count_fitted_numbers_per_bot(loaded, context.registry),
         stale_longer_candles: collect_stale_longer_candles(bots, &finished.worst_staleness),

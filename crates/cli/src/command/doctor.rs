@@ -84,5 +84,5 @@ fn channel_table(tested: &[ChannelTest]) -> String {
         let problem = problem.as_deref().unwrap_or_default();
         shown.add_row([channel, *kind, accepted, &took_ms.to_string(), problem]);
     }
-    shown.trim_fmt()
+    shown.render()
 }

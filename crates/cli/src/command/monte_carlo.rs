@@ -8,7 +8,7 @@ use crate::progress::StderrBars;
 use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
-use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloTermsReport, write_paths};
+use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloSettings, write_paths};
 use candlewick_search::monte_carlo::PathRow;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -143,7 +143,7 @@ fn write_results(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let (terms, backtest) = (&prepared.terms, prepared.backtest());
-    let settings = MonteCarloTermsReport {
+    let settings = MonteCarloSettings {
         resampled: terms.resampling.to_string(),
         paths: terms.paths,
         block: prepared.block,

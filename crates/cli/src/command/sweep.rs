@@ -20,7 +20,7 @@ use candlewick_report::walk_forward::VerifiedSets;
 use candlewick_sdk::testkit::Subject;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Candidate, DeclarationUse, Record, Replayer, SelectionBias, Shard, SharedRunner, Sweep, SweepEnd,
+    Candidate, DeclarationMode, Record, Replayer, SelectionBias, Shard, SharedRunner, Sweep, SweepEnd,
     SweepProgress, SweepWatcher, TrialRow, rank_rows, write_trials_csv, write_trials_parquet,
 };
 use candlewick_search::variants::LookEnd;
@@ -237,7 +237,7 @@ pub(super) fn with_sweep<T>(
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
     report_candles(&candles.series);
     let replay = Replayer { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-    let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
+    let runner = SharedRunner::new(replay, DeclarationMode::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
     let identity = terms.identity(prepared)?;

@@ -288,7 +288,7 @@ fn build_report(
         sweep,
         windows: layout.settings,
         purge: layout.purge,
-        walked_range: &layout.walked,
+        range: &layout.walked,
         data_hash: &candles.hash,
         notices: &notices,
         balance: loaded.initial_balance()?,

@@ -9,8 +9,8 @@ use candlewick_app::live::{Outcome, stop_name};
 use candlewick_engine::{Halt, IntentState, TradeBook};
 use candlewick_journal::JournalError;
 use candlewick_records::{count_text, describe_halt, utc};
-use candlewick_report::analysis::{Background, Prices, assumed_payout_percent};
-use candlewick_report::run::{Caveats, Run, RunReport, UnsettledStakes};
+use candlewick_report::analysis::{Prices, RunContext, assumed_payout_percent};
+use candlewick_report::run::{Caveats, Run, RunReport, StakeState};
 use candlewick_runtime::{
     Audit, FinishedRun, RuntimeError, StopReason, Tally, UnfinishedKind, UnfinishedTrade,
 };
@@ -86,11 +86,11 @@ fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> 
         scale: settings.money_scale,
         balance: *start_balance,
         final_balance: match unsettled {
-            UnsettledStakes::Returned => finished.free + finished.open_stakes,
-            UnsettledStakes::AtVenue => finished.free,
+            StakeState::Returned => finished.free + finished.open_stakes,
+            StakeState::AtVenue => finished.free,
         },
         unsettled_stakes: finished.open_stakes,
-        unsettled,
+        stake_state: unsettled,
         candles: finished.candles,
         span: span.clone(),
         prices: Prices::Fair,
@@ -112,7 +112,7 @@ fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> 
         sensitivity: None,
         gates: Vec::new(),
         conditions: Vec::new(),
-        variants: None,
+        counter: None,
     })
 }
 
@@ -159,17 +159,17 @@ fn stop_failure(problem: String) -> Failure {
     Failure::new(FailureKind::Stopped, anyhow::Error::msg(problem))
 }
 
-fn build_background(book: &TradeBook, loaded: &LoadedConfig) -> Background {
+fn build_background(book: &TradeBook, loaded: &LoadedConfig) -> RunContext {
     let mut paid: Vec<f64> = book.rows().iter().filter_map(|row| Some(row.payout?.to_percent())).collect();
     paid.sort_unstable_by(f64::total_cmp);
-    Background {
+    RunContext {
         assumed_payout_percent: Some(assumed_payout_percent(
             &loaded.config.simulation,
             &loaded.config.bots,
             book,
         )),
         paid_payout_percent: paid.get(paid.len() / 2).copied(),
-        ..Background::default()
+        ..RunContext::default()
     }
 }
 
@@ -226,12 +226,8 @@ fn unfinished_lines(finished: &FinishedRun, scale: MoneyScale) -> Vec<Unfinished
 }
 
 /// Returns where unsettled stakes end up. If the candles have ended, open trades never settle and stakes are returned.
-pub(super) const fn locate_stakes(finished: &FinishedRun) -> UnsettledStakes {
-    if matches!(finished.stop, StopReason::DataEnds(_)) {
-        UnsettledStakes::Returned
-    } else {
-        UnsettledStakes::AtVenue
-    }
+pub(super) const fn locate_stakes(finished: &FinishedRun) -> StakeState {
+    if matches!(finished.stop, StopReason::DataEnds(_)) { StakeState::Returned } else { StakeState::AtVenue }
 }
 
 fn unfinished_notices(finished: &FinishedRun, scale: MoneyScale) -> Vec<String> {
@@ -240,13 +236,13 @@ fn unfinished_notices(finished: &FinishedRun, scale: MoneyScale) -> Vec<String> 
     }
     let all = summarize_unfinished(finished, scale);
     let first = match locate_stakes(finished) {
-        UnsettledStakes::Returned => format!("{all} remained when the candles ended; stakes returned"),
-        UnsettledStakes::AtVenue => format!("{all} at the venue:"),
+        StakeState::Returned => format!("{all} remained when the candles ended; stakes returned"),
+        StakeState::AtVenue => format!("{all} at the venue:"),
     };
     let named = finished.unfinished.iter().take(MAX_LISTED_TRADES).map(|one| describe_unfinished(one, scale));
     let more = finished.unfinished.len().saturating_sub(MAX_LISTED_TRADES);
     let rest = (more > 0).then(|| format!("and {more} more; run `candlewick trades` to list them"));
-    let has_names = locate_stakes(finished) == UnsettledStakes::AtVenue;
+    let has_names = locate_stakes(finished) == StakeState::AtVenue;
     std::iter::once(first).chain(named.chain(rest).filter(|_| has_names)).collect()
 }
 
@@ -285,7 +281,7 @@ fn describe_unfinished(one: &UnfinishedTrade, scale: MoneyScale) -> String {
 }
 
 fn unfinished_failure(finished: &FinishedRun, scale: MoneyScale) -> Option<Failure> {
-    if finished.unfinished.is_empty() || locate_stakes(finished) == UnsettledStakes::Returned {
+    if finished.unfinished.is_empty() || locate_stakes(finished) == StakeState::Returned {
         return None;
     }
     let all = summarize_unfinished(finished, scale);

@@ -77,7 +77,7 @@ fn build_series(table: CandleTable) -> Result<ImportedSeries, Problem> {
     }
     check_order(&decoded)?;
     if matches!(interval_from, ValueSource::Name | ValueSource::Content) {
-        spacing::check_stated_interval(&decoded.rows, series.interval, interval_from.stated_by())?;
+        spacing::check_stated_interval(&decoded.rows, series.interval, interval_from.describe())?;
     }
     let (empty_rows, decimals) = (decoded.empty_rows, decoded.decimals.tick_decimals());
     let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);

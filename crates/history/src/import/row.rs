@@ -152,7 +152,7 @@ impl FileRows {
                 if self.rows.len() == MAX_ROWS {
                     return Err(format!("the file has more than {MAX_ROWS} rows; split it"));
                 }
-                self.row_numbers.note(self.rows.len(), place);
+                self.row_numbers.add(self.rows.len(), place);
                 self.rows.push(row);
             }
             Ok(None) => self.empty_rows += 1,

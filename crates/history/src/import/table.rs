@@ -2,7 +2,7 @@
 
 use super::format::ImportFormat;
 use super::labels::{LabelColumns, Labels, is_label};
-use super::name::{NameParts, is_hist_data, likely_symbol, parse_name};
+use super::name::{NameParts, is_hist_data_mt, likely_symbol, parse_name};
 use super::named::TableSettings;
 use super::row::{Clock, FileRows, Problem, ProblemCollector, Row, RowUnit};
 use super::unpack::{self, unpack};
@@ -92,7 +92,7 @@ impl CandleTable {
     fn read_unpacked(
         path: &Path,
         settings: &ImportSettings,
-        open: impl FnOnce(Option<&str>, u64, unpack::ReadContent<'_, Self>) -> Result<Self, Problem>,
+        open: impl FnOnce(Option<&str>, u64, unpack::ContentFn<'_, Self>) -> Result<Self, Problem>,
     ) -> Result<Self, HistoryError> {
         let mut inner = path.to_owned();
         let mut read_content = |entry: Option<&str>, reader: &mut dyn BufRead| {
@@ -149,14 +149,14 @@ impl CandleTable {
         else {
             return Err(questions.problem());
         };
-        decoded.labels.check_symbol(symbol, symbol_from.stated_by())?;
+        decoded.labels.check_symbol(symbol, symbol_from.describe())?;
         decoded.labels.check_interval(interval)?;
         spacing::apply_bar_time(&mut decoded, interval, settings.bar_time)?;
         if let Some(zone) = zone {
             check_fixed_offset(&decoded, zone, interval)?;
         }
         spacing::check_alignment(&decoded, interval)?;
-        spacing::check_one_interval(&decoded, interval)?;
+        spacing::check_single_interval(&decoded, interval)?;
         let series = Series { symbol, interval };
         let path = entry.map_or_else(|| path.to_owned(), |entry| path.join(entry));
         Ok(Self {
@@ -176,7 +176,7 @@ impl CandleTable {
 }
 
 fn no_candles_problem(decoded: &FileRows, format: ImportFormat, settings: &ImportSettings) -> Problem {
-    if let Some(problem) = decoded.labels.all_excluded_problem(decoded.unit) {
+    if let Some(problem) = decoded.labels.no_match_problem(decoded.unit) {
         return problem;
     }
     let unit = decoded.unit.as_str();
@@ -273,7 +273,7 @@ fn detect_zone(
         (Clock::Utc, _) | (Clock::Day, None) => Ok(None),
         (Clock::Wall, Some(zone)) => Ok(Some(zone)),
         (Clock::Wall, None) => {
-            if format == ImportFormat::HistData || is_hist_data(name) {
+            if format == ImportFormat::HistData || is_hist_data_mt(name) {
                 return Ok(Some(Zone::est()));
             }
             let seen = format!("a {format} file does not state the time zone of its times");

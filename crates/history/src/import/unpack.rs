@@ -26,7 +26,7 @@ pub(super) fn unpack<T>(
     entry: Option<&str>,
     max_bytes: u64,
     progress: &mut dyn FnMut(Progress),
-    read_content: ReadContent<'_, T>,
+    read_content: ContentFn<'_, T>,
 ) -> Result<T, Problem> {
     let file = File::open(path)?;
     let total_bytes = file.metadata()?.len();
@@ -40,7 +40,7 @@ pub(super) fn unpack_from<T>(
     entry: Option<&str>,
     max_bytes: u64,
     progress: &mut dyn FnMut(Progress),
-    read_content: ReadContent<'_, T>,
+    read_content: ContentFn<'_, T>,
 ) -> Result<T, Problem> {
     let start = packed.fill_buf()?;
     let (is_gzip, is_zip) = (start.starts_with(GZIP_MAGIC), start.starts_with(ZIP_MAGIC));
@@ -63,7 +63,7 @@ fn open_archive<T>(
     entry: Option<&str>,
     max_bytes: u64,
     progress: &mut dyn FnMut(Progress),
-    read_content: ReadContent<'_, T>,
+    read_content: ContentFn<'_, T>,
 ) -> Result<T, Problem> {
     let mut archive = ZipArchive::new(packed).map_err(|error| zip_problem(&error))?;
     let name = choose_entry(&archive, entry)?;

@@ -79,7 +79,7 @@ pub(super) fn convert_to_utc(decoded: &mut FileRows, zone: Zone, rule: ClockChan
             for (number, (row, place)) in in_order.enumerate() {
                 let MappedLocalTime::Ambiguous(first, second) = utc_times(zone, row.time) else { continue };
                 let time = if number < stretch.len() / 2 { first } else { second };
-                places.note(kept, *place);
+                places.add(kept, *place);
                 decoded.rows[kept] = Row { time, ..*row };
                 kept += 1;
             }
@@ -103,7 +103,7 @@ pub(super) fn convert_to_utc(decoded: &mut FileRows, zone: Zone, rule: ClockChan
                 MappedLocalTime::None => return Err(skipped_hour_problem(decoded, at, zone)),
             };
             if let Some(moment) = moment {
-                places.note(kept, decoded.row_numbers.row_number(at));
+                places.add(kept, decoded.row_numbers.row_number(at));
                 decoded.rows[kept] = decoded.rows[at];
                 decoded.rows[kept].time = moment;
                 kept += 1;

@@ -34,8 +34,8 @@ impl Receiver {
         answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,
     ) -> (Self, Notifier) {
         let receiver = Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) };
-        let rules = AlertFilter { minimum: Severity::Info, include: Vec::new(), exclude: Vec::new() };
-        let delivery: Box<dyn Delivery> = Box::new(receiver.clone());
+        let rules = AlertFilter { min_severity: Severity::Info, include: Vec::new(), exclude: Vec::new() };
+        let delivery: Box<dyn MessageSender> = Box::new(receiver.clone());
         (receiver, Notifier::start("test", vec![("phone".to_owned(), rules, delivery)], pace))
     }
 
@@ -59,7 +59,7 @@ impl Receiver {
 }
 
 #[async_trait::async_trait]
-impl Delivery for Receiver {
+impl MessageSender for Receiver {
     async fn deliver(&self, message: &Message) -> Result<(), Failure> {
         let now = self.begin.elapsed();
         let attempt = {

@@ -29,7 +29,7 @@ pub(super) async fn visit_sessions_before(
 ) -> Result<(), RecordsError> {
     let near = decisions.iter().filter(|decision| is_unlimited || decision.seq <= MAX_REPLAYED_ENTRIES);
     let mut left = near.peekable();
-    if left.peek().is_none() || contents.compacted_since().is_some() {
+    if left.peek().is_none() || contents.complete_since().is_some() {
         return Ok(());
     }
     let mut fold = SessionFold::new(run.session_without_strategies()?);

@@ -43,7 +43,7 @@ pub(super) async fn recompute_indicators(
     let (Some(run), Some(header)) = (run, header) else {
         return unread("the journal does not contain the run".to_owned());
     };
-    if let Some(since) = contents.compacted_since().filter(|since| run.began < *since) {
+    if let Some(since) = contents.complete_since().filter(|since| run.began < *since) {
         return unread(RecordsError::Compacted { since }.to_string());
     }
     let of_bot = |(bot, until): &(&str, u64)| Replay::for_bot((run, contents), (bot, *until), options);

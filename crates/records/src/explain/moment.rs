@@ -77,7 +77,7 @@ pub async fn read_moment(
 ) -> Result<MomentReport, RecordsError> {
     let query = request.query;
     let time = query.time;
-    if let Some(since) = contents.compacted_since().filter(|since| time < *since) {
+    if let Some(since) = contents.complete_since().filter(|since| time < *since) {
         return Err(RecordsError::Compacted { since });
     }
     let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
@@ -113,7 +113,7 @@ pub async fn read_moment(
 
 fn describe_journal_end(contents: &JournalContents, time: Millis) -> Option<String> {
     let last = Some(contents.last.line.received).filter(|last| *last < time)?;
-    let why = contents.limit_reached().map(|limit| format!(", because the run was {}", limit.describe()));
+    let why = contents.reached_limit().map(|limit| format!(", because the run was {}", limit.describe()));
     Some(format!("the journal ends at {}{}", utc(last), why.unwrap_or_default()))
 }
 

@@ -4,7 +4,7 @@ mod decisions;
 mod outcomes;
 
 use crate::RecordsError;
-use crate::contents::{JournalContents, compacted_since};
+use crate::contents::{JournalContents, complete_since};
 use crate::lines::read_unverified_lines;
 use crate::moment::{count_text, utc};
 use crate::run::{FILE_CHANGED, FILE_OR_PART_CHANGED, RecordedRun};
@@ -28,7 +28,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::for_unreadable_journal(chain)),
         Err(error) => return Err(error.into()),
     };
-    if let Some(since) = compacted_since(&lines).filter(|_| chain.is_intact()) {
+    if let Some(since) = complete_since(&lines).filter(|_| chain.is_intact()) {
         return Err(RecordsError::Compacted { since });
     }
     let runs = match RecordedRun::read_all(&lines) {
@@ -115,7 +115,7 @@ impl ParityReport {
     }
 
     fn new(chain: ChainCheck, runs: usize, decisions: Decisions, outcomes: Option<Outcomes>) -> Self {
-        let unexplained = outcomes.as_ref().map_or(0, Outcomes::unexplained);
+        let unexplained = outcomes.as_ref().map_or(0, Outcomes::unexplained_count);
         let ok = chain.is_intact() && decisions.difference.is_none() && unexplained == 0;
         Self { ok, chain, runs, decisions: Some(decisions), outcomes, unexplained }
     }
@@ -209,7 +209,7 @@ impl Display for ParityReport {
                 }
             }
         }
-        f.write_str(&figures.trim_fmt())?;
+        f.write_str(&figures.render())?;
         match &self.outcomes {
             Some(outcomes) if !outcomes.differing.is_empty() => {
                 write!(f, "\n\n{}\n", render_differing_trades(&outcomes.differing))?;

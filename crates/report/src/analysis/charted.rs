@@ -1,6 +1,6 @@
 //! Data for charts: rolling win rate, worst drawdowns and histograms.
 
-use super::{DrawdownFigures, Trades, settled_rows};
+use super::{DrawdownFigures, RunData, settled_rows};
 use candlewick_backtest::metric::{Drawdown, percent_of_peak};
 use candlewick_engine::IntentRow;
 use candlewick_sdk::{Millis, Money, Outcome};
@@ -74,7 +74,7 @@ impl RollingWinRate {
     }
 }
 
-pub(crate) fn worst_drawdowns(trades: &Trades<'_>, max_count: usize) -> Vec<DrawdownFigures> {
+pub(crate) fn worst_drawdowns(trades: &RunData<'_>, max_count: usize) -> Vec<DrawdownFigures> {
     let settled = settled_rows(trades.book);
     let profits = settled.iter().map(|row| (row.settled_at, row.profit));
     let mut falls = find_drawdowns(profits, trades.balance);

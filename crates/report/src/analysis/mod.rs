@@ -22,11 +22,11 @@ pub use breakdown::{Breakdown, Cell, Dimension, SMALL_CELL_TRADES};
 pub(crate) use breakdown::{WEEKDAYS, hours_of_week};
 pub use candlewick_search::sensitivity::{Sensitivity, SensitivityCurve, SensitivityPoint, VenueSetting};
 pub(crate) use charted::{Bin, BinAlignment, RollingPoint, RollingWinRate, histogram, worst_drawdowns};
+pub(crate) use finding::{DecidedTrades, StakedResult, too_good, unusual_payout};
 pub use finding::{
-    Background, Finding, FindingKind, Reversals, Severity, StaleLongerCandle, VariantsUnknown,
+    Finding, FindingKind, Reversals, RunContext, Severity, StaleLongerCandle, VariantsUnknown,
     assumed_payout_percent,
 };
-pub(crate) use finding::{DecidedTrades, StakedResult, too_good, unusual_payout};
 
 #[derive(Clone, Copy)]
 pub struct RunData<'a> {
@@ -65,7 +65,7 @@ pub struct Analysis {
 
 impl Analysis {
     /// Computes metrics, breakdowns and baselines. Call `count_variants` and then `conclude` to add the findings.
-    pub fn new(trades: &Trades<'_>, summary: &Summary) -> Self {
+    pub fn new(trades: &RunData<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
             metrics: Metrics::new(trades, &settled, summary),
@@ -93,9 +93,9 @@ impl Analysis {
 
     pub fn conclude(
         &mut self,
-        trades: &Trades<'_>,
+        trades: &RunData<'_>,
         summary: &Summary,
-        (background, is_decided): (Background, bool),
+        (background, is_decided): (RunContext, bool),
     ) {
         let settled = settled_rows(trades.book);
         let non_overlapping = select_disjoint(settled.iter().copied()).len() as u64;
@@ -110,7 +110,7 @@ impl Analysis {
             scale: trades.scale,
             settled: &settled,
             refusals_since_last_intent: trades.book.refusals_since_last_intent(),
-            last_open_and_span: (
+            last_decision_and_span: (
                 trades.book.rows().last().map(|row| row.approved.decision_time()),
                 trades.span,
             ),
@@ -161,7 +161,7 @@ pub struct DrawdownFigures {
 }
 
 impl Metrics {
-    pub(super) fn new(trades: &Trades<'_>, settled: &[&IntentRow], summary: &Summary) -> Self {
+    pub(super) fn new(trades: &RunData<'_>, settled: &[&IntentRow], summary: &Summary) -> Self {
         let mut days = DailyProfits::new(trades.span);
         settled
             .iter()

@@ -45,8 +45,8 @@ pub struct GatedBot {
 
 impl GateReport {
     /// Evaluates the gate on the finished trades of each bot. Drawn and cancelled trades count as a return of 0.
-    pub fn new(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
-        let TriedGate { rule, day } = gate;
+    pub fn new(file: &TradesFile, gate: GateSetup, draws: u32, seed: u64) -> Result<Self, ReportError> {
+        let GateSetup { rule, day } = gate;
         if day.is_some() && !file.has_times {
             return Err(ReportError::TradesWithoutTimes);
         }
@@ -150,7 +150,7 @@ mod tests {
         let opening = GateRule::from_opening(GateOpening::AfterVirtualLosses(2));
         let rule = GateRule { close_after_trades: 1, ..opening };
         let file = TradesFile { trades, has_times: true, ..TradesFile::default() };
-        GateReport::new(&file, TriedGate { rule, day: None }, 99, 1)
+        GateReport::new(&file, GateSetup { rule, day: None }, 99, 1)
     }
 
     #[test]

@@ -14,7 +14,7 @@ use candlewick_statistics::{StakeWithPayout, StatisticsError, break_even, mixed_
 use serde::Serialize;
 use std::fmt;
 
-pub use gate_report::{GateReport, GatedBot, TriedGate};
+pub use gate_report::{GateReport, GateSetup, GatedBot};
 pub use ruin::{RuinFigures, RuinRate, RuinSummary, RuinTerms};
 pub use sample::{Counts, IndependentFigures, NamedTrade, Sample, TradeMoney};
 pub use trade_findings::audit_trades;

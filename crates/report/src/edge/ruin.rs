@@ -100,7 +100,7 @@ impl RuinRate {
             ruin: found.probability(),
             error: found.error(),
             mean_trades: found.mean_trades_until_ruin(),
-            half_after: found.trades_until(0.5),
+            half_after: found.trades_until_risk(0.5),
             required_balance: needed.flatten().map(|units| terms.scale.to_f64(to_money(units))),
         })
     }

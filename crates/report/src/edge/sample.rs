@@ -292,7 +292,7 @@ fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsErro
 fn sprt(plan: EdgeTestPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'static str {
     let mut sprt = Sprt::new(plan);
     for (is_won, payout) in outcomes {
-        let _ = if is_won { sprt.on_won(payout) } else { sprt.on_lost(payout) };
+        let _ = if is_won { sprt.on_win(payout) } else { sprt.on_loss(payout) };
     }
     match sprt.answer() {
         SprtAnswer::Edge => "edge",

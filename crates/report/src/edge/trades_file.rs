@@ -1,6 +1,6 @@
 //! CSV file of trades, written by `backtest --trades` or by another program.
 
-use super::trade_findings::{RepeatedRow, repeated_rows, sorted_by_result, without_times};
+use super::trade_findings::{RepeatedRow, check_repeated, check_times, sorted_by_result};
 use super::{NamedTrade, TradeMoney};
 use crate::ReportError;
 use crate::analysis::{Finding, FindingKind};
@@ -133,10 +133,10 @@ const SORTED_BY_RESULT: &str = "the rows are sorted by result, so the order of t
 
 fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) -> Vec<Finding> {
     let found = if has_times {
-        [repeated_rows(&find_repeated_rows(records)), None]
+        [check_repeated(&find_repeated_rows(records)), None]
     } else {
         let outcomes: Vec<Outcome> = trades.iter().filter_map(|named| Some(named.trade.ended?.1)).collect();
-        [sorted_by_result(&outcomes), without_times(trades.len())]
+        [sorted_by_result(&outcomes), check_times(trades.len())]
     };
     found.into_iter().flatten().collect()
 }

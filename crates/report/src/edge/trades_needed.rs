@@ -87,7 +87,7 @@ impl EdgeRequirement {
             Err(error) => return Err(error),
         };
         let rates = plan.simulate_verdicts(verdict, seed, paths, most_trades)?;
-        let (low, high) = rates.trades_to_show_range(power);
+        let (low, high) = rates.trades_until_shown_range(power);
         Ok(Self {
             points,
             edge: points / 100.0 * (1.0 + payout),
@@ -95,8 +95,8 @@ impl EdgeRequirement {
             normal_trades: plan.approximate_trades_needed(),
             exact_trades,
             by_verdict: VerdictTrades {
-                half: rates.trades_to_show(0.5),
-                trades: rates.trades_to_show(power),
+                half: rates.trades_until_shown(0.5),
+                trades: rates.trades_until_shown(power),
                 low,
                 high,
                 shown: rates.shown_share(),

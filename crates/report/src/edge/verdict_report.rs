@@ -71,7 +71,7 @@ impl VerdictReport {
         add("mean return, % of stake", &|sample| sample.independent.mean_return.map(percent));
         add("groups of overlapping trades", &|sample| sample.clusters.map(|clusters| clusters.to_string()));
         add("variance inflation", &|sample| sample.variance_inflation.map(|factor| format!("x{factor:.2}")));
-        lines.trim_fmt()
+        lines.render()
     }
 }
 

@@ -11,7 +11,7 @@ mod sections;
 mod verdict;
 mod week;
 
-use crate::analysis::{Analysis, Trades};
+use crate::analysis::{Analysis, RunData};
 use crate::figure::minute;
 use crate::run::{EdgeLine, GateLine};
 use candlewick_engine::IntentRow;
@@ -36,7 +36,7 @@ pub struct RunPage<'a> {
     pub figures: Vec<(&'static str, String)>,
     pub notices: Vec<String>,
     pub tables: Vec<(&'static str, DataTable)>,
-    pub trades: Trades<'a>,
+    pub trades: RunData<'a>,
     /// Trades in the same order as in the CSV file of trades.
     pub rows: Vec<&'a IntentRow>,
     pub analysis: &'a Analysis,

@@ -2,7 +2,7 @@
 //! into one, until all bars fit on a screen. A browser can therefore open even a large page quickly.
 
 use super::RunPage;
-use crate::analysis::Trades;
+use crate::analysis::RunData;
 use crate::markup::escape_hidden_in_json;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -189,7 +189,7 @@ impl PackedRun {
 
 /// Packs trades by column. Stores each decision time relative to the previous decision, each open time relative to
 /// the decision, and each close time relative to the open time.
-pub(super) fn pack_columns(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
+pub(super) fn pack_columns(rows: &[&IntentRow], trades: &RunData<'_>) -> Value {
     let scale = trades.scale;
     let column = |read: &dyn Fn(&IntentRow) -> Value| rows.iter().map(|row| read(row)).collect::<Vec<_>>();
     let mut before = 0;

@@ -204,7 +204,7 @@ impl VariantCounter {
             variant: tried.clone(),
             p_value: summary.p_value.filter(|_| is_single),
             daily_sharpe: metrics.daily.daily_sharpe().filter(|_| is_single),
-            trades: Some(trades_hash(book, &tried.bots, &self.look.span)),
+            trades_hash: Some(trades_hash(book, &tried.bots, &self.look.span)),
         };
         let notes: Vec<VariantNote> = self.tried_variants.iter().map(note).collect();
         let mut noted = self.ledger.record_variants(&notes, &self.look)?;
@@ -223,10 +223,14 @@ impl VariantCounter {
     ) -> io::Result<bool> {
         let mut is_any = false;
         for note in notes {
-            for span in noted.spans_before_growth(note, &self.look) {
+            for span in noted.earlier_run_spans(note, &self.look) {
                 let trades = Some(trades_hash_of_closed(book, &note.variant.bots, &span));
-                let then =
-                    VariantNote { variant: note.variant.clone(), p_value: None, daily_sharpe: None, trades };
+                let then = VariantNote {
+                    variant: note.variant.clone(),
+                    p_value: None,
+                    daily_sharpe: None,
+                    trades_hash: trades,
+                };
                 if !noted.has_variant(&then, &span) {
                     self.ledger.record_variants(&[then], &Look { span, ..self.look.clone() })?;
                     is_any = true;

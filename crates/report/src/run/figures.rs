@@ -1,8 +1,10 @@
 //! Rendering of a run report as text and as a page.
 
-use super::{BotLine, RunReport, UnsettledStakes, rows_by_decision};
+use super::{BotLine, RunReport, StakeState, rows_by_decision};
 use crate::ReportError;
-use crate::analysis::{Baselines, Finding, Prices, SensitivityCurve, SensitivityPoint, Trades, VenueSetting};
+use crate::analysis::{
+    Baselines, Finding, Prices, RunData, SensitivityCurve, SensitivityPoint, VenueSetting,
+};
 use crate::conditions::ConditionLine;
 use crate::figure::{
     break_even_payout_text, minute, money, p_value_text, percent, prefixed_lines, signed_money,
@@ -99,8 +101,8 @@ impl RunReport {
         if *unsettled > 0 {
             let stakes = money(self.unsettled_stakes, self.scale);
             let where_they_are = match self.holder {
-                UnsettledStakes::Returned => "returned",
-                UnsettledStakes::AtVenue => "at the venue, not in the balance",
+                StakeState::Returned => "returned",
+                StakeState::AtVenue => "at the venue, not in the balance",
             };
             figures.push(("unsettled", format!("{unsettled} (stakes of {stakes} {where_they_are})")));
         }
@@ -231,7 +233,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
             ("Delays: median / p99, ms", DataTable::new(["symbol"].into_iter().chain(DELAY_COLUMNS), delays)),
             ("How often each condition was true", ConditionLine::table(&report.conditions)),
         ],
-        trades: Trades { book, bots, scale, balance, span, prices },
+        trades: RunData { book, bots, scale, balance, span, prices },
         rows,
         analysis: &report.analysis,
         gates: &report.gates,

@@ -8,7 +8,7 @@ mod trades;
 mod verdict;
 
 use crate::analysis::{
-    Analysis, Background, Finding, Prices, Sensitivity, StakedResult, Trades, VariantsUnknown,
+    Analysis, Finding, Prices, RunContext, RunData, Sensitivity, StakedResult, VariantsUnknown,
 };
 use crate::conditions::ConditionLine;
 use candlewick_backtest::Summary;
@@ -37,7 +37,7 @@ pub struct Run<'a> {
     /// Free balance at the end of the run. Includes the stakes of unsettled trades if these stakes are returned.
     pub final_balance: Money,
     pub unsettled_stakes: Money,
-    pub stake_state: UnsettledStakes,
+    pub stake_state: StakeState,
     pub candles: u64,
     pub span: Range<Millis>,
     pub prices: Prices,
@@ -55,7 +55,7 @@ pub struct Run<'a> {
     pub verdicts: Vec<BotVerdict>,
     /// Share of alpha that is assigned to the trades of all bots together.
     pub weight_of_all_bots: f64,
-    pub background: Background,
+    pub background: RunContext,
     pub sensitivity: Option<Sensitivity>,
     pub counter: Option<VariantCounter>,
     pub gates: Vec<GateLine>,
@@ -117,7 +117,7 @@ pub struct RunReport {
     #[serde(flatten)]
     analysis: Analysis,
     #[serde(skip)]
-    holder: UnsettledStakes,
+    holder: StakeState,
     #[serde(skip)]
     caveats: Caveats,
     #[serde(skip)]
@@ -182,7 +182,7 @@ impl RunReport {
             pnl_if_cancelled_lost: money(summary.pnl - cancelled),
             final_balance: money(run.final_balance),
             unsettled_stakes: money(run.unsettled_stakes),
-            holder: run.unsettled,
+            holder: run.stake_state,
             win_rate: summary.win_rate,
             break_even: summary.break_even,
             break_even_by_money: summary.break_even_by_money,
@@ -221,7 +221,7 @@ fn build_edge_lines(run: &Run<'_>, test: &EdgeTest) -> (EdgeLine, Vec<BotLine>) 
     let edge = match &*run.verdicts {
         [only] => {
             let edge = EdgeLine::new(test, judged_rows(run.book, (0, only)), &run.caveats);
-            edge.with_end_time(only.judge().no_longer_held_since())
+            edge.with_edge_end(only.judge().no_longer_held_since())
         }
         _ => EdgeLine::new(test, run.book.rows(), &run.caveats),
     };
@@ -235,10 +235,10 @@ fn build_edge_lines(run: &Run<'_>, test: &EdgeTest) -> (EdgeLine, Vec<BotLine>) 
 fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     let span = run.span.clone();
     let Run { book, bots, scale, balance, prices, .. } = *run;
-    let trades = Trades { book, bots, scale, balance, span: &span, prices };
+    let trades = RunData { book, bots, scale, balance, span: &span, prices };
     let mut analysis = Analysis::new(&trades, summary);
     analysis.sensitivity = run.sensitivity.take();
-    match &run.variants {
+    match &run.counter {
         // Only replays count variants, because a live run cannot be repeated with different settings.
         None if run.data_hash.is_none() => {}
         None => {
@@ -250,7 +250,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
                 run.caveats.set_variant_count(variants.count, variants.unknown.as_deref());
                 let lost = variants.unknown.clone().map(VariantsUnknown::Lost);
                 analysis.variants_unknown = lost.or(variants.is_first.then_some(VariantsUnknown::NewLedger));
-                analysis.count_variants(variants);
+                analysis.set_variants(variants);
             }
             Err(error) => {
                 let failure = counter.describe_failure(&error);
@@ -306,7 +306,7 @@ fn bot_line(
 ) -> BotLine {
     let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
     let edge = EdgeLine::new(verdict.edge_test(), judged_rows(book, (index, verdict)), caveats);
-    let edge = edge.with_end_time(verdict.judge().no_longer_held_since());
+    let edge = edge.with_edge_end(verdict.judge().no_longer_held_since());
     let settled: Vec<&IntentRow> = own.filter(|row| row.state == IntentState::Settled).collect();
     let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));

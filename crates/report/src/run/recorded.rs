@@ -1,7 +1,7 @@
 //! Report of a journal, for a single run or for all runs.
 
-use super::{Caveats, PageParts, Run, RunReport, UnsettledStakes};
-use crate::analysis::{Background, Prices, assumed_payout_percent};
+use super::{Caveats, PageParts, Run, RunReport, StakeState};
+use crate::analysis::{Prices, RunContext, assumed_payout_percent};
 use candlewick_records::{RecordedRuns, TradingMode};
 use candlewick_sdk::{CandleSeries, Millis};
 use std::ops::Range;
@@ -40,19 +40,19 @@ impl RecordedReport {
 
 fn build_report(part: &RecordedRuns) -> RunReport {
     // Supplies both payouts, so that a finding can compare the assumed payout with the payout of the venue.
-    let background = Background {
+    let background = RunContext {
         assumed_payout_percent: Some(assumed_payout_percent(
             &part.simulation,
             &part.session.bots,
             &part.book,
         )),
         paid_payout_percent: part.delays.median_payout_percent(),
-        ..Background::default()
+        ..RunContext::default()
     };
     // The embedded venue ends together with the run and returns the stakes of open trades.
     let unsettled = match part.trading {
-        None | Some(TradingMode::Sandbox) => UnsettledStakes::Returned,
-        Some(TradingMode::Demo | TradingMode::Real | TradingMode::Paper) => UnsettledStakes::AtVenue,
+        None | Some(TradingMode::Sandbox) => StakeState::Returned,
+        Some(TradingMode::Demo | TradingMode::Real | TradingMode::Paper) => StakeState::AtVenue,
     };
     RunReport::from_run(Run {
         book: &part.book,
@@ -60,11 +60,11 @@ fn build_report(part: &RecordedRuns) -> RunReport {
         scale: part.session.money_scale,
         balance: part.balance,
         final_balance: match unsettled {
-            UnsettledStakes::Returned => part.ledger.equity(),
-            UnsettledStakes::AtVenue => part.ledger.free_balance(),
+            StakeState::Returned => part.ledger.equity(),
+            StakeState::AtVenue => part.ledger.free_balance(),
         },
         unsettled_stakes: part.ledger.open_stakes(),
-        unsettled,
+        stake_state: unsettled,
         candles: part.candle_count,
         elapsed: duration(&part.span),
         span: part.span.clone(),
@@ -82,7 +82,7 @@ fn build_report(part: &RecordedRuns) -> RunReport {
         sensitivity: None,
         gates: Vec::new(),
         conditions: Vec::new(),
-        variants: None,
+        counter: None,
     })
 }
 

@@ -86,7 +86,7 @@ impl EdgeLine {
             shown,
             intervals,
         }
-        .with_end_time(since)
+        .with_edge_end(since)
     }
 
     /// Sets the time since which trades no longer support the edge; `None` if they still do.

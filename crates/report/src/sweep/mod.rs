@@ -6,7 +6,8 @@ use crate::figure::{format_json_value, p_value_text, percent, prefixed_lines};
 use crate::page::DataTable;
 use candlewick_records::{count_text, table_text};
 use candlewick_search::sweep::{
-    Figures, Objective, Outcome, SelectionBias, Space, SweepSettings, TrialRow, corrected_p_values, rank_rows,
+    Figures, Objective, SelectionBias, Space, SweepSettings, TrialOutcome, TrialRow, corrected_p_values,
+    rank_rows,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -50,8 +51,8 @@ pub struct RejectedSets<'a> {
 impl<'a> RejectedSets<'a> {
     pub fn from_rows(rows: &'a [TrialRow]) -> Self {
         let refused = |row: &'a TrialRow| match &row.outcome {
-            Outcome::Refused(problem) => Some(problem.as_str()),
-            Outcome::Figures(_) => None,
+            TrialOutcome::Refused(problem) => Some(problem.as_str()),
+            TrialOutcome::Figures(_) => None,
         };
         let mut refused = rows.iter().filter_map(refused);
         let first = refused.next();
@@ -152,7 +153,7 @@ impl SweepReport {
         notices.extend(of_variants.clone());
         match counted {
             Some(Err(error)) => notices.push(format!("variants unknown: {error}")),
-            None => notices.push(NOT_COUNTED.to_owned()),
+            None => notices.push(NOT_COUNTED_NOTE.to_owned()),
             Some(Ok(_)) => {}
         }
         notices.extend(known.filter(|known| known.is_first).map(|_| LEDGER_STARTS_NOTE.to_owned()));
@@ -268,7 +269,7 @@ impl fmt::Display for SweepReport {
 
 fn named_chances(luck: &SelectionBias) -> impl Iterator<Item = (&'static str, String)> {
     let words = |found: Option<f64>| found.map_or("unknown".to_owned(), |found| format!("{found:.3}"));
-    luck.named_figures().into_iter().map(move |(name, found)| (name, words(found)))
+    luck.statistics().into_iter().map(move |(name, found)| (name, words(found)))
 }
 
 impl SweepReport {

@@ -1,6 +1,8 @@
 //! Rendering of a walk-forward report as text and as CSV.
 
-use super::{AllTests, ChosenLine, HoldOut, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
+use super::{
+    ChosenSetLine, HoldOut, TestTotals, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine,
+};
 use crate::analysis::{Finding, FindingKind};
 use crate::figure::{format_json_value, minute, p_value_text, percent, prefixed_lines};
 use crate::page::DataTable;
@@ -78,7 +80,7 @@ fn window_row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
     row
 }
 
-impl ChosenLine {
+impl ChosenSetLine {
     fn values(&self, parameters: &[String]) -> impl Iterator<Item = String> {
         parameters.iter().filter_map(|name| self.parameters.get(name)).map(format_json_value)
     }
@@ -95,7 +97,7 @@ impl ChosenLine {
 impl WalkForwardReport {
     fn figures(&self) -> Vec<(&'static str, String)> {
         let mut figures = vec![("verdict", self.edge.describe())];
-        if let Some(AllTests { win_rate_interval, figures: all, .. }) = &self.out_of_sample {
+        if let Some(TestTotals { win_rate_interval, figures: all, .. }) = &self.out_of_sample {
             let Figures { trades, won, lost, draw, cancelled, .. } = all;
             let counts = format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled");
             figures.push(("trades", counts));
@@ -233,7 +235,7 @@ pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Resu
     csv.flush()
 }
 
-fn csv_cells(chosen: &ChosenLine, parameters: &[String]) -> Vec<String> {
+fn csv_cells(chosen: &ChosenSetLine, parameters: &[String]) -> Vec<String> {
     let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let values = parameters.iter().map(|name| chosen.parameters.get(name).map(plain).unwrap_or_default());

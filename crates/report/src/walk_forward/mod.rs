@@ -6,7 +6,7 @@ mod hold_out;
 use crate::analysis::{Finding, StakedResult, settled_rows};
 use crate::figure::{running_sum_sparkline, span};
 use crate::run::{Caveats, EdgeLine};
-use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED, SweepCount, describe_planned_sets};
+use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED_NOTE, SweepCount, describe_planned_sets};
 use candlewick_backtest::BacktestResult;
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::judge;
@@ -59,7 +59,7 @@ pub struct WalkForwardReport {
     pub(crate) verdict: &'static str,
     pub(crate) edge: EdgeLine,
     pub(super) findings: Vec<Finding>,
-    pub(super) out_of_sample: Option<AllTests>,
+    pub(super) out_of_sample: Option<TestTotals>,
     /// Out-of-sample expectancy divided by in-sample expectancy, over all windows.
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
@@ -127,7 +127,7 @@ pub struct WindowLine {
     pub(super) test: RangeLine,
     pub(super) trials: usize,
     pub(super) counting: usize,
-    pub(super) chosen: Option<ChosenLine>,
+    pub(super) chosen: Option<ChosenSetLine>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -162,7 +162,7 @@ impl WalkForwardReport {
         let out_of_sample = all
             .as_ref()
             .zip(span)
-            .map(|(all, span)| AllTests::new(Figures::new(all, balance, &span).without_timeline()));
+            .map(|(all, span)| TestTotals::new(Figures::new(all, balance, &span).without_timeline()));
         let chosen = || steps.iter().filter_map(|step| step.chosen.as_ref());
         let report = Self {
             scheme: windows.scheme.as_str(),
@@ -188,7 +188,7 @@ impl WalkForwardReport {
                 .notices
                 .iter()
                 .cloned()
-                .chain(describe_untested(walked.walked_range, windows, steps, walked.hold_out.is_some()))
+                .chain(describe_untested(walked.range, windows, steps, walked.hold_out.is_some()))
                 .collect(),
             hold_out: walked.hold_out,
             parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
@@ -215,7 +215,7 @@ impl<'a> WalkForwardSummary<'a> {
         };
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let variants_notices = match counted {
-            None => vec![NOT_COUNTED.to_owned()],
+            None => vec![NOT_COUNTED_NOTE.to_owned()],
             Some(Err(_)) => Vec::new(),
             Some(Ok(count)) => {
                 let begins = count.is_first.then(|| LEDGER_STARTS_NOTE.to_owned());
@@ -226,7 +226,7 @@ impl<'a> WalkForwardSummary<'a> {
     }
 }
 
-impl AllTests {
+impl TestTotals {
     fn new(figures: Figures) -> Self {
         let interval = |interval: ConfidenceInterval| {
             let ConfidenceInterval { lower, upper } = interval;
@@ -254,7 +254,7 @@ impl WindowLine {
         let Window { training, test } = &step.window;
         let chosen = step.chosen.as_ref().map(|chosen| {
             let parameters = space.axes().iter().zip(chosen.candidate.iter());
-            ChosenLine {
+            ChosenSetLine {
                 parameters: parameters.map(|(axis, one)| (axis.name().to_owned(), one.to_json())).collect(),
                 score: chosen.score,
                 out_of_sample_score: goal.score(&chosen.out_of_sample, 0),

@@ -3,10 +3,10 @@
 use super::explained::describe_plan;
 use super::gate::Gate;
 use super::strategy::{Agreement, Choice, Combination};
-use super::written::{Mode, PlannedPart, WrittenFilter, WrittenPart, assign_names, parse_list};
+use super::written::{BuildMode, FilterConfig, PartConfig, PlannedPart, assign_names, parse_list};
 use super::written_gate;
-use super::written_gate::WrittenGate;
-use crate::entry::respecify_on_change;
+use super::written_gate::GateConfig;
+use crate::entry::rebuild_on_change;
 use candlewick_sdk::{BotContext, BuildError, CloseType, Parameter, Registry, Strategy, StrategyEntry};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -29,9 +29,9 @@ pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
     // This closure is normally not called, because `specify_entry` first builds an entry for the bot's parameters.
-    let build = move |params: &Value, bot: &BotContext| specify_entry(params, &of, 0)?.build(params, bot);
+    let build = move |params: &Value, bot: &BotContext| derive_entry(params, &of, 0)?.build(params, bot);
     let entry = StrategyEntry::new(NAME, VERSION, build)
-        .with_derivation(move |params| specify_entry(params, &registry, 0));
+        .with_derivation(move |params| derive_entry(params, &registry, 0));
     with_own_parameters(entry, &Map::new(), &[]).with_about(ABOUT)
 }
 
@@ -40,7 +40,7 @@ pub(super) struct CombinationPlan {
     pub(super) filters: Vec<PlannedPart>,
     needs: Vec<Agreement>,
     pub(super) is_vote: bool,
-    gate: Option<WrittenGate>,
+    gate: Option<GateConfig>,
 }
 
 pub(super) fn derive_entry(
@@ -58,22 +58,22 @@ pub(super) fn derive_entry(
     let version = format!("{language}+{}", plan.hash());
     let weights: Vec<f64> = plan.parts.iter().map(|part| part.weight).collect();
     let of_parts = plan.parts.iter().chain(&plan.filters).flat_map(PlannedPart::parameters).cloned();
-    let of_gate = plan.gate.iter().flat_map(WrittenGate::parameters);
+    let of_gate = plan.gate.iter().flat_map(GateConfig::parameters);
     let own: Vec<Parameter> = of_parts.chain(of_gate).collect();
     let weights = if plan.is_vote { weights } else { Vec::new() };
     let about = describe_plan(&plan, params);
     let plan = Arc::new(plan);
     let explain = {
         let plan = plan.clone();
-        move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Explained)
+        move |values: &Value, bot: &BotContext| plan.build(values, bot, BuildMode::Explained)
     };
-    let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Fast);
+    let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, BuildMode::Fast);
     let entry = StrategyEntry::new(NAME, version, build).with_explainer(explain).with_about(about);
     let empty = Map::new();
     let entry = with_own_parameters(entry, params.as_object().unwrap_or(&empty), &weights);
     let registry = registry.clone();
-    let respecify = move |params: &Value| specify_entry(params, &registry, depth);
-    Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), respecify))
+    let respecify = move |params: &Value| derive_entry(params, &registry, depth);
+    Ok(rebuild_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), respecify))
 }
 
 pub(crate) fn nested_rules(
@@ -93,7 +93,7 @@ pub(crate) fn nested_rules(
     Ok(rules)
 }
 
-fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
+fn check_quorum(quorum: f64, parts: &[PartConfig]) -> Result<(), BuildError> {
     let weights = || parts.iter().map(|part| part.weight.unwrap_or(1.0));
     // Other code reports invalid weights.
     if weights().any(|weight| !weight.is_finite() || weight <= 0.0) {
@@ -145,9 +145,9 @@ fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>, weights
 
 impl CombinationPlan {
     fn parse(params: &Value, registry: &Arc<Registry>, depth: usize) -> Result<Self, BuildError> {
-        let first_of: Vec<WrittenPart> = parse_list(params, "first_of")?;
-        let vote: Vec<WrittenPart> = parse_list(params, "vote")?;
-        let filters: Vec<WrittenFilter> = parse_list(params, "filters")?;
+        let first_of: Vec<PartConfig> = parse_list(params, "first_of")?;
+        let vote: Vec<PartConfig> = parse_list(params, "vote")?;
+        let filters: Vec<FilterConfig> = parse_list(params, "filters")?;
         let is_vote = !vote.is_empty();
         let deciding = match (first_of.is_empty(), is_vote) {
             (true, true) => vote,
@@ -178,17 +178,17 @@ impl CombinationPlan {
             return Err(params_error(format!("too many parts and filters: use at most {MAX_PARTS}")));
         }
         let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.into_part(place));
-        let (filters, needs): (Vec<WrittenPart>, Vec<Agreement>) =
+        let (filters, needs): (Vec<PartConfig>, Vec<Agreement>) =
             filters.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let all: Vec<&WrittenPart> = deciding.iter().chain(&filters).collect();
+        let all: Vec<&PartConfig> = deciding.iter().chain(&filters).collect();
         let mut names = assign_names(&all)?.into_iter();
-        let mut member = |written: WrittenPart| {
+        let mut member = |written: PartConfig| {
             PlannedPart::new(written, names.next().unwrap_or_default(), params, registry, depth)
         };
         let parts = deciding.into_iter().map(&mut member).collect::<Result<_, _>>()?;
         let filters = filters.into_iter().map(&mut member).collect::<Result<_, _>>()?;
-        let gate = WrittenGate::parse(params)?;
-        gate.as_ref().map(WrittenGate::plan).transpose()?;
+        let gate = GateConfig::parse(params)?;
+        gate.as_ref().map(GateConfig::plan).transpose()?;
         Ok(Self { parts, filters, needs, is_vote, gate })
     }
 
@@ -209,7 +209,12 @@ impl CombinationPlan {
         blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LENGTH).collect()
     }
 
-    fn build(&self, values: &Value, bot: &BotContext, form: Mode) -> Result<Box<dyn Strategy>, BuildError> {
+    fn build(
+        &self,
+        values: &Value,
+        bot: &BotContext,
+        form: BuildMode,
+    ) -> Result<Box<dyn Strategy>, BuildError> {
         let within = values.get("within").and_then(Value::as_u64).unwrap_or(1) as usize;
         let members = self.parts.iter().chain(&self.filters);
         let parts = members.map(|part| part.build(values, within, (bot, form))).collect::<Result<_, _>>()?;
@@ -224,7 +229,7 @@ impl CombinationPlan {
         let expiry = values.get("expiry").and_then(Value::as_str).filter(|code| !code.is_empty());
         let expiry: Option<CloseType> =
             expiry.map(str::parse).transpose().map_err(|error| params_error(format!("expiry: {error}")))?;
-        let gate = WrittenGate::parse(values)?.map(|gate| gate.plan()).transpose()?;
+        let gate = GateConfig::parse(values)?.map(|gate| gate.plan()).transpose()?;
         let gate = gate.map(|plan| Gate::new(plan, bot.expiry, bot.interval));
         let strategy = Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot), gate);
         Ok(Box::new(strategy))

@@ -1,7 +1,7 @@
 //! Trade gate of a combination. While the gate is closed, signals become virtual trades.
 
 use super::NAME;
-use super::written_gate::{GatePlan, WrittenGate};
+use super::written_gate::{GateConfig, GatePlan};
 use candlewick_sdk::{
     BotContext, BuildError, Candle, Direction, ExpirationType, Expiry, GateSnapshot, GateTransition,
     Interval, LongerCandles, Millis, SettledSignal, Signal, StrategyEntry, compare_prices,
@@ -46,7 +46,7 @@ impl Gate {
         let close = candle.time() + self.interval;
         if let Some(day) = self.plan.daily_reset.filter(|_| close >= self.day_ends) {
             let (begins, ends) = day.day_of(close);
-            self.update_rule((close, None), |rule| rule.on_day(begins.get()));
+            self.update_rule((close, None), |rule| rule.set_day(begins.get()));
             self.day_ends = ends;
         }
         let mut place = 0;
@@ -223,7 +223,7 @@ pub fn replay_gate(
     if entry.name != NAME {
         return Ok(None);
     }
-    let Some(gate) = WrittenGate::parse(params)? else { return Ok(None) };
+    let Some(gate) = GateConfig::parse(params)? else { return Ok(None) };
     let plan = gate.plan()?;
     let mut strategy = entry.build(params, bot)?;
     if strategy.wants_settlements() {

@@ -1,6 +1,6 @@
 //! Parser for the parts and filters of a combination in the bot's parameters.
 
-use super::entry::{MAX_WITHIN_CANDLES, params_error, specify_entry};
+use super::entry::{MAX_WITHIN_CANDLES, derive_entry, params_error};
 use super::strategy::{Agreement, Part};
 use crate::file::prepend_key;
 use candlewick_sdk::{BotContext, BuildError, Parameter, Registry, StrategyEntry, suggest};
@@ -99,8 +99,8 @@ pub(super) fn error_text(error: &serde_json::Error, table: &Value) -> String {
     prepend_key(table, &text)
 }
 
-impl WrittenFilter {
-    pub(super) fn into_part(self, place: usize) -> Result<(WrittenPart, Agreement), BuildError> {
+impl FilterConfig {
+    pub(super) fn into_part(self, place: usize) -> Result<(PartConfig, Agreement), BuildError> {
         let wrong = |problem: &str| params_error(format!("filters[{place}]: {problem}"));
         if let Some(key) = self.strategy_only_key().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
@@ -121,12 +121,12 @@ impl WrittenFilter {
         let rule = |name: &str, params: Value, need: Agreement| {
             let params = params.as_object().cloned().unwrap_or_default();
             let part =
-                WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..default_part() };
+                PartConfig { strategy: crate::NAME.to_owned(), name: usual(name), params, ..default_part() };
             (part, need)
         };
         match (&self.strategy, &self.hours, self.trend, &self.volatility, &self.when) {
             (Some(strategy), None, None, None, None) => {
-                let part = WrittenPart {
+                let part = PartConfig {
                     strategy: strategy.clone(),
                     name: self.name,
                     params: self.params,
@@ -215,9 +215,9 @@ fn spec(default: u32, min: u32, about: &str) -> Value {
     json!({ "default": default, "min": min, "max": MAX_PERIOD, "about": about })
 }
 
-fn default_part() -> WrittenPart {
+fn default_part() -> PartConfig {
     let (strategy, name) = (String::new(), String::new());
-    WrittenPart { strategy, name, params: Map::new(), weight: None, within: Some(1), invert: false }
+    PartConfig { strategy, name, params: Map::new(), weight: None, within: Some(1), invert: false }
 }
 
 #[derive(Clone, Copy)]
@@ -238,7 +238,7 @@ pub(super) struct PlannedPart {
 
 impl PlannedPart {
     pub(super) fn new(
-        written: WrittenPart,
+        written: PartConfig,
         name: String,
         params: &Value,
         registry: &Arc<Registry>,
@@ -254,7 +254,7 @@ impl PlannedPart {
         }
         let own = Value::Object(own);
         let entry = if written.strategy == super::NAME {
-            specify_entry(&own, registry, depth + 1)
+            derive_entry(&own, registry, depth + 1)
         } else {
             let known = registry.find(&written.strategy);
             let known = known.ok_or_else(|| {
@@ -305,7 +305,7 @@ impl PlannedPart {
         &self,
         values: &Value,
         within: usize,
-        (bot, form): (&BotContext, Mode),
+        (bot, form): (&BotContext, BuildMode),
     ) -> Result<Part, BuildError> {
         let value = |(own, named): (&Parameter, &Parameter)| {
             Some((own.name.clone(), values.get(&named.name).filter(|value| !value.is_null())?.clone()))
@@ -314,8 +314,8 @@ impl PlannedPart {
             self.entry.parameters.iter().zip(&self.parameters).filter_map(value).collect();
         let own = Value::Object(own);
         let strategy = match form {
-            Mode::Fast => self.entry.build(&own, bot),
-            Mode::Explained => self.entry.build_explainer(&own, bot),
+            BuildMode::Fast => self.entry.build(&own, bot),
+            BuildMode::Explained => self.entry.build_explainer(&own, bot),
         };
         let strategy = strategy.map_err(|error| part_error(&self.name, error))?;
         Ok(Part::new(self.name.clone(), strategy, self.within.unwrap_or(within), self.invert))
@@ -323,7 +323,7 @@ impl PlannedPart {
 }
 
 /// Returns a unique name for each part: the given name, or the strategy's name, with a number if necessary.
-pub(super) fn assign_names(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError> {
+pub(super) fn assign_names(parts: &[&PartConfig]) -> Result<Vec<String>, BuildError> {
     let mut taken = BTreeSet::new();
     for part in parts.iter().filter(|part| !part.name.is_empty()) {
         let is_allowed = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
@@ -337,7 +337,7 @@ pub(super) fn assign_names(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildE
             return Err(params_error(format!("two parts are named {}: rename one of them", part.name)));
         }
     }
-    let mut name_of = |part: &&WrittenPart| {
+    let mut name_of = |part: &&PartConfig| {
         if !part.name.is_empty() {
             return part.name.clone();
         }

@@ -67,7 +67,7 @@ const PARAMETERS: [GateParameter; 9] = [
     ("history", (0.0, MAX_HISTORY_CANDLES), "Number of past candles that restore the gate at startup."),
 ];
 
-impl WrittenGate {
+impl GateConfig {
     /// Parses the gate. `None` if no gate is set. A parameter `gate.NAME` overrides the key `NAME` in the gate's table.
     pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };

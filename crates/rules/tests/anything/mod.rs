@@ -11,7 +11,7 @@ pub(crate) fn check(buy: &str, sell: Option<&str>) {
     match built {
         Err((side, error)) => {
             let text = if side.key() == "buy" { buy } else { sell.unwrap_or_default() };
-            let is_within = error.place.start <= error.place.end && error.place.end <= text.len();
+            let is_within = error.span.start <= error.span.end && error.span.end <= text.len();
             assert!(is_within, "{error:?} of {text:?}");
             assert!(!error.message.is_empty() && !error.render(text).is_empty());
             assert!(error.line_and_column(text).1 >= 1);

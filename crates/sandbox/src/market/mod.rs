@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 mod second;
 
-pub(crate) use second::SecondPrices;
+pub(crate) use second::OneSecondCandle;
 
 pub(crate) type PricePaths = BTreeMap<Symbol, PricePath>;
 
@@ -200,7 +200,7 @@ impl PriceBoard {
         while time + step <= now {
             let last = time + step - Millis::SECOND;
             if let (Some(first), Some(last)) = (self.second_at(time), self.second_at(last)) {
-                let SecondPrices { open, high, low, .. } = first;
+                let OneSecondCandle { open, high, low, .. } = first;
                 let volume = first.volume * (step.get() / 1_000) as f64;
                 let (high, low) = (high.max(last.high), low.min(last.low));
                 merge_ohlcv(&mut parts, Ohlcv { open, high, low, close: last.close, volume });

@@ -1,7 +1,7 @@
 //! One-second prices of a pair. They come from stored one-second candles, or otherwise from a random walk.
 
 use super::PriceBoard;
-use crate::chance::{DrawSubject, RandomSource};
+use crate::chance::{RandomPurpose, RandomSource};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use candlewick_simulator::{PathPrice, PriceMoment};
 
@@ -16,7 +16,7 @@ pub(crate) struct OneSecondCandle {
 }
 
 impl PriceBoard {
-    pub(crate) fn newest_second(&self, latest: Millis) -> Option<SecondPrices> {
+    pub(crate) fn newest_second(&self, latest: Millis) -> Option<OneSecondCandle> {
         let latest = latest.floor_to(Millis::SECOND);
         // The finest series comes first, so it takes precedence.
         let last_of = |series: &CandleSeries| {
@@ -27,34 +27,34 @@ impl PriceBoard {
         self.second_at(newest)
     }
 
-    pub(crate) fn second_at(&self, time: Millis) -> Option<SecondPrices> {
+    pub(crate) fn second_at(&self, time: Millis) -> Option<OneSecondCandle> {
         self.stored.iter().find_map(|series| {
             let candle = last_candle(series, time)?;
             (time < candle.close_time(series.interval())).then(|| self.prices_in_candle(candle, series, time))
         })
     }
 
-    fn prices_in_candle(&self, candle: &Candle, series: &CandleSeries, time: Millis) -> SecondPrices {
+    fn prices_in_candle(&self, candle: &Candle, series: &CandleSeries, time: Millis) -> OneSecondCandle {
         let seconds = (series.interval().length().get() / 1_000).cast_unsigned();
         let volume = candle.volume() / seconds as f64;
         if seconds == 1 {
             let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
-            return self.include_trade_prices(SecondPrices { time, open, high, low, close, volume });
+            return self.include_trade_prices(OneSecondCandle { time, open, high, low, close, volume });
         }
         let (tick, chance, symbol_key) = (self.tick, self.random, self.symbol_key);
         let bridge = PriceBridge { candle, seconds, tick, chance, symbol_key };
         let elapsed = ((time - candle.time()).get() / 1_000).cast_unsigned();
         let (open, close) = (bridge.price_after(elapsed), bridge.price_after(elapsed + 1));
         let (high, low) = (open.max(close), open.min(close));
-        self.include_trade_prices(SecondPrices { time, open, high, low, close, volume })
+        self.include_trade_prices(OneSecondCandle { time, open, high, low, close, volume })
     }
 
-    fn include_trade_prices(&self, second: SecondPrices) -> SecondPrices {
+    fn include_trade_prices(&self, second: OneSecondCandle) -> OneSecondCandle {
         let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
         let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));
         priced.fold(second, |second, price| match price {
             PathPrice::Price(price) => {
-                SecondPrices { high: second.high.max(price), low: second.low.min(price), ..second }
+                OneSecondCandle { high: second.high.max(price), low: second.low.min(price), ..second }
             }
             PathPrice::Gap | PathPrice::Beyond => second,
         })
@@ -105,7 +105,7 @@ impl PriceBridge<'_> {
         // The range of a random walk with n steps of size sigma is about 1.6 sigma sqrt(n).
         let step = (high - low) / (1.6 * (self.seconds as f64).sqrt());
         let keys = [self.symbol_key, self.candle.time().get().cast_unsigned()];
-        let noise = self.chance.random_normal(DrawSubject::Bridge, keys, middle);
+        let noise = self.chance.random_normal(RandomPurpose::Bridge, keys, middle);
         self.round_to_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 

@@ -6,7 +6,7 @@ use crate::body::{
     AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, PriceSlot, format_iso8601,
 };
 use crate::chance::{IdKind, generate_id};
-use crate::market::{CandleWindow, PriceBoard, SecondPrices};
+use crate::market::{CandleWindow, OneSecondCandle, PriceBoard};
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, Uri};
@@ -169,7 +169,7 @@ fn find_board<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a
 pub(super) fn build_record(board: &PriceBoard, last: Millis, now: Millis) -> Result<PriceRecord, PriceError> {
     let complete = now - Millis::SECOND;
     let second = board.newest_second(last.min(complete)).ok_or(PriceError::NotFound)?;
-    let SecondPrices { time, open, high, low, close, volume } = second;
+    let OneSecondCandle { time, open, high, low, close, volume } = second;
     let stored = format_iso8601(time + Millis::SECOND);
     Ok(PriceRecord {
         id: generate_id(board.random, IdKind::Record, time, [board.symbol_key, time.get().cast_unsigned()]),

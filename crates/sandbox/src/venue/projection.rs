@@ -7,7 +7,7 @@ use crate::body::{
     Acknowledgement, AsyncTrade, CopyTradeParams, FullTrade, ListItem, ShortTrade, TradeListing, TradePage,
     User, UserParams, Wallet, WalletEntry, format_iso8601,
 };
-use crate::chance::{DrawSubject, IdKind, RandomSource, generate_id};
+use crate::chance::{IdKind, RandomPurpose, RandomSource, generate_id};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
 impl Venue {
@@ -270,7 +270,7 @@ impl Venue {
         let total = rows.len() as u64;
         let mut stride = request.page_size;
         if let RowOrder::Shuffled { .. } = order {
-            rows.sort_by_key(|row| self.chance.random_word(DrawSubject::RowOrder, [row.order.number, 0], 0));
+            rows.sort_by_key(|row| self.chance.random_u64(RandomPurpose::RowOrder, [row.order.number, 0], 0));
             stride = (stride - 1).max(1);
         }
         let pages = match order {
@@ -318,7 +318,7 @@ fn repeat_first_row<T: Clone>(rows: &mut Vec<T>) -> u64 {
 
 fn shuffle<T>(rows: &mut [T], chance: RandomSource, draw: u64) {
     for last in (1..rows.len()).rev() {
-        let word = chance.random_word(DrawSubject::PageOrder, [draw, 0], last as u64);
+        let word = chance.random_u64(RandomPurpose::PageOrder, [draw, 0], last as u64);
         rows.swap(last, (word % (last as u64 + 1)) as usize);
     }
 }

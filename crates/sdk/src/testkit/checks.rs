@@ -78,7 +78,7 @@ pub enum ConformanceError {
 
 /// Runs all checks of [`validate`] and returns the number of signals.
 /// `candles` must have the bot's interval. Their number must be at least twice the warm-up plus 100. Fails with
-/// [`Nonconformity`], which describes the first failed check. For the result of every check, call [`validate`].
+/// [`ConformanceError`], which describes the first failed check. For the result of every check, call [`validate`].
 pub fn conformance<S: StrategyFactory>(
     params: &S::Params,
     bot: &BotContext,

@@ -9,7 +9,7 @@ use candlewick_backtest::BacktestSettings;
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{CandleSeries, Money, Registry, StrategyEntry};
 use candlewick_search::sweep::{
-    Candidate, DEFAULT_BATCH, DeclarationUse, Halving, Objective, Replayer, Search, SearchSettings, Setting,
+    Candidate, DEFAULT_BATCH, DeclarationMode, Halving, Objective, Replayer, Search, SearchSettings, Setting,
     SharedRunner, Space, Sweep, SweepSettings, TrialRow,
 };
 use candlewick_simulator::Market;
@@ -58,7 +58,7 @@ impl Fixture {
         Self { settings, candles: vec![candles], markets, entry, space }
     }
 
-    pub(crate) fn sweep(&self, black_box: DeclarationUse, threads: usize) -> Vec<TrialRow> {
+    pub(crate) fn sweep(&self, black_box: DeclarationMode, threads: usize) -> Vec<TrialRow> {
         let Self { settings, entry, space, candles, markets } = self;
         let runner = SharedRunner::new(Replayer { settings, entry, space, candles, markets }, black_box);
         let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1, batch: DEFAULT_BATCH };

@@ -9,7 +9,7 @@
 
 mod fixture;
 
-use candlewick_search::sweep::DeclarationUse;
+use candlewick_search::sweep::DeclarationMode;
 use fixture::{Fixture, by_lists, by_naive_loops, by_shared_series, results};
 use std::hint::black_box;
 use std::time::Duration;
@@ -43,9 +43,9 @@ fn busy_so_far() -> Duration {
 fn measure_speed(only: &str) {
     let fixture = Fixture::new(100_000, ["period=2..21", "oversold=12..30:2", "overbought=70..90:5"]);
     let sets = fixture.sets();
-    let ours = results(&fixture.sweep(DeclarationUse::Trusted, 1));
+    let ours = results(&fixture.sweep(DeclarationMode::Trusted, 1));
     for (name, others) in [
-        ("black box", results(&fixture.sweep(DeclarationUse::Ignored, 1))),
+        ("black box", results(&fixture.sweep(DeclarationMode::Ignored, 1))),
         ("naive", by_naive_loops(&fixture, &sets)),
         ("shared series", by_shared_series(&fixture, &sets)),
         ("lists", by_lists(&fixture, &sets)),
@@ -58,10 +58,10 @@ fn measure_speed(only: &str) {
         ("by hand, naive", &|| drop(black_box(by_naive_loops(&fixture, &sets)))),
         ("by hand, each index once", &|| drop(black_box(by_shared_series(&fixture, &sets)))),
         ("by hand, lists of signals", &|| drop(black_box(by_lists(&fixture, &sets)))),
-        ("sweep, black box", &|| drop(black_box(fixture.sweep(DeclarationUse::Ignored, 1)))),
-        ("sweep, declared", &|| drop(black_box(fixture.sweep(DeclarationUse::Trusted, 1)))),
-        ("sweep, black box, two cores", &|| drop(black_box(fixture.sweep(DeclarationUse::Ignored, 2)))),
-        ("sweep, declared, two cores", &|| drop(black_box(fixture.sweep(DeclarationUse::Trusted, 2)))),
+        ("sweep, black box", &|| drop(black_box(fixture.sweep(DeclarationMode::Ignored, 1)))),
+        ("sweep, declared", &|| drop(black_box(fixture.sweep(DeclarationMode::Trusted, 1)))),
+        ("sweep, black box, two cores", &|| drop(black_box(fixture.sweep(DeclarationMode::Ignored, 2)))),
+        ("sweep, declared, two cores", &|| drop(black_box(fixture.sweep(DeclarationMode::Trusted, 2)))),
     ];
     // A profiler may need only one implementation.
     let ways: Vec<_> = ways.into_iter().filter(|(name, _)| name.contains(only)).collect();
@@ -97,7 +97,7 @@ fn measure_memory() {
     // Resets the peak, so that generating the candles does not count.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let before = status("VmRSS");
-    let rows = fixture.sweep(DeclarationUse::Trusted, 2);
+    let rows = fixture.sweep(DeclarationMode::Trusted, 2);
     let most = status("VmHWM");
     println!("{} sets over {CANDLES} candles of {:.1} MB", rows.len(), data / 1e6);
     println!("{:.1} MB before, peak {:.1} MB", before / 1e6, most / 1e6);

@@ -8,4 +8,4 @@ mod candles;
 mod run;
 
 pub use candles::{CandleResampler, ResampleInputError};
-pub use run::{MonteCarlo, ObservedTrade, PathRow, PathWatcher, observed_trades};
+pub use run::{MonteCarlo, ObservedTrade, PathFilter, PathRow, observed_trades};

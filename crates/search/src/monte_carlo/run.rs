@@ -90,7 +90,7 @@ impl MonteCarlo {
     pub fn resample_trades(
         &self,
         (trades, paths): (&[ObservedTrade], Range<u64>),
-        watcher: &PathWatcher<'_>,
+        watcher: &PathFilter<'_>,
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
             let places = self.bootstrap.draw_indices(path, trades.len());
@@ -103,7 +103,7 @@ impl MonteCarlo {
         &self,
         (candles, paths): (&CandleResampler<'_>, Range<u64>),
         (settings, wants_prices, build): (&BacktestSettings, &[bool], &StrategyBuilder<'_>),
-        watcher: &PathWatcher<'_>,
+        watcher: &PathFilter<'_>,
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
             let (series, markets) =
@@ -132,7 +132,7 @@ impl MonteCarlo {
     fn run(
         &self,
         paths: Range<u64>,
-        watcher: &PathWatcher<'_>,
+        watcher: &PathFilter<'_>,
         one: &(dyn Fn(u64) -> Result<PathRow, SearchError> + Sync),
     ) -> Result<Vec<PathRow>, SearchError> {
         let pool = build_thread_pool(self.threads)?;

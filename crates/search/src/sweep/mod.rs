@@ -23,17 +23,17 @@ pub use condition::Condition;
 pub use figures::Figures;
 pub use rounds::{Halving, Round, Rounds, Shard};
 pub use trial_row::{SweepProgress, SweepWatcher, TrialRow, corrected_p_values, rank_rows};
-pub use trial_runner::{Replayer, TrialEnd, TrialRunner};
+pub use trial_runner::{Replayer, TrialResult, TrialRunner};
 
 pub use luck::SelectionBias;
 pub use objective::Objective;
 pub use result_table::{write_trials_csv, write_trials_parquet};
 pub use run::{Sweep, SweepEnd, SweepSettings};
 pub use search::{DEFAULT_BATCH, Search, SearchSettings};
-pub use shared::{DeclarationUse, SharedRunner, Trial, TrialTrade};
+pub use shared::{DeclarationMode, SharedRunner, Trial, TrialTrade};
 pub use space::{Candidate, Space};
 pub use timeline::{TIMELINE_PARTS, Timeline};
-pub use trial_journal::{Outcome, Record, TrialJournal};
+pub use trial_journal::{Record, TrialJournal, TrialOutcome};
 use trial_runner::PreparedTrial;
 
 #[cfg(test)]

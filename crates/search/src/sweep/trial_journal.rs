@@ -16,7 +16,7 @@ pub struct Record {
     pub trial: u64,
     /// 0-based halving rung; always 0 without halving.
     pub rung: u32,
-    pub outcome: Outcome,
+    pub outcome: TrialOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -149,8 +149,8 @@ impl TrialJournal {
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (figures, refused) = match &self.outcome {
-            Outcome::Figures(figures) => (Some(Cow::Borrowed(&**figures)), None),
-            Outcome::Refused(problem) => (None, Some(Cow::Borrowed(problem.as_str()))),
+            TrialOutcome::Figures(figures) => (Some(Cow::Borrowed(&**figures)), None),
+            TrialOutcome::Refused(problem) => (None, Some(Cow::Borrowed(problem.as_str()))),
         };
         RecordLine { trial: self.trial, rung: self.rung, figures, refused }.serialize(serializer)
     }
@@ -161,8 +161,8 @@ impl TryFrom<RecordLine<'_>> for Record {
 
     fn try_from(written: RecordLine<'_>) -> Result<Self, Self::Error> {
         let outcome = match (written.figures, written.refused) {
-            (Some(figures), None) => Outcome::Figures(Box::new(figures.into_owned())),
-            (None, Some(problem)) => Outcome::Refused(problem.into_owned()),
+            (Some(figures), None) => TrialOutcome::Figures(Box::new(figures.into_owned())),
+            (None, Some(problem)) => TrialOutcome::Refused(problem.into_owned()),
             _ => return Err("a trial must have either figures or a refusal"),
         };
         Ok(Self { trial: written.trial, rung: written.rung, outcome })
@@ -263,7 +263,7 @@ mod tests {
     }
 
     fn record(trial: u64) -> Record {
-        Record { trial, rung: 0, outcome: Outcome::Refused(format!("no {trial}\n")) }
+        Record { trial, rung: 0, outcome: TrialOutcome::Refused(format!("no {trial}\n")) }
     }
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
         let (mut journal, _) = fixture.open();
         let begin = journal.length();
         let figures = |share: f64, timeline: &Value| {
-            Outcome::Figures(Box::new(figures(json!({
+            TrialOutcome::Figures(Box::new(figures(json!({
                 "refused": u64::MAX, "win_rate": 0.1 + share, "edge_lower": -share, "pnl": -3.25,
                 "p_value": f64::MIN_POSITIVE, "sharpe": 1e300, "max_drawdown_percent": 1.0 / 3.0,
                 "timeline": timeline

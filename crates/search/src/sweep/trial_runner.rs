@@ -1,6 +1,6 @@
 //! Execution of trials: the `TrialRunner` trait, and an implementation with plain backtests.
 
-use super::{Candidate, Figures, Outcome, Space};
+use super::{Candidate, Figures, Space, TrialOutcome};
 use crate::SearchError;
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, BacktestError, BacktestResult, BacktestSettings};
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// Runs trials. Trials may share work, but the trades must be the same as in a [`Backtest`].
 pub trait TrialRunner: Sync {
     /// Runs one set over the candles that close by `until`. An error affects every trial, such as missing candles.
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError>;
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialResult, SearchError>;
 
     /// Returns the time from the open of the bot's first candle to the close of its last candle.
     fn span(&self) -> Range<Millis>;
@@ -29,14 +29,19 @@ pub trait TrialRunner: Sync {
     /// Frees the data of prepared sets. Call `prepare` again before measuring.
     fn evict(&self) {}
 
-    fn measure(&self, candidate: &Candidate, until: Millis, balance: Money) -> Result<Outcome, SearchError> {
+    fn measure(
+        &self,
+        candidate: &Candidate,
+        until: Millis,
+        balance: Money,
+    ) -> Result<TrialOutcome, SearchError> {
         Ok(match self.run(candidate, until)? {
-            TrialEnd::Ran(finished) => {
+            TrialResult::Ran(finished) => {
                 let mut span = self.span();
                 span.end = span.end.min(until);
-                Outcome::Figures(Box::new(Figures::new(&finished, balance, &span)))
+                TrialOutcome::Figures(Box::new(Figures::new(&finished, balance, &span)))
             }
-            TrialEnd::Refused(problem) => Outcome::Refused(problem),
+            TrialResult::Refused(problem) => TrialOutcome::Refused(problem),
         })
     }
 }
@@ -97,10 +102,10 @@ impl Replayer<'_> {
 }
 
 impl TrialRunner for Replayer<'_> {
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialResult, SearchError> {
         let PreparedTrial { settings, strategy, .. } = match self.prepare_trial(candidate)? {
             Ok(prepared) => prepared,
-            Err(problem) => return Ok(TrialEnd::Refused(problem)),
+            Err(problem) => return Ok(TrialResult::Refused(problem)),
         };
         let candles = cut_candles_to(self.candles, &(Millis::new(i64::MIN)..until));
         let markets = self.markets_until(until);
@@ -108,11 +113,11 @@ impl TrialRunner for Replayer<'_> {
         let backtest = match Backtest::new(&settings, vec![strategy], &wants_prices, &candles, markets) {
             Ok(backtest) => backtest,
             // The configured bot is valid, so the parameters must be invalid.
-            Err(BacktestError::Engine(error)) => return Ok(TrialEnd::Refused(error.to_string())),
+            Err(BacktestError::Engine(error)) => return Ok(TrialResult::Refused(error.to_string())),
             Err(error) => return Err(error.into()),
         };
         let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
-        Ok(TrialEnd::Ran(Box::new(finished)))
+        Ok(TrialResult::Ran(Box::new(finished)))
     }
 
     fn span(&self) -> Range<Millis> {

@@ -1,7 +1,7 @@
 //! Parsed contents of a variant ledger, and lines to append.
 
 use super::chain::{Chain, ReceiptState};
-use super::line::{GapLine, KnownCandles, RunLine, TriedLine};
+use super::line::{GapLine, KnownCandles, RunLine, VariantsLine};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,7 +110,7 @@ impl<'a> LedgerContents<'a> {
         Self { tried, runs, recorded_runs, is_loss_recorded, candles, chain, gap: lost, hashes }
     }
 
-    pub(super) fn variant_lines(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = TriedLine> {
+    pub(super) fn variant_lines(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = VariantsLine> {
         let own = self.tried.iter().filter(move |(found, _)| of(found));
         own.filter_map(|(_, line)| serde_json::from_str(line).ok())
     }

@@ -90,7 +90,7 @@ fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
     let places: Vec<usize> = known.iter().map(|one| names.index_of(&one.root, &one.variant)).collect();
     for (one, place) in known.iter().zip(&places) {
-        if let Some(trades) = &one.trades {
+        if let Some(trades) = &one.trades_hash {
             let key = (one.root.as_str(), one.span.start.get(), one.span.end.get(), trades.as_str());
             let first = *same_trades.entry(key).or_insert(*place);
             names.join(first, *place);
@@ -100,7 +100,7 @@ fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     for (one, place) in known.iter().zip(places) {
         let stretch = by_class.entry(names.find_root(place)).or_default();
         let stretch = stretch.entry((one.span.start.get(), one.span.end.get())).or_default();
-        stretch.insert(one.trades.as_deref().unwrap_or_default(), one);
+        stretch.insert(one.trades_hash.as_deref().unwrap_or_default(), one);
     }
     by_class.into_values().flat_map(largest_variant_set).collect()
 }
@@ -170,7 +170,8 @@ fn sharpe_variance(known: &[&KnownVariant]) -> Option<f64> {
 
 impl VariantNote {
     fn matches(&self, known: &KnownVariant) -> bool {
-        self.variant.name == known.variant || (self.trades.is_some() && self.trades == known.trades)
+        self.variant.name == known.variant
+            || (self.trades_hash.is_some() && self.trades_hash == known.trades_hash)
     }
 }
 
@@ -183,7 +184,7 @@ fn unseen_share(noted: &LedgerSummary, own: &[VariantNote], look: &Look) -> Opti
     let candles = look.candles.within(&look.span);
     let mut looks: BTreeSet<(&str, i64, i64)> = BTreeSet::new();
     let once = others.into_iter().filter(|one| {
-        one.candles.is_empty() || looks.insert((&one.candles, one.span.start.get(), one.span.end.get()))
+        one.candles_id.is_empty() || looks.insert((&one.candles_id, one.span.start.get(), one.span.end.get()))
     });
     let stretches = once.filter_map(|one| candles.range_seen_in(&one.sample));
     let seen = stretches.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end));
@@ -220,8 +221,8 @@ mod tests {
             variant: (*variant).to_owned(),
             p_value: *p_value,
             daily_sharpe: *ratio,
-            trades: trades.map(str::to_owned),
-            candles: "c".to_owned(),
+            trades_hash: trades.map(str::to_owned),
+            candles_id: "c".to_owned(),
             root: "c".to_owned(),
             span: hours(on),
             sample: Arc::new(all().within(&hours(on))),
@@ -231,7 +232,7 @@ mod tests {
 
     fn own(strategy: &str, p_value: Option<f64>) -> VariantNote {
         let tried = Variant { family: family(strategy), name: "a".to_owned(), bots: Vec::new() };
-        VariantNote { variant: tried, p_value, daily_sharpe: None, trades: None }
+        VariantNote { variant: tried, p_value, daily_sharpe: None, trades_hash: None }
     }
 
     fn week() -> Look {
@@ -326,7 +327,7 @@ mod tests {
     fn a_rewritten_strategy_is_corrected_for_what_it_was() {
         let row = |trades, p| known(&Row("a", 0..7, Some(trades), Some(p), None));
         let rows = vec![row("t", 0.5), row("u", 0.5), row("v", 0.02)];
-        let own = VariantNote { trades: Some("v".to_owned()), ..own("rsi", Some(0.02)) };
+        let own = VariantNote { trades_hash: Some("v".to_owned()), ..own("rsi", Some(0.02)) };
         let noted = LedgerSummary { families: vec![(family("rsi"), rows)], ..LedgerSummary::default() };
         let count = VariantCount::new(&noted, &[own], &week());
         let corrected = [count.p_value_bonferroni, count.p_value_bh].map(Option::unwrap);

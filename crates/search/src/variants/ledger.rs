@@ -7,7 +7,7 @@
 
 use super::chain::{Receipt, ReceiptState};
 use super::contents::{LedgerContents, NewLines, read_text};
-use super::line::{CandlesLine, KnownCandles, RunLine, SampledPart, TriedLine};
+use super::line::{CandlesLine, KnownCandles, RunLine, SampledPart, VariantsLine};
 use super::others::OtherLedgers;
 use super::{CandleSample, Family, Look, LookEnd, Variant};
 use candlewick_sdk::Millis;
@@ -88,7 +88,7 @@ impl VariantLedger {
             candles.add_missing(&known.candles);
         });
         let id = look.candles_id();
-        let root = candles.root_for(&id, look);
+        let root = candles.resolve_root(&id, look);
         let mut families: Vec<(Family, Vec<KnownVariant>)> = Vec::new();
         let mut newly_noted = Vec::new();
         let mut has_candles = contents.candles.contains(&id);
@@ -99,8 +99,8 @@ impl VariantLedger {
             }
             let own: Vec<&VariantNote> = notes.iter().filter(|one| one.variant.family == *family).collect();
             let of_family = |contents: &LedgerContents<'_>| {
-                let tried = contents.tried_lines(|strategy| strategy == family.strategy);
-                tried.flat_map(|line| line.into_known(&candles)).collect::<Vec<KnownVariant>>()
+                let tried = contents.variant_lines(|strategy| strategy == family.strategy);
+                tried.flat_map(|line| line.into_variants(&candles)).collect::<Vec<KnownVariant>>()
             };
             let here = of_family(&contents);
             let new = find_new_notes(&own, &here, &root, &look.span);
@@ -116,7 +116,7 @@ impl VariantLedger {
                 }
                 added.strategies.insert(family.strategy.clone());
                 let seen = look.candles.index_ranges(&look.span);
-                let line = TriedLine::new(
+                let line = VariantsLine::new(
                     (added.chain.hash.clone(), family),
                     (look.kind, look.run.as_ref()),
                     (id.clone(), seen, &look.span),
@@ -159,7 +159,7 @@ impl VariantLedger {
         LedgerSummary {
             under_way: under_way.collect(),
             other_ledgers: other_ledgers.into_iter().collect(),
-            is_first: contents.is_first_run(own) && others.contain_only_run(own),
+            is_first: contents.is_first_run(own) && others.contain_no_other_run(own),
             gaps: (!lost.is_empty()).then(|| lost.join("; ")),
             families,
             root,
@@ -203,7 +203,7 @@ impl VariantLedger {
         let mut added = NewLines::new(&contents)?;
         let id = look.candles_id();
         if !contents.candles.contains(&id) {
-            let root = contents.candles.root_for(&id, look);
+            let root = contents.candles.resolve_root(&id, look);
             added.push(&CandlesLine::new((added.chain.hash.clone(), id.clone(), root), look))?;
         }
         added.strategies.insert(strategy.clone());
@@ -228,10 +228,10 @@ fn find_new_notes<'a>(
     span: &Range<Millis>,
 ) -> Vec<&'a VariantNote> {
     let here = known.iter().filter(|one| one.root == root && one.span == *span);
-    let mut seen: HashSet<_> = here.map(|one| (one.variant.as_str(), one.trades.as_deref())).collect();
+    let mut seen: HashSet<_> = here.map(|one| (one.variant.as_str(), one.trades_hash.as_deref())).collect();
     let mut new = Vec::new();
     for note in notes {
-        if seen.insert((&note.variant.name, note.trades.as_deref())) {
+        if seen.insert((&note.variant.name, note.trades_hash.as_deref())) {
             new.push(*note);
         }
     }
@@ -244,8 +244,8 @@ impl KnownVariant {
             variant: note.variant.name.clone(),
             p_value: note.p_value,
             daily_sharpe: note.daily_sharpe,
-            trades: note.trades.clone(),
-            candles: candles.to_owned(),
+            trades_hash: note.trades_hash.clone(),
+            candles_id: candles.to_owned(),
             root: root.to_owned(),
             span: look.span.clone(),
             sample: Arc::clone(seen),

@@ -156,7 +156,7 @@ impl KnownCandles {
     }
 }
 
-impl TriedLine {
+impl VariantsLine {
     pub(super) fn new(
         (chain, family): (String, &Family),
         (kind, run): (LookKind, Option<&String>),
@@ -164,7 +164,12 @@ impl TriedLine {
         notes: &[&VariantNote],
     ) -> Self {
         let figures = |note: &&VariantNote| {
-            VariantRow::Full(note.variant.name.clone(), note.p_value, note.daily_sharpe, note.trades.clone())
+            VariantRow::Full(
+                note.variant.name.clone(),
+                note.p_value,
+                note.daily_sharpe,
+                note.trades_hash.clone(),
+            )
         };
         Self {
             chain,
@@ -210,8 +215,8 @@ impl TriedLine {
                 variant,
                 p_value,
                 daily_sharpe: sharpe_of_a_day,
-                trades,
-                candles,
+                trades_hash: trades,
+                candles_id: candles,
                 root,
                 span,
                 sample: seen,

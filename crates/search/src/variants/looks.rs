@@ -1,7 +1,7 @@
 //! A look is a run on given candles. The ledgers show earlier looks at the same candles.
 
 use super::contents::LedgerContents;
-use super::line::TriedLine;
+use super::line::VariantsLine;
 use super::{CandleSample, VariantLedger};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ impl VariantLedger {
     ) -> io::Result<EarlierLooks> {
         let ((seen, text), others) = (self.read()?, self.read_other_ledgers()?);
         let (own, others) = (LedgerContents::new(&text, seen), others.read());
-        let is_first = own.is_first_run(Some(run)) && others.contain_only_run(Some(run));
+        let is_first = own.is_first_run(Some(run)) && others.contain_no_other_run(Some(run));
         let mut looks = EarlierLooks { is_first, ..EarlierLooks::default() };
         looks.gaps.extend(own.gap.iter().map(|lost| format!("{}: {lost}", self.path.display())));
         looks.gaps.extend(others.find_gaps(strategy, &own));
@@ -90,7 +90,7 @@ impl VariantLedger {
         }
         // Results are cached, because many looks use the same candles.
         let mut seen_in = BTreeMap::new();
-        let mut is_seen = |line: &TriedLine, contents: &LedgerContents<'_>| {
+        let mut is_seen = |line: &VariantsLine, contents: &LedgerContents<'_>| {
             let look = || candles.is_seen_in(&line.sample(&contents.candles));
             if !contents.candles.contains(&line.candles) {
                 return look();
@@ -99,7 +99,7 @@ impl VariantLedger {
         };
         let mut known = BTreeSet::new();
         for contents in others.ledgers.iter().map(|other| &other.contents).chain([&own]) {
-            for line in contents.tried_lines(|_| true) {
+            for line in contents.variant_lines(|_| true) {
                 if line.run.as_deref() == Some(run) || !is_seen(&line, contents) {
                     continue;
                 }

@@ -23,7 +23,7 @@ pub use count::{FamilyCount, VariantCount};
 pub use family::{Family, Variant, hash_named_files};
 pub use ledger::{KnownVariant, LedgerSummary, VariantLedger, VariantNote};
 pub use looks::{EarlierLooks, Look, LookEnd, LookKind};
-pub use rewritten::{RunUntil, join_hashes, trades_hash, trades_hash_of_closed};
+pub use rewritten::{RerunFn, join_hashes, trades_hash, trades_hash_of_closed};
 pub use sample::CandleSample;
 
 #[cfg(test)]

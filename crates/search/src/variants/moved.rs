@@ -32,7 +32,7 @@ impl Steps {
 
     fn has_window_in(&self, other: &Self) -> bool {
         let length = |steps: &Self| (steps.as_slice().len() as i64).saturating_mul(steps.step);
-        let Some(step) = self.step_to_compare(other, length(self).min(length(other))) else { return false };
+        let Some(step) = self.comparison_step(other, length(self).min(length(other))) else { return false };
         let (own, others) = (PrefixSums::new(self, step), PrefixSums::new(other, step));
         // Number of offsets, in steps of this series, at which a longer step of the other series may start.
         let phases = usize::try_from(other.step / self.step).unwrap_or(1).clamp(1, own.moves);

@@ -62,9 +62,9 @@ impl VariantLedger {
         noted: &LedgerSummary,
         sets: &[VariantNote],
         look: &Look,
-        run: &RunUntil<'_>,
+        run: &RerunFn<'_>,
     ) -> io::Result<bool> {
-        let whole: Vec<usize> = (0..sets.len()).filter(|place| sets[*place].trades.is_some()).collect();
+        let whole: Vec<usize> = (0..sets.len()).filter(|place| sets[*place].trades_hash.is_some()).collect();
         let few = whole.len().min(MAX_SPOT_CHECKS);
         let spread: Vec<usize> = (0..few).map(|number| whole[number * whole.len() / few]).collect();
         if rerun_sets(noted, (sets, &spread), look, run)?.is_empty() {
@@ -81,11 +81,11 @@ fn rerun_sets(
     noted: &LedgerSummary,
     (sets, places): (&[VariantNote], &[usize]),
     look: &Look,
-    run: &RunUntil<'_>,
+    run: &RerunFn<'_>,
 ) -> io::Result<Vec<(Range<Millis>, Vec<VariantNote>)>> {
     let mut stretches: BTreeMap<(Millis, Millis), Vec<usize>> = BTreeMap::new();
     for place in places {
-        for Range { start, end } in noted.spans_before_growth(&sets[*place], look) {
+        for Range { start, end } in noted.earlier_run_spans(&sets[*place], look) {
             stretches.entry((start, end)).or_default().push(*place);
         }
     }
@@ -96,9 +96,9 @@ fn rerun_sets(
                 variant: sets[*place].variant.clone(),
                 p_value: None,
                 daily_sharpe: None,
-                trades,
+                trades_hash: trades,
             };
-            (note.trades.is_some() && !noted.has_variant(&note, &(start..end))).then_some(note)
+            (note.trades_hash.is_some() && !noted.has_variant(&note, &(start..end))).then_some(note)
         });
         let then: Vec<VariantNote> = then.collect();
         if !then.is_empty() {
@@ -117,7 +117,7 @@ impl LedgerSummary {
     pub fn earlier_run_spans(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&KnownVariant| {
             let is_this =
-                (&one.variant, &one.root) == (&note.variant.name, &self.root) && one.trades.is_some();
+                (&one.variant, &one.root) == (&note.variant.name, &self.root) && one.trades_hash.is_some();
             let Range { start, end } = one.span;
             is_this && one.is_single_run_to_end && start == look.span.start && end < look.span.end
         };
@@ -130,7 +130,7 @@ impl LedgerSummary {
     pub fn has_variant(&self, note: &VariantNote, span: &Range<Millis>) -> bool {
         self.known_variants(note).any(|one| {
             (&one.variant, &one.root, &one.span) == (&note.variant.name, &self.root, span)
-                && one.trades == note.trades
+                && one.trades_hash == note.trades_hash
         })
     }
 
@@ -152,14 +152,14 @@ mod tests {
     fn a_body_that_is_rewritten_while_candles_grow_is_another_variant() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 400));
         let look = |count: usize| look_at(candles("BTCUSDT", &all[..count]));
-        let with = |trades: &str| VariantNote { trades: Some(trades.to_owned()), ..note("rsi", 1) };
+        let with = |trades: &str| VariantNote { trades_hash: Some(trades.to_owned()), ..note("rsi", 1) };
         let noted = |trades: &str, count: usize| {
             fixture.ledger().record_variants(&[with(trades)], &look(count)).unwrap()
         };
-        assert_eq!(noted("t", 200).spans_before_growth(&with("t"), &look(200)), []);
+        assert_eq!(noted("t", 200).earlier_run_spans(&with("t"), &look(200)), []);
         noted("u", 300);
         let grown = noted("v", 400);
-        let [first, before] = grown.spans_before_growth(&with("v"), &look(400)).try_into().unwrap();
+        let [first, before] = grown.earlier_run_spans(&with("v"), &look(400)).try_into().unwrap();
         assert_eq!((&first, &before), (&look(200).span, &look(300).span), "the first and the latest");
         assert!(grown.has_variant(&with("u"), &before) && !grown.has_variant(&with("w"), &before));
         let count = |noted: &LedgerSummary| VariantCount::new(noted, &[with("v")], &look(400)).count;
@@ -170,20 +170,20 @@ mod tests {
         // The user chose this end, so it is not the end of the candles.
         let chosen = Look { span: look(400).span.start..look(350).span.end, ..look(400) };
         let noted = fixture.ledger().record_variants(&[with("x")], &chosen).unwrap();
-        assert_eq!(noted.spans_before_growth(&with("v"), &look(400)), [look(200).span, look(300).span]);
+        assert_eq!(noted.earlier_run_spans(&with("v"), &look(400)), [look(200).span, look(300).span]);
     }
 
     #[test]
     fn a_body_that_is_rewritten_at_each_fetch_is_as_many_variants() {
         let (fixture, all) = (Fixture::new(), random_walk(1, 800));
         let look = |count: usize| look_at(candles("BTCUSDT", &all[..count]));
-        let with = |trades: String| VariantNote { trades: Some(trades), ..note("rsi", 1) };
+        let with = |trades: String| VariantNote { trades_hash: Some(trades), ..note("rsi", 1) };
         let ledger = fixture.ledger();
         for version in 1..=6 {
             let look = look(100 + 100 * version);
             let own = with(format!("version {version} until {}", look.span.end));
             let noted = ledger.record_variants(std::slice::from_ref(&own), &look).unwrap();
-            for span in noted.spans_before_growth(&own, &look) {
+            for span in noted.earlier_run_spans(&own, &look) {
                 let then = with(format!("version {version} until {}", span.end));
                 ledger.record_variants(&[then], &Look { span, ..look.clone() }).unwrap();
             }
@@ -202,7 +202,7 @@ mod tests {
         // The last of 21 sets ran on only a part of the candles.
         let sweep = |version: u32, look: &Look| {
             let of = |set: usize| VariantNote {
-                trades: (set < 20).then(|| trades(version, set, look.span.end)),
+                trades_hash: (set < 20).then(|| trades(version, set, look.span.end)),
                 ..note("rsi", set as u32)
             };
             let (sets, ran) = ((0..21).map(of).collect::<Vec<_>>(), RefCell::new(Vec::new()));
@@ -213,7 +213,7 @@ mod tests {
                 Ok(places.iter().map(found).collect())
             };
             let noted = ledger.record_variants(&sets, look).unwrap();
-            let is_any = ledger.record_rewritten_sets(&noted, &sets, look, &run).unwrap();
+            let is_any = ledger.record_changed_sets(&noted, &sets, look, &run).unwrap();
             let noted = ledger.record_variants(&sets, look).unwrap();
             (is_any, VariantCount::new(&noted, &sets, look).count, ran.into_inner())
         };

@@ -89,7 +89,7 @@ impl Steps {
 
     pub(super) fn are_alike(&self, other: &Self, both: &Range<Millis>) -> bool {
         let (start, end) = (both.start.get(), both.end.get());
-        let Some(step) = self.step_to_compare(other, end.saturating_sub(start)) else { return false };
+        let Some(step) = self.comparison_step(other, end.saturating_sub(start)) else { return false };
         let places = start.div_euclid(step) + i64::from(start.rem_euclid(step) > 0)..end.div_euclid(step);
         let pairs = places.filter_map(|place| {
             let times = place * step..(place + 1) * step;

@@ -15,7 +15,7 @@ pub(super) fn note(strategy: &str, variant: u32) -> VariantNote {
         variant: tried,
         p_value: Some(0.25),
         daily_sharpe: None,
-        trades: Some(format!("{variant:x}")),
+        trades_hash: Some(format!("{variant:x}")),
     }
 }
 

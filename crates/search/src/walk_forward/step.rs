@@ -4,8 +4,8 @@ use super::course::empty_result;
 use super::{WalkForwardData, Window};
 use crate::SearchError;
 use crate::sweep::{
-    Candidate, DeclarationUse, Figures, Outcome, Record, Replayer, Shard, SharedRunner, Sweep, SweepEnd,
-    SweepSettings, SweepWatcher, TrialEnd, TrialJournal, TrialRow, TrialRunner, rank_rows,
+    Candidate, DeclarationMode, Figures, Record, Replayer, Shard, SharedRunner, Sweep, SweepEnd,
+    SweepSettings, SweepWatcher, TrialJournal, TrialOutcome, TrialResult, TrialRow, TrialRunner, rank_rows,
 };
 use candlewick_backtest::BacktestResult;
 use candlewick_sdk::{Millis, Money};
@@ -63,7 +63,7 @@ impl WalkForward<'_> {
             return Ok(WindowEnd::Done(Box::new(nothing())));
         };
         let replay = Replayer { candles: &candles, markets: &markets, ..self.data.replay };
-        let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
+        let runner = SharedRunner::new(replay, DeclarationMode::Trusted);
         let SweepEnd::Done(rows) = self.training_sweep(&runner).run(journal, known, watcher)? else {
             return Ok(WindowEnd::Stopped);
         };
@@ -93,7 +93,7 @@ impl WalkForward<'_> {
             return Ok(SweepEnd::Done(Vec::new()));
         };
         let replay = Replayer { candles: &candles, markets: &markets, ..self.data.replay };
-        let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
+        let runner = SharedRunner::new(replay, DeclarationMode::Trusted);
         let sweep = self.training_sweep(&runner);
         if self.sweep.search.search.is_adaptive() {
             return sweep.run(journal, known, watcher);
@@ -146,8 +146,8 @@ impl WalkForward<'_> {
         for candidate in self.data.replay.space.neighbours(&best.candidate) {
             let ran = |row: &&TrialRow| row.rung == best.rung && row.candidate == candidate;
             let figures = match rows.iter().find(ran).map(|row| &row.outcome) {
-                Some(Outcome::Figures(figures)) => Some((**figures).clone()),
-                Some(Outcome::Refused(_)) => None,
+                Some(TrialOutcome::Figures(figures)) => Some((**figures).clone()),
+                Some(TrialOutcome::Refused(_)) => None,
                 None => self.candidate_figures(&candidate, runner)?,
             };
             let score = figures.as_ref().and_then(|figures| objective.score(figures, min_trades));
@@ -162,8 +162,8 @@ impl WalkForward<'_> {
         runner: &dyn TrialRunner,
     ) -> Result<Option<Figures>, SearchError> {
         Ok(match runner.run(candidate, Millis::MAX)? {
-            TrialEnd::Ran(finished) => Some(Figures::new(&finished, self.data.balance, &runner.span())),
-            TrialEnd::Refused(_) => None,
+            TrialResult::Ran(finished) => Some(Figures::new(&finished, self.data.balance, &runner.span())),
+            TrialResult::Refused(_) => None,
         })
     }
 }

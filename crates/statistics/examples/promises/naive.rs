@@ -64,8 +64,8 @@ impl Naive {
                 return ControlFlow::Continue(());
             };
             let outcome_of = match outcome {
-                TradeOutcome::Won => sprt.on_won(b),
-                TradeOutcome::Lost => sprt.on_lost(b),
+                TradeOutcome::Won => sprt.on_win(b),
+                TradeOutcome::Lost => sprt.on_loss(b),
                 TradeOutcome::Draw | TradeOutcome::Cancelled => return ControlFlow::Continue(()),
             };
             failed = outcome_of.err();

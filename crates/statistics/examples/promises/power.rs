@@ -45,10 +45,10 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
             "| {name} | {:.1} % | {:.1} % | {} | {} | {} | {} |",
             100.0 * rates.shown_share(),
             100.0 * rates.rejected_share(),
-            or_none(rates.trades_to_show(0.5)),
-            or_none(rates.trades_to_show(0.8)),
+            or_none(rates.trades_until_shown(0.5)),
+            or_none(rates.trades_until_shown(0.8)),
             or_none(known),
-            or_none(rates.trades_to_reject(0.5)),
+            or_none(rates.trades_until_rejected(0.5)),
         );
     }
     Ok(())

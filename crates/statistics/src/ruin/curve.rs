@@ -79,7 +79,10 @@ mod tests {
         let ruin = Ruin::new(vec![0.0, 0.25, 0.25, 0.5], 0.0);
         assert_eq!(ruin.probability(), 0.5);
         assert_eq!([ruin.risk_within(0), ruin.risk_within(2), ruin.risk_within(9)], [0.0, 0.25, 0.5]);
-        assert_eq!([0.1, 0.25, 0.3, 0.6].map(|at| ruin.trades_until(at)), [Some(2), Some(2), Some(4), None]);
+        assert_eq!(
+            [0.1, 0.25, 0.3, 0.6].map(|at| ruin.trades_until_risk(at)),
+            [Some(2), Some(2), Some(4), None]
+        );
         assert_eq!(ruin.mean_trades_until_ruin(), Some(3.0)); // (2 x 0.25 + 4 x 0.25) / 0.5
         assert_eq!(Ruin::new(vec![0.0; 3], 0.0).mean_trades_until_ruin(), None);
     }

@@ -1,7 +1,7 @@
 //! Ruin of a stake ladder, by a Markov chain over the balances at cycle starts. The balances are on a lattice.
 
 use super::cycle::{Cycle, CycleCutoff, Outcome};
-use super::spacing::{Lattice, Top};
+use super::spacing::{Lattice, LatticeTop};
 use super::{Ruin, RuinQuestion};
 use crate::StatisticsError;
 
@@ -49,7 +49,7 @@ struct PointProbabilities {
 }
 
 impl<'a> BalanceChain<'a> {
-    fn new(question: &RuinQuestion, cycle: &'a Cycle, spacing: u64, top: Top) -> Self {
+    fn new(question: &RuinQuestion, cycle: &'a Cycle, spacing: u64, top: LatticeTop) -> Self {
         let points = (top.balance / spacing as f64) as usize + 2;
         let longest = cycle.outcomes.iter().map(|outcome| outcome.trades).max().unwrap_or(0) as usize;
         let none = PointProbabilities { probabilities: vec![0.0; points], from: points, to: 0 };
@@ -192,8 +192,8 @@ mod tests {
     /// A stake that wins 1 or loses 1.
     const EVEN: StakePlan = StakePlan::Soros { base: 1, wins: 0, most_stake: MAX_MONEY, step: 1 };
 
-    const fn top(balance: f64) -> Top {
-        Top { balance, is_never_ruined: false }
+    const fn top(balance: f64) -> LatticeTop {
+        LatticeTop { balance, is_never_ruined: false }
     }
 
     fn points(probabilities: &[f64], from: usize, to: usize) -> PointProbabilities {
@@ -269,14 +269,14 @@ mod tests {
         let game = RuinQuestion { balance: 50_000, payout_fraction: 0.85, horizon_trades: 200, ..QUESTION };
         let cycle = cycle_of(&game, &recover);
         let found = ruin(&game, &cycle).unwrap();
-        let exact = BalanceChain::new(&game, &cycle, 1, Top::new(&game, &cycle)).solve();
+        let exact = BalanceChain::new(&game, &cycle, 1, LatticeTop::new(&game, &cycle)).solve();
         let off = (found.probability() - exact.probability()).abs();
         assert!(exact.probability() > 0.1 && exact.error() < 2e-13, "{}", exact.probability());
         assert!(off <= found.error() && found.error() < 0.01, "off by {off}, says {}", found.error());
         assert!(found.error() > 1e-9, "{} is of an exact lattice", found.error());
         // Up to 220001, 200 trades and 5 outcomes: 3 x 2.2e8 / 6e7 requires 12, and 2 x 20 divides 1000.
         let [fine, coarse] =
-            [20, 40].map(|by| BalanceChain::new(&game, &cycle, by, Top::new(&game, &cycle)).solve());
+            [20, 40].map(|by| BalanceChain::new(&game, &cycle, by, LatticeTop::new(&game, &cycle)).solve());
         assert_eq!(found.probability(), fine.probability());
         assert_eq!(found.error(), fine.error() + (fine.probability() - coarse.probability()).abs());
     }

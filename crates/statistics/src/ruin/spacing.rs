@@ -30,7 +30,7 @@ pub(super) struct Lattice {
     /// Distance between adjacent points in the smallest unit of money.
     pub(super) spacing: u64,
     pub(super) is_exact: bool,
-    pub(super) top: Top,
+    pub(super) top: LatticeTop,
 }
 
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ impl Lattice {
     }
 
     fn try_new(question: &RuinQuestion, cycle: &Cycle) -> Option<Self> {
-        let top = Top::new(question, cycle);
+        let top = LatticeTop::new(question, cycle);
         let work = |spacing: u64| {
             top.balance / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
         };
@@ -78,7 +78,7 @@ impl Lattice {
     }
 }
 
-impl Top {
+impl LatticeTop {
     pub(super) fn new(question: &RuinQuestion, cycle: &Cycle) -> Self {
         let (highest, enough) =
             (highest_balance(question, cycle), cycle.worst_case_balance(question.horizon_trades));

@@ -61,7 +61,7 @@ fn ruins() -> Result<Vec<Figure>, Box<dyn Error>> {
         ),
         (
             "trades to a ruin of 10 % of a gambler at 55 %",
-            f64::from(skilled.trades_until(0.1).ok_or("more are ruined")?),
+            f64::from(skilled.trades_until_risk(0.1).ok_or("more are ruined")?),
             0.0,
         ),
         ("balance for a ruin of 1 % of a gambler at 60 %", enough.ok_or("some is enough")? as f64, 0.0),

@@ -59,9 +59,9 @@ fn sequential() -> Result<Vec<Figure>, Box<dyn Error>> {
     let (mut sprt, mut edge) = (Sprt::new(plan), EdgeTest::new(plan));
     for outcome in [vec![TradeOutcome::Won; 12], vec![TradeOutcome::Lost; 8]].concat() {
         if outcome == TradeOutcome::Won {
-            sprt.on_won(0.85)?
+            sprt.on_win(0.85)?
         } else {
-            sprt.on_lost(0.85)?
+            sprt.on_loss(0.85)?
         };
         let stake = edge.on_open(0.85)?;
         edge.on_settled(stake, outcome);

@@ -9,7 +9,7 @@ use candlewick_engine::{BotVerdict, DayStart, IntentRow, JudgedTrade, build_judg
 use candlewick_journal::Reader;
 use candlewick_records::IntentOrigin;
 use candlewick_report::edge::{
-    Counts, GateReport, NamedTrade, Sample, TradeMoney, TriedGate, VerdictReport, audit_trades, read_trades,
+    Counts, GateReport, GateSetup, NamedTrade, Sample, TradeMoney, VerdictReport, audit_trades, read_trades,
 };
 use candlewick_report::run::Caveats;
 use candlewick_sdk::Payout;
@@ -189,7 +189,7 @@ pub(super) fn run_gate(arguments: &GateArguments, context: &Context<'_>) -> Resu
     let assumed = load_config(context)?.config.simulation.payout_percent;
     let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
     let file = read_trades(&arguments.trades, Some(payout.unwrap_or(assumed)))?;
-    let gate = TriedGate { rule: arguments.to_gate_rule(), day: arguments.to_day_start()? };
+    let gate = GateSetup { rule: arguments.to_gate_rule(), day: arguments.to_day_start()? };
     show(&GateReport::new(&file, gate, arguments.draws, arguments.seed)?, context.global)
 }
 

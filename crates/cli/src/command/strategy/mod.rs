@@ -70,7 +70,7 @@ fn list(context: &Context<'_>) -> Result<(), Failure> {
     for entry in entries {
         lines.add_row([&entry.name, &entry.version, &entry.about]);
     }
-    print(&lines.trim_fmt())
+    print(&lines.render())
 }
 
 fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
@@ -87,7 +87,7 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
         let Parameter { name, about, default, kind, .. } = parameter;
         lines.add_row([name.clone(), kind.clone(), default.to_string(), range(parameter), about.clone()]);
     }
-    print(&format!("{head}\n\n{}\n\n{}", lines.trim_fmt(), example_toml(entry)))
+    print(&format!("{head}\n\n{}\n\n{}", lines.render(), example_toml(entry)))
 }
 
 fn example_toml(entry: &StrategyEntry) -> String {

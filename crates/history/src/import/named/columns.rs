@@ -20,7 +20,7 @@ pub(super) struct Columns {
     time: (usize, Option<usize>),
     pub(super) prices: [usize; 4],
     pub(super) volume: Option<usize>,
-    pub(super) min_columns: usize,
+    pub(super) min_width: usize,
     pub(super) is_utc: bool,
     pub(super) labels: Option<LabelColumns>,
     clock_digits: usize,
@@ -158,13 +158,13 @@ impl Columns {
             None => (needed(Role::Time)?, None),
         };
         let prices = [needed(Role::Open)?, needed(Role::High)?, needed(Role::Low)?, needed(Role::Close)?];
-        let min_columns = 1 + prices.into_iter().chain([time.0]).chain(time.1).max().unwrap_or_default();
+        let min_width = 1 + prices.into_iter().chain([time.0]).chain(time.1).max().unwrap_or_default();
         let labels = match header {
             Header::Present => LabelColumns::find(names.iter().map(String::as_str)),
             Header::Absent => None,
         };
         let volume = place(Role::Volume);
-        Ok(Self { header, time, prices, volume, min_columns, is_utc, labels, clock_digits: 0, names })
+        Ok(Self { header, time, prices, volume, min_width, is_utc, labels, clock_digits: 0, names })
     }
 
     pub(super) fn update_clock_digits(&mut self, record: &StringRecord) {
@@ -195,8 +195,8 @@ impl Columns {
     }
 
     pub(super) fn check_column_count(&self, count: usize) -> Option<String> {
-        if count < self.min_columns {
-            return Some(format!("{count} columns instead of {}; is the line cut off?", self.min_columns));
+        if count < self.min_width {
+            return Some(format!("{count} columns instead of {}; is the line cut off?", self.min_width));
         }
         let is_split = matches!(self.header, Header::Present) && has_split_decimals(count, self.names.len());
         is_split.then(|| split_decimals_problem(count, self.names.len()))

@@ -63,7 +63,7 @@ pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) ->
     let mut columns = Columns::detect(&header, sample.as_ref(), settings.columns.as_ref())?;
     if columns.has_clock() {
         for record in data_records(content, delimiter, &columns) {
-            columns.record_clock_digits(&record?.1);
+            columns.update_clock_digits(&record?.1);
         }
     }
     let seen = survey_table(content, delimiter, &columns)?;
@@ -126,9 +126,9 @@ fn survey_table(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Resu
     for record in data_records(content, delimiter, columns) {
         let (_, record) = record?;
         for column in columns.prices.iter().chain(&columns.volume) {
-            seen.numbers.note(cell(&record, *column));
+            seen.numbers.add(cell(&record, *column));
         }
-        seen.times.note(&columns.join_time(&record));
+        seen.times.add(&columns.join_time(&record));
     }
     Ok(seen)
 }

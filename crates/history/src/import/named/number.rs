@@ -139,7 +139,7 @@ mod tests {
     fn detect_style(numbers: &[&str]) -> Result<DecimalMark, ()> {
         let mut seen = NumberSurvey::default();
         for number in numbers {
-            seen.note(number);
+            seen.add(number);
         }
         NumberStyle::detect(&seen, None, Delimiter::Comma).map(|style| style.decimal).map_err(drop)
     }

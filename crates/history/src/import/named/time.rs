@@ -387,7 +387,7 @@ mod tests {
     fn read(texts: &[&str], given: Option<DateOrder>) -> Result<(Vec<i64>, Clock), String> {
         let mut seen = TimeSurvey::default();
         for text in texts {
-            seen.note(text);
+            seen.add(text);
         }
         let style = TimeStyle::detect(&seen, given).map_err(|problem| format!("{problem:?}"))?;
         let read = texts.iter().map(|text| style.parse(text).map(Millis::get));

@@ -31,7 +31,7 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
         (false, false) => Severity::Info,
     };
     text.push_str(if loses { ", so chance can explain the result." } else { "." });
-    Some(FindingKind::ManyVariants.with_severity(severity, text))
+    Some(FindingKind::ManyVariants.to_finding(severity, text))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) fn report_uncounted(unknown: &VariantsUnknown) -> Finding {
         VariantsUnknown::NotCounted => kind.warning(
             "No ledger is set in [variants], so variants are not counted and p-values are not corrected.",
         ),
-        VariantsUnknown::NewLedger => kind.with_severity(
+        VariantsUnknown::NewLedger => kind.to_finding(
             Severity::Info,
             "The variant ledger starts with this run. Earlier variants and variants in other ledgers are unknown.",
         ),
@@ -120,7 +120,7 @@ mod tests {
     fn lost_ledger_is_serious_and_new_one_is_info() {
         let lost = VariantsUnknown::Lost("the file is empty".to_owned());
         let all = [lost, VariantsUnknown::NotCounted, VariantsUnknown::NewLedger];
-        let found = all.map(|unknown| variants_unknown(&unknown).severity);
+        let found = all.map(|unknown| report_uncounted(&unknown).severity);
         assert_eq!(found, [Severity::Serious, Severity::Warning, Severity::Info]);
     }
 

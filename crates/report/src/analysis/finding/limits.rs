@@ -43,7 +43,7 @@ pub(super) fn halted_early(
         count_text(*signals, "signal", "signals"),
     );
     let severity = if share >= SERIOUS_UNTRADED_SHARE { Severity::Serious } else { Severity::Warning };
-    Some(FindingKind::HaltedEarly.with_severity(severity, text))
+    Some(FindingKind::HaltedEarly.to_finding(severity, text))
 }
 
 /// Minimum share of rejected signals for a finding about a short-lived rule, trading hours or a blackout.
@@ -70,7 +70,7 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(FindingKind::RefusedByOneRule.with_severity(severity, format!("{text} {hint}")))
+    Some(FindingKind::RefusedByOneRule.to_finding(severity, format!("{text} {hint}")))
 }
 
 fn min_reported_share(name: &str) -> f64 {

@@ -109,7 +109,7 @@ pub(super) struct Facts<'a> {
     pub(super) refusals_since_last_intent: BTreeMap<&'static str, u64>,
     /// Time of the last trade decision (`None` if there was no trade), and the time range of the run.
     pub(super) last_decision_and_span: (Option<Millis>, &'a Range<Millis>),
-    pub(super) background: Background,
+    pub(super) background: RunContext,
     pub(super) basis: VerdictBasis,
 }
 
@@ -132,11 +132,11 @@ impl FindingKind {
     }
 
     pub(crate) fn serious(self, text: impl Into<String>) -> Finding {
-        self.with_severity(Severity::Serious, text)
+        self.to_finding(Severity::Serious, text)
     }
 
     pub(crate) fn warning(self, text: impl Into<String>) -> Finding {
-        self.with_severity(Severity::Warning, text)
+        self.to_finding(Severity::Warning, text)
     }
 }
 
@@ -179,24 +179,24 @@ impl Finding {
             limits::halted_early(
                 &facts.refusals_since_last_intent,
                 background.untraded_candles,
-                facts.last_open_and_span,
+                facts.last_decision_and_span,
             ),
             too_good(&traded),
             trades::too_few_trades(metrics.win_rate.as_ref(), decided),
             trades::few_clusters(facts.basis, decided),
-            trades::regimes(facts.settled, facts.bots),
+            trades::check_streaks(facts.settled, facts.bots),
             hours.and_then(|hours| trades::one_hour_only(&hours.cells)),
             trades::latency_finding(latencies),
-            venue::assumed_payout(background.assumed_payout_percent, background.paid_payout_percent),
+            venue::check_assumed(background.assumed_payout_percent, background.paid_payout_percent),
             unusual_payout(background.assumed_payout_percent),
             variants.and_then(choice::many_variants),
-            facts.variants_unknown.map(choice::variants_unknown),
+            facts.variants_unknown.map(choice::report_uncounted),
             venue::gaps(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
             venue::bid_ask_bounce(&background.reversals),
             choice::many_parameters(&background.rule_parameter_counts, facts.settled, facts.bots),
-            venue::stale_longer_candles(&background.stale_longer_candles),
-            venue::draw_share(summary.draw, summary.trades),
-            venue::no_price_step(facts.settled, facts.bots, &background.unset_tick_sizes),
+            venue::check_staleness(&background.stale_longer_candles),
+            venue::check_draws(summary.draw, summary.trades),
+            venue::check_tick_sizes(facts.settled, facts.bots, &background.candle_tick_sizes),
             venue::data_revised(background.revised_candles),
             variants.and_then(choice::in_sample_only),
         ];

@@ -27,7 +27,7 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
     let text = format!(
         "Too few trades: {decided} were won or lost, so the win rate is uncertain by +-{points:.1} points."
     );
-    Some(kind.with_severity(severity, text))
+    Some(kind.to_finding(severity, text))
 }
 
 /// Highest credible win rate. At a payout of 80 %, this win rate earns 35 % of each stake.
@@ -166,7 +166,7 @@ pub(super) fn latency_finding(latencies: &[SensitivityPoint]) -> Option<Finding>
         at_once * 100.0,
         left * 100.0
     );
-    Some(FindingKind::DiesOfLatency.with_severity(severity, text))
+    Some(FindingKind::DiesOfLatency.to_finding(severity, text))
 }
 
 /// Minimum number of decided trades. With 30, the 95 % margin of error of the mean return is a third of the stake.

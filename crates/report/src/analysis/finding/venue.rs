@@ -28,7 +28,7 @@ pub(super) fn check_assumed(assumed_percent: Option<f64>, seen_percent: Option<f
         "The assumed payout is {assumed:.1} %, but the venue paid {seen:.1} % (median). Live results will be lower."
     );
     // The tolerance is safe, because payouts have only four decimals.
-    (above > 1e-4).then(|| FindingKind::AssumedPayout.with_severity(severity, text))
+    (above > 1e-4).then(|| FindingKind::AssumedPayout.to_finding(severity, text))
 }
 
 /// Lowest plausible payout in percent. Known venues pay 60 to 92 %; a payout of 0.8 is probably a fraction.
@@ -69,7 +69,7 @@ pub(super) fn gaps(missing: u64, unpriced: u64, attempted: u64) -> Option<Findin
         let candles = count_text(missing, "candle is", "candles are");
         format!("The data has gaps: {candles} missing during market hours, and {trades} had no price.")
     };
-    Some(FindingKind::Gaps.with_severity(severity, text))
+    Some(FindingKind::Gaps.to_finding(severity, text))
 }
 
 /// Minimum share of reversals. At this share, trading against the last move breaks even if the payout is 85 %.
@@ -188,7 +188,7 @@ pub(super) fn check_staleness(stale: &[StaleLongerCandle]) -> Option<Finding> {
     text.push_str(
         "Newer candles were not built, because too many shorter candles are missing (see data.longer_share_percent).",
     );
-    Some(FindingKind::StaleLongerCandles.with_severity(severity, text))
+    Some(FindingKind::StaleLongerCandles.to_finding(severity, text))
 }
 
 const SERIOUS_DRAW_SHARE: f64 = 0.20;
@@ -207,7 +207,7 @@ pub(super) fn check_draws(drawn: u64, trades: u64) -> Option<Finding> {
         "{:.1} % of the trades were draws. Some venues count draws as losses; set draw = \"loss\" to test this case.{step}",
         share * 100.0
     );
-    Some(FindingKind::DrawShare.with_severity(severity, text))
+    Some(FindingKind::DrawShare.to_finding(severity, text))
 }
 
 #[cfg(test)]
@@ -225,7 +225,7 @@ mod tests {
             (Some(80.0), None, None),
             (None, Some(80.0), None),
         ] {
-            let found = assumed_payout(assumed, seen).map(|finding| finding.severity);
+            let found = check_assumed(assumed, seen).map(|finding| finding.severity);
             assert_eq!(found, expected, "{assumed:?} {seen:?}");
         }
     }
@@ -315,11 +315,11 @@ mod tests {
     #[test]
     fn stale_share_above_one_percent_is_serious() {
         for (count, expected) in [(10, Severity::Info), (11, Severity::Serious), (900, Severity::Serious)] {
-            let found = stale_longer_candles(&[stale(count, 1_000), stale(1, 1_000)]).unwrap();
+            let found = check_staleness(&[stale(count, 1_000), stale(1, 1_000)]).unwrap();
             assert_eq!(found.severity, expected, "{count}");
         }
-        assert_eq!(stale_longer_candles(&[]), None);
-        let text = stale_longer_candles(&[stale(580, 1_000)]).unwrap().text;
+        assert_eq!(check_staleness(&[]), None);
+        let text = check_staleness(&[stale(580, 1_000)]).unwrap().text;
         assert!(["1h", "58.0 %", "7.0 h"].iter().all(|part| text.contains(part)), "{text}");
     }
 
@@ -331,7 +331,7 @@ mod tests {
             (5, 100, None),
             (0, 0, None),
         ] {
-            let found = draw_share(drawn, trades);
+            let found = check_draws(drawn, trades);
             assert_eq!(found.as_ref().map(|finding| finding.severity), expected, "{drawn} of {trades}");
             let names_step = found.is_some_and(|finding| finding.text.contains("[simulation.ticks]"));
             assert_eq!(names_step, expected == Some(Severity::Serious));

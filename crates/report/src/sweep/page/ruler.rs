@@ -94,7 +94,7 @@ impl ColourScale {
             [94.0, 201.0, 98.0],
             [253.0, 231.0, 37.0],
         ];
-        let at = self.at(score) * (COLOUR_STOPS.len() - 1) as f64;
+        let at = self.position(score) * (COLOUR_STOPS.len() - 1) as f64;
         let first = (at as usize).min(COLOUR_STOPS.len() - 2);
         let mix = |channel: usize| {
             let (from, to) = (COLOUR_STOPS[first][channel], COLOUR_STOPS[first + 1][channel]);

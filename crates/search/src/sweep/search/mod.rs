@@ -146,7 +146,7 @@ fn find_sets(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Ve
     for round in 0.. {
         let before = found.len();
         for point in round_of(round) {
-            let candidate = space.candidate_at(point);
+            let candidate = space.candidate_from(point);
             if found.len() < wanted && space.meets_conditions(&candidate) && seen.insert(candidate.clone()) {
                 found.push(candidate);
             }

@@ -79,7 +79,7 @@ impl<'a> Parzen<'a> {
                     _ => place,
                 }
             });
-            let candidate = self.space.candidate_at(fractions.collect::<Vec<_>>());
+            let candidate = self.space.candidate_from(fractions.collect::<Vec<_>>());
             if self.is_new(&candidate) {
                 return Some(candidate);
             }
@@ -90,7 +90,7 @@ impl<'a> Parzen<'a> {
     fn draw_randomly(&self, random: &mut SeededRandom) -> Option<Candidate> {
         let mut draw = || {
             let fractions: Vec<f64> = self.space.axes().iter().map(|_| random.next_fraction()).collect();
-            self.space.candidate_at(fractions)
+            self.space.candidate_from(fractions)
         };
         (0..MAX_RANDOM_DRAWS).map(|_| draw()).find(|candidate| self.is_new(candidate))
     }

@@ -11,7 +11,7 @@ pub use trial_context::TrialTrade;
 
 use super::trial_row::lock;
 use super::trial_runner::cut_candles_to;
-use super::{Candidate, Figures, Outcome, PreparedTrial, Replayer, TrialEnd, TrialRunner};
+use super::{Candidate, Figures, PreparedTrial, Replayer, TrialOutcome, TrialResult, TrialRunner};
 use crate::SearchError;
 use bitset::{BitSet, EntryBits};
 use candlewick_engine::Session;
@@ -31,7 +31,7 @@ pub struct SharedRunner<'a> {
     replay: Replayer<'a>,
     cache: SeriesCache,
     outcomes: Mutex<Vec<(Millis, Arc<OutcomeTable>)>>,
-    declaration_use: DeclarationUse,
+    declaration_use: DeclarationMode,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub enum DeclarationMode {
 }
 
 impl<'a> SharedRunner<'a> {
-    pub fn new(replay: Replayer<'a>, declaration_use: DeclarationUse) -> Self {
+    pub fn new(replay: Replayer<'a>, declaration_use: DeclarationMode) -> Self {
         Self { replay, cache: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), declaration_use }
     }
 
@@ -101,7 +101,7 @@ impl<'a> SharedRunner<'a> {
         }
         match declaration {
             Some(declaration) => self.run_declaration(trial, declaration, warmup, &candles).map(Some),
-            None => Ok(Some(trial.run_candles())),
+            None => Ok(Some(trial.run_all_candles())),
         }
     }
 
@@ -127,13 +127,13 @@ impl<'a> SharedRunner<'a> {
         let bits: Vec<&EntryBits> = planned.iter().map(|entry| &entry.bits).collect();
         let candidates = BitSet::from_entries(&bits, warmup.saturating_sub(1), candles.candles().len());
         self.cache.release(quantized);
-        Ok(trial.run_declared(&planned, &candidates))
+        Ok(trial.run_with_entries(&planned, &candidates))
     }
 
     fn usable_declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
         match self.declaration_use {
-            DeclarationUse::Trusted => declared,
-            DeclarationUse::Ignored => None,
+            DeclarationMode::Trusted => declared,
+            DeclarationMode::Ignored => None,
         }
     }
 
@@ -158,7 +158,7 @@ impl<'a> SharedRunner<'a> {
 }
 
 impl TrialRunner for SharedRunner<'_> {
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialResult, SearchError> {
         self.replay.run(candidate, until)
     }
 
@@ -173,7 +173,7 @@ impl TrialRunner for SharedRunner<'_> {
             let prepared = self.replay.prepare_trial(candidate)?.ok();
             layout.add_trial(prepared.and_then(|prepared| self.usable_declaration(prepared.declaration)));
         }
-        Ok(self.cache.reserve(layout))
+        Ok(self.cache.apply_plan(layout))
     }
 
     fn evict(&self) {
@@ -181,16 +181,21 @@ impl TrialRunner for SharedRunner<'_> {
         self.cache.clear();
     }
 
-    fn measure(&self, candidate: &Candidate, until: Millis, balance: Money) -> Result<Outcome, SearchError> {
+    fn measure(
+        &self,
+        candidate: &Candidate,
+        until: Millis,
+        balance: Money,
+    ) -> Result<TrialOutcome, SearchError> {
         let prepared = match self.replay.prepare_trial(candidate)? {
             Ok(prepared) => prepared,
-            Err(problem) => return Ok(Outcome::Refused(problem)),
+            Err(problem) => return Ok(TrialOutcome::Refused(problem)),
         };
         if self.replay.entry.wants_prices {
             return self.replay.measure(candidate, until, balance);
         }
         match self.run_trial(prepared, until, None)? {
-            Some(figures) => Ok(Outcome::Figures(Box::new(figures))),
+            Some(figures) => Ok(TrialOutcome::Figures(Box::new(figures))),
             // A full backtest measures the set or reports the error.
             None => self.replay.measure(candidate, until, balance),
         }

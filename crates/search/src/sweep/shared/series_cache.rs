@@ -201,7 +201,7 @@ mod tests {
             layout.add_trial(Some(trial(times, level)));
         }
         layout.add_trial(None);
-        assert_eq!(cache.reserve(layout), [vec![0, 2], vec![1], vec![3]]);
+        assert_eq!(cache.apply_plan(layout), [vec![0, 2], vec![1], vec![3]]);
         let take = |place: usize| {
             let (times, level) = trials[place];
             let (mut series, entries) = trial(times, level).into_parts();

@@ -3,7 +3,7 @@
 use crate::sweep::Figures;
 use crate::sweep::figures::TrialEndState;
 use crate::sweep::timeline::TimelineBuilder;
-use candlewick_backtest::translation::{to_opened, to_rejection, to_settled};
+use candlewick_backtest::translation::{to_opened_trade, to_rejection, to_settlement};
 use candlewick_backtest::{RunTotals, SettledTradeFigures};
 use candlewick_engine::{Event, EventKind, IntentId, OrderTerms, PrecomputedOutcome, Rule, TradeSettlement};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Payout, Symbol};
@@ -104,7 +104,7 @@ impl TrialContext<'_> {
             VenueEvent::Answered(answer) => {
                 let intent = IntentId::new(answer.number);
                 let kind = match &answer.kind {
-                    AnswerKind::Opened(opening) => EventKind::Opened(to_opened(intent, opening)),
+                    AnswerKind::Opened(opening) => EventKind::Opened(to_opened_trade(intent, opening)),
                     AnswerKind::Refused(refusal) => {
                         self.tally.count_rejected();
                         self.remove_pending(answer.number);
@@ -116,7 +116,7 @@ impl TrialContext<'_> {
             VenueEvent::Settled(trade) => {
                 let settled = match self.remove_pending(trade.number) {
                     Some(order) => self.settle(&order, trade),
-                    None => to_settled(trade, Some(self.payout)),
+                    None => to_settlement(trade, Some(self.payout)),
                 };
                 (trade.known_at, EventKind::Settled(settled))
             }
@@ -140,7 +140,7 @@ impl TrialContext<'_> {
                 profit: trade.profit,
             });
         }
-        to_settled(trade, Some(self.payout))
+        to_settlement(trade, Some(self.payout))
     }
 
     fn remove_pending(&mut self, number: u64) -> Option<Order> {
