@@ -85,7 +85,7 @@ fn daily_gate_and_zoned_hours_match_the_backtest_and_report_their_state() {
     assert_eq!(gate["moved"]["by"]["won"], false, "a virtual loss must have opened the gate: {gate}");
     // 25 hours are 1,500 minutes.
     let checked = folder.run(&["config", "check", "bot.toml", "--json"]).json();
-    assert!(checked["notices"].to_string().contains("the 1500 candles"), "{checked}");
+    assert!(checked["notices"].to_string().contains("1500 candles before"), "{checked}");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn names_only_open_trades_unknown_to_the_journal() {
 #[test]
 fn fails_on_a_clock_difference_and_judges_candles_by_the_venue_clock() {
     let served = Served::start(&["--start", "2026-01-07"]);
-    let rows = [("clock_skew", "fail", "NTP"), ("price_api", "ok", ""), ("candles", "ok", "")];
+    let rows = [("clock_skew", "fail", "set-ntp"), ("price_api", "ok", ""), ("candles", "ok", "")];
     finds(&examine(&folder_with_bot(&served, BOT)), 5, &rows);
 }
 

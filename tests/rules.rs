@@ -83,7 +83,7 @@ fn parity_names_the_file_of_a_changed_rule_but_none_for_a_changed_part() {
     for journal in ["rule.db", "part.db"] {
         let output = parity(journal);
         assert!(output.contains("my.toml"), "{output}");
-        assert_eq!(output.contains("version of a"), journal == "part.db", "{output}");
+        assert_eq!(output.contains("version of one of"), journal == "part.db", "{output}");
     }
     // A part of another version, as in a later program.
     let entries = lines(&folder.path("plain.db"));
