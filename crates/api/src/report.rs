@@ -44,7 +44,7 @@ pub(crate) fn build_report(
     }
 }
 
-/// Derives the progress from the result; if there is no result, from the status (`observed: values`).
+/// Derives the progress from the result; if there is no result, from the status (see `observed: values`).
 fn read_progress(record: &TradeRecord) -> Progress {
     if let Some(outcome) = record.outcome() {
         return Progress::Over(outcome);

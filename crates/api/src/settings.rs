@@ -51,7 +51,7 @@ pub struct Settings {
     #[schemars(range(min = 1, max = 10_000))]
     pub max_connections: usize,
     /// Maximum pause in ms that `Retry-After` can impose. The pause applies to all requests to the
-    /// host, including those for open trades.
+    /// host, including orders.
     #[schemars(range(max = 86_400_000))]
     pub retry_after_limit_ms: u64,
     /// Maximum size of an answer, in bytes.
@@ -88,7 +88,7 @@ pub enum OpenBody {
     Short,
 }
 
-/// Format of the `x-timestamp` header (`observed: headers and hosts`).
+/// Format of the `x-timestamp` header (see `observed: headers and hosts`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TimestampFormat {
@@ -97,7 +97,7 @@ pub enum TimestampFormat {
     Ms,
     /// Unix time in whole seconds.
     S,
-    /// `2026-11-20T12:00:00.000Z`.
+    /// UTC time such as `2026-11-20T12:00:00.000Z`.
     Iso8601,
 }
 

@@ -159,7 +159,7 @@ fn disjoint_candles_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Opt
 }
 
 impl LatencyOptions {
-    /// Returns the settings with the recorded latency, and the median payout in the journal, in percent.
+    /// Applies the recorded latency to `simulation`. Also returns the journal's median payout, in percent.
     fn apply_to(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrival_delays() };
         if recorded.samples_ms.is_empty() {

@@ -194,7 +194,7 @@ pub fn build_strategies(
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns, for each bot, the trade durations that its strategy chooses; an empty list if it uses the bot's duration.
+/// Returns the trade durations that each bot's strategy chooses; an empty list if it uses only the configured one.
 pub fn declared_durations_per_bot(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| declared_durations(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()

@@ -88,7 +88,7 @@ pub fn describe_ladders(loaded: &LoadedConfig) -> Vec<String> {
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
-/// Describes the risk of ruin for stakes without a ladder. Also counts the bots likely to lose half the balance.
+/// Describes the risk of ruin for stakes without a ladder, and counts the bots likely to lose half the balance.
 pub fn describe_ruin_risk(loaded: &LoadedConfig) -> (Vec<String>, usize) {
     let RuinReport { stakes, likely_halved_bots: halved, .. } = estimate_ruin(loaded).unwrap_or_default();
     (stakes, halved)

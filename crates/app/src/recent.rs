@@ -5,7 +5,7 @@ use candlewick_journal::Reader;
 use candlewick_records::{FoldedJournal, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
-/// Reads a journal. The result has no rejection counts, and only the lines in [`FoldedJournal::lines`].
+/// Reads a journal. The result has no rejection or candle counts, and only the lines that are displayed.
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
     Ok(Box::pin(read(reader, false)).await?.0)
 }

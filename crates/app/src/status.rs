@@ -59,7 +59,7 @@ pub struct Status {
     pub limits: Vec<LimitLine>,
     /// Risk rules that reject all signals of at least one bot. If no bot runs, omits `StaleData` and `ClockSkew`.
     pub blocked: Vec<Blockage>,
-    /// Whether every bot is blocked by a risk rule, usually for longer than one trade.
+    /// Whether risk rules block every bot. Excludes brief blocks, such as those that last until a trade ends.
     pub all_blocked: bool,
     pub pauses: Vec<PauseLine>,
     pub ladders: Vec<LadderLine>,

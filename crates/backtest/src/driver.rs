@@ -64,7 +64,7 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity, in intents. Growth would copy the book, while unused capacity takes no physical memory.
+/// Minimum capacity of the trade book, in intents. Growth copies the book; unused capacity takes no physical memory.
 const MIN_BOOK_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 

@@ -35,7 +35,7 @@ impl<'a> Feed<'a> {
         Self { sources: Vec::new(), signals: &[] }
     }
 
-    /// Adds the candles of a series. Add all series in the order of the session's series, and before any prices.
+    /// Adds the candles of a series. Call this for all series, in the session's order, before adding any prices.
     pub(crate) fn add_candles(&mut self, id: SeriesId, candles: &'a CandleSeries) {
         self.add(candles, SourceKind::Candles(id));
     }

@@ -14,7 +14,7 @@ pub(super) struct AccountProof(Mutex<ProofState>);
 enum ProofState {
     #[default]
     Nothing,
-    /// The first order was sent, and the record of its trade will prove the account. `id` is `None` until the answer.
+    /// The first order was sent; its trade's record will prove the account. `id` is `None` until the answer arrives.
     Sent {
         at: Millis,
         order: Box<TradeOrder>,

@@ -97,7 +97,7 @@ impl Broker for HttpBroker {
 }
 
 impl HttpBroker {
-    /// Returns the id of the token's user. Rows of the trade list are complete only if the request filters by this id.
+    /// Returns the id of the token's user. The venue lists complete trade rows only if the request filters by this id.
     async fn user_id(&self) -> Result<String, BrokerError> {
         let ask = async || self.fetch_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()

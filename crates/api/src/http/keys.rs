@@ -14,12 +14,12 @@ use std::time::Duration;
 
 /// Maximum number of former tokens that are still redacted from texts.
 const MAX_FORMER_TOKENS: usize = 16;
-/// Timeout for reading the token file, because the disk may not respond.
+/// Timeout for reading the token file, in case the disk does not respond.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Minimum length of a secret in an extra header. Shorter words would match other text by chance.
 const MIN_SECRET_BYTES: usize = 8;
-/// Minimum length if the header name does not suggest a secret. The secret must then contain letters and digits.
+/// Minimum length of a secret in a header whose name does not suggest one. It must contain letters and digits.
 const MIN_UNNAMED_SECRET_BYTES: usize = 16;
 const SECRET_HEADER_WORDS: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "session", "signature"];
@@ -140,7 +140,7 @@ impl CredentialStore {
         self.read_state().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Returns the token's generation and the error if opening a trade was rejected and the operator did not clear it.
+    /// Returns the token's generation and the error of a rejected open; `None` if there is none or it was cleared.
     pub(super) fn open_rejection(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.rejection().filter(|_| held.refused == Some(TokenUse::Opening))?;
@@ -238,7 +238,7 @@ impl HttpBroker {
         }
     }
 
-    /// Returns whether a new token belongs to our user, and uses it if so. `None` if no token or no owner was found.
+    /// Returns whether a new token is our user's, and uses it if so; `None` if there is no new token or no known owner.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;

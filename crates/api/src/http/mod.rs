@@ -74,7 +74,7 @@ impl HttpBroker {
         Self::with_transport(Arc::new(Network::new(&settings)?), settings, credentials, clock)
     }
 
-    /// Validates settings like [`HttpBroker::new`], but does not need root certificates on this machine.
+    /// Validates settings like [`HttpBroker::new`], but works on a machine without root certificates.
     pub fn check(
         settings: Settings,
         credentials: Credentials,

@@ -128,7 +128,7 @@ impl HttpBroker {
         Ok((request, permit))
     }
 
-    /// Returns the time left until `leave_by`. Unlimited with a virtual clock, as the rate limit waits in real time.
+    /// Returns the time left until `leave_by`; unlimited with a virtual clock, because the rate limit uses real time.
     fn time_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;

@@ -1,8 +1,8 @@
-//! Merges the pages of the trade list. The venue may shuffle, repeat and shift rows (`observed: results`).
+//! Merges the pages of the trade list. The venue may shuffle, repeat and shift rows (see `observed: results`).
 //!
 //! A listing is complete if it was read to the end, every row was readable, and one of these conditions is true:
 //! - The list has a single page, and this page does not announce more rows.
-//! - Page one announces a list length (`total` or `count`) above its row count. All pages repeat it, and it is reached.
+//! - Page one announces a length (`total` or `count`) above its row count. All pages repeat it, and all rows were read.
 //! - Page one announces no such length, and no row was repeated. A shift between pages would repeat and hide rows.
 
 use crate::Settings;
@@ -10,7 +10,7 @@ use crate::model::{TradePage, TradeQuery, TradeRecord};
 use candlewick_broker::{BrokerError, TradeReport};
 use std::collections::BTreeMap;
 
-/// Number of trades requested per page (`observed: results`).
+/// Number of trades requested per page (see `observed: results`).
 pub(super) const PAGE_SIZE: u64 = 100;
 /// Maximum number of pages to read: half a million trades. A list with more pages is treated as incomplete.
 pub(super) const MAX_PAGES: u64 = 5_000;

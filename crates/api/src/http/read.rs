@@ -1,4 +1,4 @@
-//! Read requests to both APIs (contract 4.1 and 4.2). Number and total time of retries are limited.
+//! Read requests to both APIs (contract 4.1 and 4.2). The number and the total time of retries are limited.
 
 use super::keys::TokenUse;
 use super::limit::{Turn, TurnTimeout};

@@ -185,7 +185,7 @@ impl<'a> Fields<'a> {
         Err(RecordError::Field { record: self.record, field })
     }
 
-    /// Takes a time field. `None` for 0, which means unknown, and for a time outside [`PLAUSIBLE_TIMES`].
+    /// Takes a time field. Returns `None` if the time is 0, which means unknown, or outside [`PLAUSIBLE_TIMES`].
     pub(crate) fn take_time(&mut self, field: &'static str) -> Option<Millis> {
         let moment: Millis = self.take_optional(field).filter(|moment| *moment != Millis::ZERO)?;
         if !PLAUSIBLE_TIMES.contains(&moment) {
@@ -195,7 +195,7 @@ impl<'a> Fields<'a> {
         Some(moment)
     }
 
-    /// Takes a price field. `None` for 0, which means unknown (contract 2.3), and for a negative price.
+    /// Takes a price field. Returns `None` if the price is negative or 0, which means unknown (contract 2.3).
     pub(crate) fn take_price<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         let value: T = self.take_optional(field)?;
         if value < T::default() {
@@ -240,7 +240,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the text of a number field, which is a JSON number or a string (`observed: prices and candles`).
+/// Returns the text of a number field, which is a JSON number or a string (see `observed: prices and candles`).
 fn read_number_text(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),

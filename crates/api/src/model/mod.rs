@@ -47,13 +47,13 @@ pub(crate) struct TradeRecord {
     pub(crate) unreadable_wallets: usize,
     pub(crate) copy_commission_amount: Option<Decimal>,
     pub(crate) tenant_fee_amount: Option<Decimal>,
-    /// Whether the venue reverted the trade (`observed: values`).
+    /// Whether the venue reverted the trade (see `observed: values`).
     pub(crate) reverted: Option<bool>,
     pub(crate) created_at: Option<Millis>,
 }
 
 impl TradeRecord {
-    /// Returns the outcome from the result. If the result gives none, the status `CANCELLED` counts as outcome.
+    /// Returns the outcome that the result states. If it states none, the status `CANCELLED` counts as the outcome.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
@@ -133,7 +133,7 @@ pub(crate) struct TradePage {
     /// Total number of rows in the list, or number of rows on this page (contract 2.5 does not say which).
     pub(crate) total: Option<u64>,
     pub(crate) count: Option<u64>,
-    /// Rows of the page, in no particular order (`observed: results`).
+    /// Rows of the page, in no particular order (see `observed: results`).
     pub(crate) data: Vec<TradeRecord>,
     /// Number of unreadable rows. If there is any such row, the list is incomplete.
     pub(crate) unreadable_rows: usize,
@@ -141,7 +141,7 @@ pub(crate) struct TradePage {
 }
 
 impl TradePage {
-    /// Returns the query for the next page; `None` after the last page or after a short page (`observed: results`).
+    /// Returns the query for the next page; `None` after the last page or after a short page (see `observed: results`).
     pub(crate) fn next_query(&self, query: &TradeQuery) -> Option<TradeQuery> {
         let rows = (self.data.len() + self.unreadable_rows) as u64;
         let promised = match (self.next_page, self.last_page) {
@@ -214,7 +214,7 @@ pub(crate) struct WalletEntry {
     pub(crate) trade_percent: Decimal,
     /// Share of the wallet's balance that was spent on the trade, in percent.
     pub(crate) balance_percent: Decimal,
-    /// Balance of the wallet before the stake was deducted (`observed: money`).
+    /// Balance of the wallet before the stake was deducted (see `observed: money`).
     pub(crate) balance: Decimal,
 }
 
@@ -329,7 +329,7 @@ macro_rules! venue_enum {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($variant,)+
-            /// Any other value as received (`observed: values`). Such values are counted and never give an outcome.
+            /// Any other value, as received (see `observed: values`). It is counted and never determines an outcome.
             Unknown(String),
         }
 

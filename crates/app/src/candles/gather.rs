@@ -243,7 +243,7 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
     Ok(())
 }
 
-/// Returns whether the trade opened or closed within any range. A close at a range's end counts, but an open does not.
+/// Returns whether the trade opened within any range (start included) or closed within any range (end included).
 fn is_priced_within(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);

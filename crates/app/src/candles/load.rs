@@ -30,8 +30,8 @@ pub struct LoadedCandles {
 
 /// Loads the candles within `range` from named files or series, the catalog, or the synthetic generator.
 ///
-/// The catalog is used if it has candles for any configured bot, or for all built-in bots. Otherwise, fails if
-/// `data.catalog` is set. Also fails if no bot uses any series of the catalog, because a symbol may be misspelled.
+/// The catalog is used if it has candles for any configured bot or, without configured bots, for all built-in bots.
+/// Otherwise, fails if `data.catalog` is set, or if no bot uses a series of the catalog (perhaps a misspelled symbol).
 pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
@@ -245,7 +245,7 @@ fn mismatch_hint(mismatch: &SeriesMismatch) -> String {
 }
 
 const SYNTHETIC_SYMBOLS: [&str; 3] = ["BTCUSDT", "EURUSD", "GBPUSD"];
-/// Monday, 2026-01-05 00:00 UTC.
+/// Start of the synthetic candles: Monday, 2026-01-05 00:00 UTC.
 const SYNTHETIC_START: Millis = Millis::new(1_767_571_200_000);
 const SYNTHETIC_DAYS: u32 = 14;
 const SYNTHETIC_DETAIL_DAYS: i64 = 4;

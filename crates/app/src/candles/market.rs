@@ -46,7 +46,7 @@ pub fn select_series(
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// Builds one market per symbol. Its prices are the shortest candles that a bot uses; even shorter ones add detail.
+/// Builds one market per symbol, priced on the shortest candles that a bot uses. Even shorter candles add detail.
 pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {

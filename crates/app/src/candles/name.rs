@@ -25,7 +25,7 @@ pub struct CandleStore {
     pub catalog: Catalog,
     pub cache: Option<FileCache>,
     pub object_folder: PathBuf,
-    /// Minimum coverage of a resampled candle, in percent of its open-market time.
+    /// Minimum coverage of a resampled candle by shorter candles, in percent of its market hours.
     pub longer_share_percent: f64,
 }
 
@@ -139,7 +139,7 @@ pub fn describe_source(venue: &Settings) -> String {
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
 }
 
-/// Builds one bot per symbol in `data`, on the symbol's longest candles. Without data, builds a bot on BTCUSDT 1m.
+/// Builds a `rules` bot per symbol in `data`, on the symbol's longest candles; without data, one bot on BTCUSDT 1m.
 pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
     // Invalid names are skipped here and reported when the candles are read.

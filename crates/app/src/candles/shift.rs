@@ -25,7 +25,7 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns `asked`. The default skips the first day of the common period, or its first quarter if that is shorter.
+/// Returns `asked` if valid. The default is one day, or at most a quarter, after the start of the common period.
 pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {

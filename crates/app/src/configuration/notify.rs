@@ -20,7 +20,7 @@ pub struct NotifySettings {
     /// Maximum number of pending alerts per channel. Excess alerts are dropped and counted, the least severe first.
     #[schemars(range(min = 1, max = 100_000))]
     pub queue: u32,
-    /// Maximum number of separate messages per channel and digest window. Further messages form a digest.
+    /// Maximum number of separate messages per channel and digest window. Further messages are combined into a digest.
     #[schemars(range(min = 1, max = 1_000))]
     pub digest_after: u32,
     /// Length of the digest window in seconds.
@@ -60,7 +60,7 @@ pub struct ChannelSettings {
     /// Minimum severity of alerts to send.
     #[serde(default)]
     pub minimum: AlertSeverity,
-    /// Events whose alerts are sent at any severity.
+    /// Events whose alerts are sent regardless of `minimum`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<AlertEvent>,
     /// Events whose alerts are never sent.
@@ -87,7 +87,7 @@ pub struct ChannelSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChannelKind {
-    /// JSON by POST, signed according to Standard Webhooks.
+    /// JSON in a POST request, signed according to Standard Webhooks.
     Webhook,
     /// Topic of an ntfy server: `https://HOST/TOPIC`.
     Ntfy,

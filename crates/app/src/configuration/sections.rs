@@ -79,7 +79,7 @@ pub fn control_paths(loaded: &LoadedConfig) -> Result<ControlPaths> {
     })
 }
 
-/// Returns the base path of the control files: the journal file or, for a server, a path in the state folder.
+/// Returns the base path of the control files: the journal file or, for a database server, a path in the state folder.
 fn control_base_path(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
@@ -129,7 +129,7 @@ pub struct DataSettings {
     /// Default: `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
-    /// Minimum coverage of a resampled candle, in percent of its open-market time.
+    /// Minimum coverage of a resampled candle by shorter candles, in percent of its market hours.
     /// A candle with less coverage is not built.
     pub longer_share_percent: f64,
 }
@@ -204,7 +204,7 @@ pub struct MetricsSettings {
     pub allowed_hosts: Vec<String>,
 }
 
-/// The `[heartbeat]` section: regular requests to a monitoring service, which reports missing requests.
+/// The `[heartbeat]` section: regular requests to a monitoring service, which raises an alarm when they stop.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatSettings {
@@ -257,7 +257,7 @@ pub fn monitoring_problems(loaded: &LoadedConfig) -> Vec<Problem> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// Ledger file of all variants tried by `backtest`, `sweep` and `walk-forward`. Reports account for their number.
+    /// Ledger of all variants tried by `backtest`, `sweep` and `walk-forward`. Reports take their number into account.
     /// Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger: Option<PathBuf>,

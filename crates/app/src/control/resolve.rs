@@ -31,7 +31,7 @@ pub struct Decision {
 pub enum ResolveOutcome {
     ByBot(Box<RunState>),
     InJournal {
-        /// Reason for which the next run starts halted: the venue's trade differs from the order, or is implausible.
+        /// Reason why the next run starts halted: the venue's trade differs from the order or is implausible.
         halt_reason: Option<String>,
     },
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct RepairOptions {
     pub also: Vec<FindingKind>,
-    /// The row that is kept if several rows with the same time conflict. If `None`, a conflict aborts the repair.
+    /// Choice of the row to keep if rows with the same time conflict. If `None`, a conflict aborts the repair.
     pub conflicts: Option<ConflictChoice>,
     /// Output file. If `None`, the file is created in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,

@@ -52,7 +52,7 @@ enum Destination {
     File(PathBuf),
 }
 
-/// Reads and checks all files before any is stored. A broken file therefore leaves the catalog unchanged.
+/// Reads and checks all files without storing any, so that a broken file leaves the catalog unchanged.
 pub fn read_for_catalog(
     files: &[PathBuf],
     terms: &ImportOptions,

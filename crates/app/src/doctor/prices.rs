@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// Price age above which a warning is given. Prices in open markets change every second.
 const MAX_PRICE_AGE: Millis = Millis::MINUTE;
-/// Suffix of over-the-counter pairs, whose prices the venue sets itself (`observed: values`).
+/// Suffix of over-the-counter pairs, whose prices the venue sets itself (see `observed: values`).
 const OTC_SUFFIX: &str = ".OTC";
 
 pub(super) async fn check_prices(
@@ -34,7 +34,7 @@ pub(super) async fn check_prices(
     true
 }
 
-/// Checks the price of a symbol. The flag is `false` after an error that would occur for every other symbol too.
+/// Checks the price of a symbol. The second value is `false` after an error that would occur for every symbol.
 async fn check_symbol(asked: &VenueProbe, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
     match send_request(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),

@@ -20,7 +20,7 @@ pub struct FetchStats {
     rejected: usize,
     appended: AppendCounts,
     since: Option<Millis>,
-    /// Revised candles, as pairs of the first and the latest value.
+    /// Revised candles, each as a pair of its first and its latest version.
     revised: Vec<(Candle, Candle)>,
     manifest: Option<Manifest>,
     missing: u64,

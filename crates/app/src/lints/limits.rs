@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// Minimum plausible percentage. A smaller value was probably meant as a fraction.
 const MIN_PERCENT: f64 = 1.0;
-/// Minimum plausible percentage of a per-bot limit, since 0.5 % is common there.
+/// Minimum plausible percentage of a per-bot limit, for which values such as 0.5 % are common.
 const MIN_BOT_PERCENT: f64 = 0.1;
 /// Minimum payout, in percent, that probably includes the returned stake, such as 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;

@@ -1,4 +1,4 @@
-//! Connections to a venue: over the network, for paper trading, or through a broker of a custom binary.
+//! Connections to a venue: over the network, for paper trading, or through a broker that a custom binary adds.
 
 use super::Connection;
 use super::journal_session::exchange_observer;

@@ -122,7 +122,7 @@ pub struct Outcome {
     pub trading: TradingMode,
     pub start_balance: Money,
     pub span: Range<Millis>,
-    /// Number of the last event, or 0 if nothing has subscribed to the event feed.
+    /// Sequence number of the last event, or 0 if nothing has subscribed to the event feed.
     pub last_event: u64,
 }
 
@@ -277,7 +277,7 @@ async fn release_on_error<T>(made: Result<T>, journal: JournalSession) -> Result
     }
 }
 
-/// Checks that the wallet has funds in the first run of a journal. In later runs, open trades may use all funds.
+/// Checks that the wallet has funds. Only for the first run of a journal: later, open trades may use all funds.
 fn check_funds(account: &ConnectedAccount) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());

@@ -101,7 +101,7 @@ impl ResultFolder {
     }
 }
 
-/// Renders the best bot as a configuration overlay, including the built-in price steps of the search.
+/// Renders the best bot as a configuration overlay. Includes the built-in price steps that the search used.
 pub fn render_best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
     let mut best = prepared.configured_bot.clone();
     best["params"] = bot.params.clone();

@@ -124,7 +124,7 @@ impl HoldOutLock {
         self.find_index(&openings, asked).map(|_| ())
     }
 
-    /// Records an opening durably before any result is shown. A repeated run adds no opening.
+    /// Records an opening durably before any result is shown. Repeating a run does not add an opening.
     pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord> {
         let mut file = self.open_file().map_err(|error| self.file_error(error))?;
         let mut text = Vec::new();

@@ -219,7 +219,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     Ok(found)
 }
 
-/// Returns `problem` as a notice if shards of other program builds are allowed, otherwise as an error.
+/// Returns `problem` as a notice if shards from other builds are allowed, otherwise as an error.
 pub(super) fn notice_or_error(shard: &Path, problem: String, others: OtherProgram) -> Result<String> {
     if others == OtherProgram::Allowed {
         return Ok(problem);

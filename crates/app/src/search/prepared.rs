@@ -64,7 +64,7 @@ pub struct PreparedSearch<'a> {
     pub settings: BacktestSettings,
     pub space: Space,
     pub sweep: SweepSettings,
-    /// Hashes of the files that parameters name, whether or not the parameters are searched.
+    /// Hashes of all files that parameters name, including parameters that are not searched.
     pub files: BTreeMap<String, String>,
     pub candles: Candles,
 }
@@ -349,7 +349,7 @@ fn bots_with_markets<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns bots that cover the search space, each with its `--param` flag. Of numeric axes, only the ends are used.
+/// Returns bots that cover all values of each axis (only both ends of a numeric axis), each with its `--param` flag.
 fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == AxisTarget::Parameter);

@@ -60,7 +60,7 @@ impl<'a> RowPlanBasis<'a> {
         Ok((Self { registry, prepared, choice, sections }, strategies))
     }
 
-    /// Returns all inputs that determine the rows, including the command's arguments `own`.
+    /// Adds to `own`, the arguments of the command, all other inputs that determine the rows.
     pub(crate) fn identity(&self, mut own: Value) -> Result<Value> {
         own["program"] = json!(program_hash()?);
         own["strategies"] = json!(self.prepared.header.strategies);

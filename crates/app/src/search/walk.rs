@@ -376,7 +376,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Returns the trials that a shard must contain: only the first in an adaptive search, as new sets may run out.
+    /// Returns the trials that a shard must contain. In an adaptive search, new sets may run out after the first trial.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.is_adaptive() { 0..1 } else { shard.trials(plan.sets) }
     }

@@ -207,7 +207,7 @@ impl WatchedList {
 
 type Sleep<'a> = Pin<Box<dyn Future<Output = Hold> + Send + 'a>>;
 
-/// Returns a sleep that is already registered with the clock. If `until` is `None`, the sleep never ends.
+/// Returns a sleep future that is already registered with the clock. If `until` is `None`, it never completes.
 async fn start_sleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     let Some(until) = until else { return Box::pin(pending()) };
     let mut sleep: Sleep<'_> = clock.sleep_until(until);

@@ -156,7 +156,7 @@ fn read_local(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 
-/// Faults of the storage or the local disk get an error kind of their own, because a retry can succeed.
+/// Uses a separate error kind for faults of the storage or the local disk, because a retry can succeed.
 impl From<StorageError> for AppError {
     fn from(error: StorageError) -> Self {
         let kind = match &error {

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// Number of other processes. Together they miss a dependency on a random bit with a probability of 1/64.
 const CHECK_PROCESSES: usize = 6;
-/// Number of bytes that may be read while processing candles. The measurement itself reads a few bytes.
+/// Number of bytes read while processing candles that is still tolerated. The measurement itself reads a few bytes.
 const MAX_IGNORED_READ_BYTES: u64 = 32;
 const KEPT_ENV_VARS: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
 /// Time zones of the processes, including the zones furthest ahead of and behind UTC.
@@ -194,7 +194,7 @@ fn file_names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Maximum number of candles. Only the newest candles are used, since older ones reveal no more look-ahead.
+/// Maximum number of candles. Only the newest are used, since older candles would not reveal more look-ahead.
 const MAX_CANDLES: usize = 200_000;
 
 /// Checks that decisions do not depend on later candles, absolute times, absolute prices or the process.

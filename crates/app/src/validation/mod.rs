@@ -42,7 +42,7 @@ const MIN_EXTRA_UNSEEN: usize = 1_500;
 pub struct ValidationReport {
     pub checked: Vec<CheckReport>,
     markets: Vec<CheckedMarket>,
-    /// `None` if the strategy was too slow to be checked.
+    /// Results of the checks; `None` if the strategy was too slow to be checked.
     validation: Option<Validation>,
     speed: Speed,
 }

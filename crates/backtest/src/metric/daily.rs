@@ -19,9 +19,9 @@ pub struct DailyRatios {
     pub sortino: Option<f64>,
     /// Calmar ratio: annual growth of the compounded daily returns, divided by the maximum drawdown.
     pub calmar: Option<f64>,
-    /// Probability that the true Sharpe ratio is above 0, for independent days.
+    /// Probability that the true Sharpe ratio is above 0, assuming independent daily profits.
     pub probabilistic_sharpe: Option<f64>,
-    /// Like `probabilistic_sharpe`, but lowered for the number of variants tried. With one variant, both are equal.
+    /// Like `probabilistic_sharpe`, but reduced to account for all tried variants. With one variant, both are equal.
     /// `None` if the Sharpe ratios of the variants are unknown.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]

@@ -1,4 +1,4 @@
-//! Parses text packets of Engine.IO 4 and Socket.IO 4, and their prices (`observed: prices and candles`).
+//! Parses text packets of Engine.IO 4 and Socket.IO 4, and the prices in them (see `observed: prices and candles`).
 
 use crate::model::{PriceRecord, one_line, read_record};
 use candlewick_broker::{PriceTick, UnrecognisedData};
@@ -95,7 +95,7 @@ pub(super) struct PriceUpdate {
     pub(super) tick: PriceTick,
 }
 
-/// Reads the price in an event. Returns `None` and counts the event if slot, price or time is invalid.
+/// Reads the price in an event. If the event is invalid, counts it as unrecognised data and returns `None`.
 pub(super) fn read_price(
     arguments: Vec<Value>,
     slot: &str,

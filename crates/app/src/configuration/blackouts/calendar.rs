@@ -22,7 +22,7 @@ enum EventTime {
     Time(NaiveDateTime, Tz),
 }
 
-/// Duration of an event. Days are separate, since DST changes the length of a calendar day (RFC 5545, 3.3.6).
+/// Duration of an event. Days are stored separately, as DST changes the length of a calendar day (RFC 5545, 3.3.6).
 struct EventDuration {
     days: i64,
     seconds: i64,

@@ -1,5 +1,5 @@
 //! Metrics of a run. The run loop only updates atomics, so reading the metrics never blocks the loop.
-//! All time series exist from the start: labels take only values known by then, such as bot names, and never ids.
+//! All time series exist from the start, since labels take only values known by then, such as bot names, never ids.
 
 use super::MonitorSources;
 use super::health::Health;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Time without a turn after which the loop counts as stalled. Turns are due every 5 s; a journal write may add 10 s.
+/// Time since the last run loop turn that counts as a stall. Turns are due every 5 s; a journal write may add 10 s.
 const LOOP_STALL_AGE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {

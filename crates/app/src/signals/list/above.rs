@@ -53,7 +53,7 @@ struct ExpiryHeading {
 }
 
 impl HeadingContext {
-    /// Starts a date heading. Ends an expiry heading that applied under the previous date.
+    /// Sets the date heading. Ends the validity of an expiry heading that was already used.
     pub(super) fn set_date(&mut self, date: UnresolvedDate, (line, text): (u64, &str)) {
         self.heading = Some(DateHeading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
@@ -90,14 +90,14 @@ impl HeadingContext {
         self.clear_date(by);
     }
 
-    /// Records the time of a line that is not traded. If times jump far back, the date heading ends.
+    /// Records the time of a line that is not traded. If times jump far back, the date heading is no longer valid.
     pub(super) fn record_untraded_time(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
             self.clear_date(line);
         }
     }
 
-    /// Sets the entry's date from the heading. If the entry has a different date, the heading ends.
+    /// Sets a missing date from the heading. If the entry has a different date, the heading is no longer valid.
     pub(super) fn apply_date(
         &mut self,
         cells: &mut Cells,

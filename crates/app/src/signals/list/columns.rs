@@ -13,7 +13,7 @@ use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::nearest_name;
 
-/// Column names of a header line, in the order of [`Cells::texts`]. The first six follow [`Column`] without `Date`.
+/// Column names of a header line, in the order of [`Cells::texts`]. The first six are the [`Column`]s after `Date`.
 const CELL_NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "zone", "days", "reason"];
 
 #[derive(Debug, Default)]

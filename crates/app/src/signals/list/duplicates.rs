@@ -16,7 +16,7 @@ const COMPARED_YEARS: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis
 /// Years 2000 to 2036, in seconds since 1970. In this period, UTC offsets are sampled every `SAMPLE_STEP_S` seconds.
 const SAMPLED_PERIOD_S: (i64, i64) = (946_684_800, 2_082_758_400);
 const SAMPLE_STEP_S: usize = 10 * 86_400;
-/// Maximum number of comparisons per file. A comparison of two recurring times counts `DAILY_COMPARISON_COST` times.
+/// Maximum number of comparisons per file. Comparing two recurring times counts as `DAILY_COMPARISON_COST` comparisons.
 const MAX_COMPARISONS: u32 = 1_000_000;
 const DAILY_COMPARISON_COST: u32 = 500;
 

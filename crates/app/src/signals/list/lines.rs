@@ -57,7 +57,7 @@ impl CellLine {
     }
 }
 
-/// First line with each kind of detail, such as a date or a zone. Entries that lack it are rejected as ambiguous.
+/// First line that states each detail, such as a date or a zone. Entries without this detail are then ambiguous.
 pub(super) struct ListContext {
     date: Option<u64>,
     day: Option<u64>,

@@ -56,7 +56,7 @@ fn normalize_sign(sign: char) -> char {
     }
 }
 
-/// Maps mathematical and full-width letters and digits to ASCII. Mathematical sets have 52 letters or 10 digits.
+/// Maps mathematical and full-width letters and digits to ASCII. Each mathematical font has 52 letters or 10 digits.
 fn plain_letter(sign: char) -> char {
     let code = u32::from(sign);
     let usual = match code {

@@ -8,9 +8,9 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _,
 use chrono_tz::Tz;
 
 const TIME_FORMATS: [&str; 2] = ["%H:%M", "%H:%M:%S"];
-/// Maximum number of days to search for the next time: a week, plus a week if DST skips the time.
+/// Maximum number of days to look ahead for the next occurrence of a time of day: a week, or two if DST skips one.
 const SEARCH_DAYS: i64 = 15;
-/// Maximum number of years to search for the next 29 February. It is 8, because 2100 is not a leap year.
+/// Maximum number of years to look ahead for the next 29 February: 8, because 2100 is not a leap year.
 const SEARCH_YEARS: i32 = 8;
 const MAX_UTC_OFFSET: Millis = Millis::from_seconds(16 * 3_600);
 const LEAP_YEAR: i32 = 2_024;
@@ -240,7 +240,7 @@ pub(super) fn describe_invalid_date(cell: &str) -> Option<String> {
     Some(of_month.unwrap_or_else(|| "the month must be 1 to 12".to_owned()))
 }
 
-/// Returns `set` or, without it, the order that the dates imply. `None` if both orders give the same dates.
+/// Returns `set` or, if that is `None`, the order that the dates imply; `None` if both orders give the same dates.
 pub(super) fn infer_date_order(
     dates: &[(u64, UnresolvedDate)],
     set: Option<DateOrder>,
