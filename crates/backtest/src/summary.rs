@@ -29,9 +29,9 @@ pub struct Summary {
     pub break_even_by_money: Option<f64>,
     /// Probability of at least this many wins if every trade wins at its break-even rate. Assumes independent trades.
     pub p_value: Option<f64>,
-    /// Drawdown with the largest amount.
+    /// Largest drawdown in money.
     pub max_drawdown: Drawdown,
-    /// Drawdown that is largest in percent of its peak. The risk rule `MaxDrawdown` limits this percentage.
+    /// Largest drawdown in percent of the preceding peak. The risk rule `MaxDrawdown` limits this percentage.
     pub max_drawdown_by_percent: Drawdown,
     pub longest_winning_streak: u64,
     pub longest_losing_streak: u64,
@@ -62,7 +62,7 @@ impl Summary {
 }
 
 impl BookTotals {
-    /// Adds up rows in the given order. `None` if their settlements became known in a different order.
+    /// Adds up the rows. Returns `None` if they are not sorted by `settlement_order`.
     fn from_ordered_rows<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
         let (mut added, mut last) = (Self { totals, unsettled: 0 }, None);
         for row in rows {
@@ -118,7 +118,7 @@ impl BookTotals {
     }
 }
 
-/// Iterates over rows and prefetches later rows into the CPU cache (docs/performance.md).
+/// Iterates over rows and prefetches later rows into the CPU cache (see docs/performance.md).
 fn iterate_with_prefetch(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
     rows.iter().enumerate().map(|(place, row)| {
         if let Some(soon) = rows.get(place + PREFETCH_DISTANCE_ROWS) {
@@ -130,12 +130,12 @@ fn iterate_with_prefetch(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow>
     })
 }
 
-/// Returns the sort key of a settled trade: the time when its settlement became known, its close time, and its intent.
+/// Returns the sort key of a settled trade: the time when its settlement became known, close time and intent id.
 fn settlement_order(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
     (row.settled_at, row.close_time, row.approved.intent())
 }
 
-/// Returns the evidence and the break-even rate weighted by stake. The p-value is `None` unless all payouts are known.
+/// Returns the evidence, and the break-even rate at the actual stakes. The p-value is `None` if a payout is unknown.
 fn evaluate_mixed_payouts<'a>(
     rows: impl Iterator<Item = &'a IntentRow>,
     rate: Option<WinRate>,

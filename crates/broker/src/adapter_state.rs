@@ -1,4 +1,4 @@
-//! State that an adapter shares with the run: whether the access token is rejected, and counts of unknown data.
+//! State that an adapter shares with the run: status of the access token, and counts of unknown fields and values.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

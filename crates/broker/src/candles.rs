@@ -43,9 +43,9 @@ pub struct Candles {
     pub outside_candles: Vec<Candle>,
 }
 
-/// Minimum number of rows for detecting an interval of at least four times the requested interval.
+/// Minimum number of rows needed to detect an interval at least four times as long as the requested one.
 const MIN_ROWS_FOR_QUADRUPLE: usize = 5;
-/// Minimum number of rows for detecting an interval of two or three times the requested interval.
+/// Minimum number of rows needed to detect an interval two or three times as long as the requested one.
 /// With fewer rows, a quiet market may lack every second candle by chance.
 const MIN_ROWS_FOR_DOUBLE: usize = 10;
 
@@ -101,7 +101,7 @@ impl Candles {
         found
     }
 
-    /// Adds the candles from another part of the window, sorted by time.
+    /// Adds the candles of another part of the window and sorts all candles by time.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.candles.extend(other.candles);

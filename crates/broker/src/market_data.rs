@@ -13,7 +13,7 @@ pub enum AsOf {
     Moment(Millis),
 }
 
-/// A price record: a one-second bar, or a single price as open, high, low and close.
+/// A price record: a one-second bar, or a single price that serves as open, high, low and close.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceRecord {
     /// Open time of the bar, or time of the price.

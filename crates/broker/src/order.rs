@@ -13,7 +13,7 @@ pub struct TradeOrder {
     pub direction: Direction,
     /// Stake of the trade.
     pub amount: Decimal,
-    /// Code for the duration of the trade.
+    /// Duration of the trade, as a code such as `01:00`.
     pub close_type: CloseType,
     /// Reference point from which the duration is counted.
     pub expiration_type: ExpirationType,
@@ -51,7 +51,7 @@ pub struct Rejection {
     pub venue_time: Option<Millis>,
 }
 
-/// Reason why the venue rejected an order. All reasons except `NoPrice` and `Credentials` pause trading (`domain 4`).
+/// Reason for rejecting an order. All reasons except `NoPrice` and `Credentials` pause trading (see `domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
     /// The venue currently has no price. Only simulators report this reason.

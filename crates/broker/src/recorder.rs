@@ -20,7 +20,7 @@ pub struct PolledCandles {
     pub candles: Vec<Candle>,
     /// Number of records that are not valid candles.
     pub invalid_records: usize,
-    /// Earliest possible venue time of the latest answer.
+    /// Lower bound on the venue time of the latest answer.
     pub answered_at: Millis,
 }
 

@@ -18,15 +18,15 @@ pub struct TradeReport {
     pub direction: Option<Reported<Direction>>,
     /// Stake of the trade.
     pub amount: Option<Decimal>,
-    /// Code for the duration of the trade.
+    /// Duration of the trade, as a code such as `01:00`.
     pub close_type: Option<Reported<CloseType>>,
     /// Reference point from which the duration is counted.
     pub expiration_type: Option<Reported<ExpirationType>>,
     /// Account that pays the stake.
     pub account: Option<Account>,
-    /// Owner's identifier at the venue, if different from the user of the credentials.
+    /// The venue's identifier of the trade's owner, if the owner is not the user of the credentials.
     pub other_user: Option<String>,
-    /// Whether the trade was opened with an access token, rather than manually or by copying.
+    /// Whether the trade was opened with an access token, rather than manually or by copy trading.
     pub from_token: Option<bool>,
     /// Time at which the order arrived at the venue.
     pub request_time: Option<Millis>,
@@ -36,13 +36,13 @@ pub struct TradeReport {
     pub open_time: Option<Millis>,
     /// Price at the open.
     pub open_price: Option<f64>,
-    /// Time of the price record that gave the open price.
+    /// Time of the price record that supplied the open price.
     pub open_price_time: Option<Millis>,
     /// Time at which the trade closes or closed.
     pub close_time: Option<Millis>,
     /// Price at the close.
     pub close_price: Option<f64>,
-    /// Time of the price record that gave the close price.
+    /// Time of the price record that supplied the close price.
     pub close_price_time: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
@@ -63,7 +63,7 @@ pub struct TradeReport {
 pub struct Payment {
     /// Sum paid by the wallets; `None` if the venue lists no payments or some are unreadable.
     pub paid: Option<Decimal>,
-    /// Stake implied by the wallets' percentages of stake and balance, if clearly above the ordered amount.
+    /// Stake computed from the percentages listed for each wallet, if it clearly exceeds the ordered amount.
     pub implied_stake: Option<Decimal>,
     /// Part of the stake that bonus wallets paid.
     pub bonus: Decimal,

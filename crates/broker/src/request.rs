@@ -1,4 +1,4 @@
-//! Priority and intent of a task's requests, and timestamps of their answers.
+//! Priority and intent number of a task's requests, and answers with timestamps.
 
 use candlewick_sdk::Millis;
 
@@ -82,7 +82,7 @@ impl<T> Reply<T> {
 }
 
 impl Skew {
-    /// Returns the skew within the bounds that is closest to zero; 0 if the clocks may agree.
+    /// Returns the skew within the bounds that is closest to zero, which is 0 if the bounds include 0.
     pub fn min_abs_skew(self) -> Millis {
         if self.low > Millis::ZERO {
             self.low

@@ -106,8 +106,8 @@ pub(crate) struct CandleArguments {
     /// Allow trades shorter than a candle; their results prove nothing
     #[arg(long)]
     allow_coarse: bool,
-    /// Rule file that replaces the configured bots. Each symbol of --data gets one bot, on the symbol's longest
-    /// candles. Trades last one candle unless the rule sets a duration
+    /// Rule file that replaces the configured bots. Each symbol of --data gets one bot, which trades on the
+    /// symbol's longest interval. Trades last one candle unless the rule sets a duration
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Payout of a win, in percent of the stake [default: simulation.payout_percent]
@@ -133,7 +133,7 @@ pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> Replay
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestedTime {
     Moment(Millis),
-    /// Time of day, which means its last occurrence up to the end of the journal.
+    /// Time of day, resolved to its last occurrence up to the end of the journal.
     TimeOfDay(NaiveTime, String),
     WithoutYear(String),
 }

@@ -67,7 +67,7 @@ impl JournalArguments {
         Ok((loaded, url))
     }
 
-    /// Like [`Self::load`], but `--journal` defaults to the journal of the running bot. Fails if several are running.
+    /// Like [`Self::load`], but `--journal` defaults to the journal of the running bot. Fails if several bots run.
     pub(crate) fn load_for_running_bot(
         &self,
         context: &Context<'_>,

@@ -1,4 +1,4 @@
-//! Support for commands that run inside another program: their output, progress and end.
+//! Support for commands that run inside another program: output, progress and termination.
 
 use crate::failure::Ending;
 use candlewick_app::validation::ThisProgram;
@@ -114,7 +114,7 @@ pub(crate) fn session() -> Option<HostSession> {
 }
 
 impl HostSession {
-    /// Reports progress to the host. If the host requests a stop, sets the stop flag, or unwinds if there is no flag.
+    /// Reports progress to the host. If the host requests a stop, sets the stop flag or, without a flag, unwinds.
     pub(crate) fn report_progress(&self, work: &str, done: u64, total: u64) {
         self.host.on_progress(work, done, total);
         if !self.host.wants_stop() {

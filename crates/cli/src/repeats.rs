@@ -1,8 +1,8 @@
 //! Suppresses repeated warnings: shows a warning once and counts its repeats.
 //!
 //! Two warnings are of the same kind if they have the same subject (the text before the first colon, such as a symbol)
-//! and, ignoring numbers, the same text up to the second colon. Each kind is shown once per suppression span. Kinds
-//! whose subjects differ only in numbers share a larger limit, and so do all kinds together. Errors are always shown.
+//! and, ignoring numbers, the same text up to the second colon. Each kind is shown once per suppression span. Higher
+//! limits apply to all kinds whose subjects differ only in numbers, and to all kinds together. Errors are always shown.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

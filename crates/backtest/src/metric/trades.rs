@@ -20,7 +20,7 @@ pub fn unit_return(row: &IntentRow) -> Option<f64> {
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Win rate, confidence intervals and break-even rate. The intervals assume independent trades and a single check.
+/// Win rate, confidence intervals and break-even rate. The intervals assume independent trades, evaluated only once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WinRates {
     /// Win rate: `won / (won + lost)`.
@@ -33,7 +33,7 @@ pub struct WinRates {
     pub break_even: Option<f64>,
     /// Win rate minus break-even rate, as a fraction: 0.01 is one percentage point.
     pub above_break_even: Option<f64>,
-    /// Win rate at which the trades would break even with their actual stakes. Do not compare it with `rate`.
+    /// Win rate at which the trades would break even with their actual stakes. Not comparable with `rate`.
     pub break_even_by_money: Option<f64>,
 }
 
@@ -65,9 +65,9 @@ impl WinRates {
 pub struct Expectancy {
     /// Mean return per unit of stake. Every trade has the same weight. Edges are judged by this figure.
     pub return_per_unit: f64,
-    /// Standard error for independent trades, `None` for a single trade.
+    /// Standard error of `return_per_unit`, assuming independent trades; `None` for a single trade.
     pub standard_error: Option<f64>,
-    /// Mean profit in money, with the actual stakes.
+    /// Mean profit per trade in money, at the actual stakes.
     pub profit_per_trade: f64,
 }
 
@@ -93,7 +93,7 @@ impl Expectancy {
 pub struct ProfitFactor {
     /// Profit factor of the returns per unit of stake. Every trade has the same weight.
     pub of_returns: Option<f64>,
-    /// Profit factor of the profits in money, with the actual stakes.
+    /// Profit factor of the results in money, at the actual stakes.
     pub of_money: Option<f64>,
 }
 
@@ -110,7 +110,7 @@ impl ProfitFactor {
 pub struct Streak {
     /// Number of consecutive trades. Draws and cancelled trades neither extend nor end a streak.
     pub length: u64,
-    /// Probability of a streak at least this long at the run's win rate, for independent trades.
+    /// Probability of a streak at least this long at the run's win rate, assuming independent trades.
     /// A small value means that wins or losses cluster. `None` if no trade is won or lost.
     pub probability: Option<f64>,
 }

@@ -27,7 +27,7 @@ pub struct VirtualClock {
 struct SharedClock {
     speed: Speed,
     state: Mutex<State>,
-    /// Wakes the sleepers of a running clock whenever a hold is released.
+    /// Wake-up signal for the sleepers of a continuously running clock, sent whenever a hold is released.
     released: Notify,
 }
 

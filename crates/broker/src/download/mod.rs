@@ -35,7 +35,7 @@ pub struct DownloadSettings {
 pub struct Download {
     requester: CandleRequester,
     windows: WindowQueue,
-    /// Number of rows in the largest answer so far. An answer with fewer rows was not truncated.
+    /// Number of rows in the largest answer so far. Answers with fewer rows count as not truncated.
     max_rows: usize,
     now: Option<Millis>,
 }
@@ -51,7 +51,7 @@ pub struct DownloadedWindow {
     pub invalid_rows: usize,
     /// Number of requests, excluding retries after failures.
     pub requests: u64,
-    /// Earliest possible venue time of the last answer. All candles had closed by this time.
+    /// Lower bound on the venue time of the last answer. All candles had closed by this time.
     pub answered_at: Millis,
 }
 

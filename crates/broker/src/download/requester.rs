@@ -15,7 +15,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const MAX_RETRIES: usize = 7;
 /// Maximum pause that the venue may demand. A longer pause aborts the download.
 const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);
-/// Distance of the probe request from a window whose answer has no requested candle, in window lengths.
+/// Distance, in window lengths, from a window to the probe request that tests whether the venue respects windows.
 const PROBE_DISTANCE_WINDOWS: i64 = 1_000;
 
 pub(super) struct CandleRequester {
@@ -41,7 +41,7 @@ pub(super) struct CandlePage {
     pub(super) unusable_rows: usize,
     pub(super) row_count: usize,
     pub(super) has_forming_candle: bool,
-    /// Earliest possible venue time of the answer.
+    /// Lower bound on the venue time of the answer.
     pub(super) answered_at: Millis,
 }
 

@@ -4,17 +4,17 @@ use candlewick_sdk::{Interval, Millis};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Maximum length of a window in a range without candles (`observed: prices and candles`).
+/// Maximum length of a window in a range without candles (see `observed: prices and candles`).
 const MAX_EMPTY_WINDOW: Millis = Millis::from_seconds(7 * 86_400);
 
-/// Minimum window length in candles. Windows below this length would not save requests.
+/// Length in candles below which windows are not shortened further, because this would not save requests.
 const MIN_WINDOW_CANDLES: i64 = 100;
 
 #[derive(Debug)]
 pub(super) struct WindowQueue {
     interval: Interval,
     ranges: VecDeque<Range<Millis>>,
-    /// Window length in candles, except after a window without candles.
+    /// Window length in candles. `next_len` is longer after a window without candles.
     usual_len: i64,
     next_len: i64,
 }

@@ -53,10 +53,10 @@ pub(crate) struct BacktestArguments {
     /// No effect; results are no longer cached
     #[arg(long, hide = true)]
     no_cache: bool,
-    /// Shift entry and exit prices against each trade, in proportion to K and the candle range; 0.5 if K is omitted
+    /// Shift entry and exit prices against each trade, in proportion to K (0.5 if omitted) and the candle range
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
     stress: Option<f64>,
-    /// Repeat the run with other latencies, payouts and price paths, and under stress
+    /// Repeat the run with other latencies, payouts and price paths, and in a stress test
     #[arg(long)]
     sensitivity: bool,
     /// Journal of a live session whose recorded latencies replace latency_ms

@@ -68,7 +68,7 @@ struct VerificationReport {
     snapshots: u64,
     /// Number of snapshots that this program version cannot check, by reason.
     snapshots_not_checked: BTreeMap<String, u64>,
-    /// Last journal entry that the verified SQL tables include. `None` if there are no complete tables.
+    /// Number of the last journal entry that the verified SQL tables include. `None` if there are no complete tables.
     tables_up_to: Option<u64>,
     /// Data that a compaction has removed. `None` if the journal is complete.
     compacted: Option<Compaction>,
@@ -245,7 +245,7 @@ fn unwrap_journal_error(error: RuntimeError) -> Failure {
 pub(crate) struct ExportArguments {
     /// Folder to create
     folder: PathBuf,
-    /// Format of trades and orders
+    /// Format of the files `trades` and `intents`
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     format: ExportFormat,
     #[command(flatten)]

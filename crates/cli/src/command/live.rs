@@ -141,7 +141,7 @@ struct Venue {
     connection: Connection,
     journal: JournalSession,
     control: ControlChannel,
-    /// Embedded venue: the time span of its candles, and its server. `None` for other venues.
+    /// Candle time span and server of the embedded venue. `None` for other venues.
     embedded: Option<(Range<Millis>, RunningSandbox)>,
 }
 

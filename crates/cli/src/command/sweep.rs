@@ -383,7 +383,7 @@ pub(super) fn to_sweep_count(counted: io::Result<TriedCount>) -> io::Result<Swee
     })
 }
 
-/// Maximum number of verified sets per walk-forward test. Verifying one set takes several runs over all candles.
+/// Maximum number of parameter sets to verify per walk-forward test. Each takes several runs over all candles.
 const MAX_VERIFIED_SETS: usize = 5;
 
 fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
@@ -398,7 +398,7 @@ fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) ->
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
-/// Verifies sets that a walk-forward test chose: the set tested on the hold-out, then the most frequently chosen sets.
+/// Verifies parameter sets chosen by a walk-forward test: the one tested on the hold-out, then the most frequent ones.
 pub(super) fn verify_chosen_sets<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],

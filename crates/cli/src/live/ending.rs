@@ -1,4 +1,4 @@
-//! Final report of a live run. It contains the figures of a backtest and figures that only live runs have.
+//! Final report of a live run: the figures of a backtest, plus figures that only live runs have.
 
 use super::stream::print_final_document;
 use crate::failure::{Ending, Failure, FailureKind};

@@ -159,7 +159,7 @@ impl RuleChoice {
         rule.get("expiry")?.as_str()?.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns the next command to run. For a rule, this is `tune`, as a backtest on all candles uses up the hold-out.
+    /// Returns the next command: `tune` for a rule, because a backtest on all candles would use up the hold-out.
     fn next_step(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),

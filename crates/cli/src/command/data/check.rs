@@ -119,7 +119,7 @@ pub(crate) struct RepairArguments {
     #[arg(long)]
     fix: bool,
     /// Additional problems to repair, comma-separated. closed, spike or flat: remove the rows. revised: update the
-    /// rows. conflict=first, conflict=last or conflict=larger: keep only this row
+    /// rows. conflict=first, conflict=last or conflict=larger (by volume): keep only that row
     #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_extra_repair)]
     also: Vec<ExtraRepair>,
     /// Output file for the repaired candles, .csv or .parquet

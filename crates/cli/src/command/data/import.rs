@@ -114,7 +114,7 @@ pub(crate) struct ReadingArguments {
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     timezone: Option<Zone>,
     /// Handling of local times that occur twice or never when clocks change: strict (fail if unclear), earlier or later
-    /// (assume the first or second hour), pairs (split pairs of equal times) or skip (omit the rows)
+    /// (assume the first or second hour), pairs (assign equal times to both hours in order) or skip (omit the rows)
     #[arg(long, value_name = "RULE", default_value = "strict")]
     clock_change: ClockChange,
     /// Meaning of the timestamps: open or close of the candle

@@ -149,7 +149,7 @@ pub(crate) struct GenerateArguments {
     /// Open time of the first candle: a date, an ISO 8601 time, or Unix seconds or milliseconds
     #[arg(long, default_value = "2026-01-05", value_name = "TIME", value_parser = parse_moment)]
     start: Millis,
-    /// Number of days
+    /// Number of days to generate
     #[arg(long, default_value_t = 14)]
     days: u32,
     /// Number of days to keep, counted from the end [default: all]
@@ -158,10 +158,10 @@ pub(crate) struct GenerateArguments {
     /// Random seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Tick size of the prices [default: known for common symbols, otherwise required]
+    /// Tick size of the prices [default: built in for common symbols, otherwise required]
     #[arg(long)]
     tick: Option<f64>,
-    /// First price [default: known for common symbols, otherwise required]
+    /// First price [default: built in for common symbols, otherwise required]
     #[arg(long)]
     price: Option<f64>,
     /// Standard deviation of one-minute moves, as a fraction of the price
@@ -170,10 +170,10 @@ pub(crate) struct GenerateArguments {
     /// Market regime: mixed, random-walk, trend, mean-reversion, or edge:CHANCE (moves repeat with this probability)
     #[arg(long, default_value = "mixed")]
     regime: Regime,
-    /// Number of gaps, of one to ten candles each
+    /// Number of gaps to insert, each of one to ten candles
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     gaps: u32,
-    /// Number of invalid rows; each kind that `data check` detects is used in turn
+    /// Number of invalid rows to insert, cycling through the kinds that `data check` detects
     #[arg(long, value_name = "COUNT", default_value_t = 0, conflicts_with = "catalog")]
     bad_rows: u32,
     /// Output folder for the CSV file

@@ -66,7 +66,7 @@ pub(crate) struct BreakEvenArguments {
     /// Payouts in percent, optionally with stakes [default: common payouts from 60 to 100]
     #[arg(value_name = "PAYOUT[:STAKE]", value_parser = parse_payout_and_stake)]
     payouts: Vec<(f64, Option<f64>)>,
-    /// Win rate in percent, to compute the break-even payout
+    /// Win rate, in percent, for which to compute the break-even payout
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     win_rate: Option<f64>,
 }
@@ -115,8 +115,8 @@ pub(crate) struct PlanArguments {
     /// Payout in percent [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout_fraction)]
     payout: Option<f64>,
-    /// Distances above the break-even win rate, in percentage points. At a payout of 85 %, one point is an average
-    /// profit of 1.85 % of the stake
+    /// Edges to plan for, in percentage points above the break-even win rate. At a payout of 85 %, one point is an
+    /// average profit of 1.85 % of the stake
     #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = parse_percentage_points, default_values_t = [2.0, 3.0, 5.0, 10.0])]
     points: Vec<f64>,
     /// Error rate: probability of finding an edge that does not exist [default: risk.verdict.alpha]

@@ -78,7 +78,7 @@ pub(crate) struct RuinArguments {
     /// Trades lost so far
     #[arg(long, value_name = "N", requires = "won")]
     lost: Option<u64>,
-    /// Win rate in percent for which the risk is computed as well
+    /// Additional win rate, in percent, for which to compute the risk
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     win_rate: Option<f64>,
     /// Maximum acceptable risk of ruin, in percent [default: risk.max_ruin_probability]

@@ -195,7 +195,7 @@ pub(in crate::command) fn to_check_failure(
     }
 }
 
-/// Returns the command that checks this strategy. With configuration `files`, names the bot instead of its parameters.
+/// Builds the command that checks this strategy. It names the bot if it passes configuration files, else parameters.
 pub(in crate::command) fn build_check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// Files of a new crate. Placeholders are `my-strategy` for its name and `CHECKOUT` for the Candlewick folder.
+/// Files of a new crate. The placeholder `my-strategy` is its name, and `CHECKOUT` is the Candlewick folder.
 const CRATE_FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
@@ -29,7 +29,7 @@ const CRATE_FILES: [(&str, &str); 10] = [
 const MEMBER_FILES: [&str; 4] = ["src/lib.rs", "tests/signals.rs", "benches/candle.rs", "bot.toml"];
 const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/member.toml"));
 
-/// Cargo configuration that contains the path of the checkout. It is omitted if a Git repository is used instead.
+/// Cargo configuration with the path of the checkout; omitted for crates that build against a Git repository.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 const VERSION_TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 const MAX_NAME_LENGTH: usize = 64;
@@ -201,7 +201,7 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout that contains `program`. Searches at run time, because packages must not contain build paths.
+/// Finds the checkout that contains `program`. Searches at run time, so that packages contain no build paths.
 fn find_enclosing_checkout(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }

@@ -10,7 +10,7 @@ parameters! {
     }
 }
 
-/// After a candle with a large move, bets on another move in the same direction.
+/// Strategy that bets on another move in the same direction after a candle with a large move.
 pub struct MyStrategy {
     params: Params,
 }
@@ -23,7 +23,7 @@ impl Strategy for MyStrategy {
 
     /// Called with every closed candle, in order.
     ///
-    /// Keep the text of a signal constant, and pass numbers that vary with `.with(name, value)`.
+    /// Keep the text of a signal constant, and add varying numbers with `.with(name, value)`.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let change = candle.close() / candle.open() - 1.0;
         if change >= self.params.move_fraction {
