@@ -116,7 +116,7 @@ fn wrap_line(line: &str, columns: usize, hang: usize) -> String {
     text
 }
 
-/// Returns the column of the text after the list mark or after the last key, which is followed by several blanks.
+/// Returns the column at which continuation lines start: after a `- ` mark, or after the last gap of several blanks.
 fn hanging_indent(line: &str, columns: usize) -> usize {
     let words = line.trim_start_matches(' ');
     let indent = line.len() - words.len();

@@ -68,7 +68,7 @@ impl DashboardSettings {
 }
 
 pub struct WatchedBot {
-    /// Journal that the page shows. The journal may be created after the dashboard has started.
+    /// Journal to show. It may be created after the dashboard has started.
     pub journal: JournalUrl,
     pub paths: ControlPaths,
     pub registry: Registry,

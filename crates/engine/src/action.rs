@@ -41,7 +41,7 @@ pub struct Judgement {
     pub account_against: f64,
     /// Bot's share of the error rate alpha. An edge is shown once `account_for` reaches `1 / (alpha x weight)`.
     pub weight: f64,
-    /// Decision time from which on trades no longer support the edge. Set only for [`EdgeVerdict::NoLongerHeld`].
+    /// Estimated decision time of the first trade without the edge. Set only for [`EdgeVerdict::NoLongerHeld`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
 }

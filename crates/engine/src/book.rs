@@ -47,7 +47,7 @@ impl IntentState {
     }
 }
 
-/// Numbers of the updates to an intent (decision, reply, exclusion, settlement), and the payouts stated by the venue.
+/// Sequence numbers of an intent's updates (decision, reply, exclusion, settlement), plus the payouts the venue stated.
 /// A book numbers all updates from 1 in the order in which they arrive. The number 0 means that the update is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdateNumbers {
@@ -79,7 +79,7 @@ impl UpdateNumbers {
         }
     }
 
-    /// Builds a sequence from recorded update numbers and payouts.
+    /// Creates the value from recorded update numbers and payouts.
     /// The numbers are in the order of [`Self::update_numbers`], with 0 for a missing update. The first payout is
     /// from the reply, the second from the settlement.
     pub const fn from_recorded(
@@ -129,7 +129,7 @@ pub struct IntentRow {
     pub approved: OrderTerms,
     /// State of the intent.
     pub state: IntentState,
-    /// Venue time at which the reply arrived.
+    /// Venue time at which the reply to the order arrived.
     pub answered_at: Option<Millis>,
     /// Time at which the trade opened.
     pub open_time: Option<Millis>,
@@ -147,7 +147,7 @@ pub struct IntentRow {
     pub profit: Money,
     /// Venue time at which the settlement became known.
     pub settled_at: Option<Millis>,
-    /// Numbers that the book assigned to the updates of this intent.
+    /// Sequence numbers that the book assigned to the updates of this intent.
     pub sequence: UpdateNumbers,
     #[serde(skip)]
     pub(crate) reason: ReasonKey,
@@ -340,12 +340,12 @@ impl TradeBook {
         self.rows.get(self.position(intent)?)
     }
 
-    /// Returns the reason for the signal that led to a row of this book.
+    /// Returns the reason for the signal that led to `row`, which must be a row of this book.
     pub fn reason(&self, row: &IntentRow) -> Reason {
         self.reasons.get(row.reason)
     }
 
-    /// Returns the venue's id of the trade in a row of this book, `None` if unknown.
+    /// Returns the venue's id of the trade in `row`, which must be a row of this book. `None` if unknown.
     pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
     }
@@ -427,7 +427,7 @@ impl TradeBook {
         }
     }
 
-    /// Ends an intent, unless the venue has already accepted the order. Returns whether the refusal is counted.
+    /// Ends an intent without a trade, unless the order is already accepted. Returns whether to count the refusal.
     fn end_without_trade(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);

@@ -8,7 +8,7 @@ use candlewick_sdk::{
     Settlement, Signal, Strategy,
 };
 
-/// Fields that are needed together for a signal are adjacent in memory, because not all bots fit into the L1 cache.
+/// State of a bot. Fields used together for a signal are adjacent, because not all bots fit into the L1 cache.
 #[repr(C)]
 pub(crate) struct Bot {
     pub(crate) stake: Stake,
@@ -55,8 +55,8 @@ impl Bot {
         }
     }
 
-    /// Returns whether the ladder restarts at once if a stake is out of bounds.
-    /// A ladder that continues on the next candle restarts later: when that candle closes without a trade.
+    /// Returns whether the ladder restarts as soon as a stake is out of bounds.
+    /// A ladder that continues on the next candle instead restarts once that candle has closed without a trade.
     pub(crate) fn restarts_ladder(&self) -> bool {
         self.if_refused == IfRefused::Reset && self.reentry.is_none()
     }
@@ -66,7 +66,7 @@ impl Bot {
         self.longer_candles.required_history(self.strategy.warmup(), candles)
     }
 
-    /// Passes candles up to the first signal after [warm-up](Self::is_warm). Returns the number of candles passed.
+    /// Feeds the strategy up to the first signal after [warm-up](Self::is_warm). Returns the number of candles fed.
     #[inline]
     pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         let enters_again = self.is_reentry_due();
@@ -104,7 +104,7 @@ impl Bot {
         fed
     }
 
-    /// Passes candles but drops the signals. Returns the number of signals dropped after [warm-up](Self::is_warm).
+    /// Feeds the strategy but drops its signals. Returns the number of signals dropped after [warm-up](Self::is_warm).
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
         let mut signal = None;
@@ -119,8 +119,8 @@ impl Bot {
         suppressed + self.strategy.feed_until_signal(rest, rest.len(), &mut signal).suppressed
     }
 
-    /// Suppresses signals on the first `suppress` candles, then passes the settlement and the remaining candles. The
-    /// warm-up must be over. Returns the number of candles up to the next signal and the number of suppressed signals.
+    /// Feeds `suppress` candles to the strategy and drops their signals, then feeds the settlement, then candles up to
+    /// the next signal. The warm-up must be over. Returns the numbers of candles fed and of signals dropped.
     #[inline]
     pub(crate) fn on_candles_after_trade(
         &mut self,
@@ -161,7 +161,7 @@ impl Bot {
         if self.has_missed_level(at) { self.stake.first(context) } else { self.stake.next(context) }
     }
 
-    /// Returns whether the bot has lost its edge, and its stakes depend on the win rate.
+    /// Returns whether the bot has lost its edge and uses stakes that depend on the win rate.
     /// Such stakes shrink too late: the win rate of all trades can stay above break-even long after the edge is lost.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
@@ -213,7 +213,7 @@ impl Bot {
         }
     }
 
-    /// Passes only the first candle, because longer candles must be interleaved with the bot's own candles.
+    /// Feeds only the first candle, because the strategy may have to receive longer candles before the second.
     fn on_first_candle(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
         let Some(candle) = candles.first() else { return 0 };

@@ -124,7 +124,7 @@ impl RunningEdge {
         }
     }
 
-    /// Corrects the outcome of a settled trade. The result is the same as if `right` had been reported at once.
+    /// Corrects the outcome of a settled trade, as if `right` had been reported from the start.
     pub fn correct_outcome(&mut self, intent: IntentId, right: Outcome) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in &mut steps {

@@ -1,7 +1,7 @@
 //! Canonical byte encoding of journal entries, designed for cheap hashing.
 //!
 //! An entry consists of a tag, little-endian numbers, and enums encoded by variant order. Each reason text is written
-//! only once. Fields common to all trades are collected in a fixed-size buffer, because every append has a cost. Any
+//! only once. Fields common to all trades are collected in a fixed-size buffer, to reduce the number of appends. Any
 //! change to this encoding changes every `journal_hash`, so the header's `format` must change too.
 
 use crate::reasons::ReasonTexts;

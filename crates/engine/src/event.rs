@@ -247,8 +247,8 @@ pub enum Rejection {
     NoPrice,
     /// The wallet does not cover the stake.
     InsufficientBalance,
-    /// A rejection that does not start a pause, in the venue's words. Used for invalid credentials, in simulators and
-    /// in journals of earlier versions.
+    /// A rejection that does not start a pause, with the venue's message. Used for invalid credentials, in simulators
+    /// and in journals of earlier versions.
     Other(Text<79>),
     /// A rejection by a real venue. Starts a pause (rule `RefusedByVenue`).
     Refused {
@@ -429,7 +429,7 @@ pub struct Halt {
 }
 
 impl Halt {
-    /// Prefix of the alarm text that stores a halt in the journal.
+    /// Prefix of the text of an alarm that records a halt in the journal.
     pub const ALARM_PREFIX: &'static str = "halted: ";
 
     /// Parses a halt from the text of an alarm raised at `at`. Returns `None` for other alarms.
@@ -446,7 +446,7 @@ impl Halt {
         Self::from_alarm(note.get("alarm")?.as_str()?, at)
     }
 
-    /// Returns the alarm text that stores the halt in the journal.
+    /// Returns the text of the alarm that records this halt in the journal.
     pub fn to_alarm(&self) -> String {
         format!("{}{}", Self::ALARM_PREFIX, self.reason)
     }

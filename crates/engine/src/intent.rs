@@ -333,7 +333,7 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
-    /// Returns whether an intent may have its nominal close at `moment`. Only the result `false` is certain.
+    /// Returns whether an intent may have its nominal close at `moment`. `false` is certain, `true` is not.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

@@ -91,7 +91,7 @@ impl JournalDecoder {
     }
 
     /// Creates a decoder for the run with this header and calls [`Session::begin_run`].
-    /// Bots that the Session does not have get ids after its own bots, because their trades still count in the ledger
+    /// Bots unknown to the Session get ids after those of its own bots, because their trades still count in the ledger
     /// and in verdicts. Fails with [`DecodeError::NoBots`] if the header does not name the bots.
     pub fn for_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
@@ -113,7 +113,7 @@ impl JournalDecoder {
         Ok(Self { bots, symbols, templates: BTreeMap::new() })
     }
 
-    /// Returns the decoder for a Session with different bot and symbol ids.
+    /// Returns this decoder with the bot and symbol ids of another Session.
     #[must_use]
     pub fn renumbered(&self, numbers: &Renumbering) -> Self {
         Self {

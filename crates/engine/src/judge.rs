@@ -1,4 +1,4 @@
-//! Edge verdicts. The edge test bets imaginary money on each trade and judges by the gains.
+//! Edge verdicts. The edge test bets imaginary money on each trade, and the gains decide the verdict.
 
 use crate::{IntentId, IntentRow, Renumbering, SymbolId, UpdateNumbers};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -66,7 +66,7 @@ impl Judge {
         judge
     }
 
-    /// Creates a judge that has not seen any trades, from a test or a plan.
+    /// Creates a judge from a test or a plan. The judge has not seen any trades yet.
     pub fn new(test: impl Into<EdgeTest>) -> Self {
         let test = test.into();
         Self {
@@ -96,7 +96,7 @@ impl Judge {
         self.watch_trades = watch_trades;
     }
 
-    /// Returns the estimated time since which decisions no longer support the shown edge, `None` if the monitor has not
+    /// Returns the estimated decision time of the first trade without the shown edge, `None` if the monitor has not
     /// raised an alarm. The edge has ended, or it was smaller from the start.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
@@ -193,8 +193,8 @@ pub struct JudgedTrade {
     pub payout: Option<Payout>,
     /// Time at which the outcome became known, and the outcome. Intents that never became a trade count as cancelled.
     pub ended: Option<(Millis, Outcome)>,
-    /// Numbers of the trade's updates in its book, used instead of times. `None` for trades that are not from a book.
-    /// In a list of trades, either all or none must have these numbers.
+    /// Sequence numbers of the trade's updates, which order the updates instead of times. `None` if the trade is not
+    /// from a book. In a list of trades, either all or none must have these numbers.
     pub sequence: Option<UpdateNumbers>,
 }
 
@@ -244,7 +244,7 @@ impl JudgedTrade {
     }
 
     /// Builds the judged trade from a row of a book.
-    /// A failed intent stays cancelled even if its trade is found later: counting it then could depend on its result.
+    /// A failed intent counts as cancelled even if its trade is found later: finding it may depend on its result.
     pub fn from_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {

@@ -37,7 +37,7 @@ impl StoredRow {
         &self.row
     }
 
-    /// Returns the row with the bot and symbol numbers of another Session.
+    /// Returns the row with the bot and symbol ids of another Session.
     #[must_use]
     pub fn renumbered(self, numbers: &Renumbering) -> Self {
         let ordered = self.ordered.map(|ordered| ordered.renumbered(numbers));
@@ -118,7 +118,7 @@ impl TradeBook {
         }
     }
 
-    /// Restores stored counts. Returns `false` if they do not fit the risk rules of this program version.
+    /// Restores stored counts. Returns `false` if they cover too few or too many rules for this program version.
     pub fn restore_totals(&mut self, totals: BookTotals) -> bool {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
         let Some(refused) = RefusalCount::from_totals(refused) else { return false };

@@ -1,4 +1,4 @@
-//! Signals from outside the program, and the memory that detects repeated signals.
+//! Signals from outside the program, and detection of repeated signals.
 
 use crate::{BotId, Renumbering};
 use candlewick_sdk::{Direction, Expiry, Millis, Reason, ReasonTemplate, Text};
@@ -28,7 +28,7 @@ pub struct OutsideSignal {
     pub source: SignalSource,
     /// Id of the signal. Further signals with the same bot, source and id are dropped.
     pub id: SignalId,
-    /// Venue time after which the signal is late even if the lateness rule would still allow it.
+    /// Venue time after which the signal is refused as late, even if it is younger than the maximum delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Millis>,
     /// Expiry of the trade, `None` for the bot's own expiry.
@@ -72,7 +72,7 @@ impl KnownSignals {
         true
     }
 
-    /// Builds the trade reason. Beyond `MAX_REASON_TEXTS` different texts, uses a generic text to bound the memory.
+    /// Builds the trade reason. Replaces new texts beyond `MAX_REASON_TEXTS` with a generic text to limit memory use.
     pub(crate) fn build_reason(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {
             format!("signal from {}", signal.source)

@@ -10,7 +10,7 @@ pub(crate) struct Reasons {
     numbers: Vec<f64>,
 }
 
-/// The distinct reason texts. Each text is stored as the first reason that used it, and the numbers are ignored.
+/// The distinct reason texts. Each is represented by the first reason with that text, whose numbers are ignored.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonTexts {
     shapes: Vec<Reason>,

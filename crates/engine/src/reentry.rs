@@ -11,7 +11,7 @@ pub(crate) struct Reentry {
     expiry: Option<Expiry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueEntry>,
-    /// Whether the candle close for the next entry has passed. Not stored, because restored runs contain no candles.
+    /// Whether the candle close of the next entry has passed. Not stored, because runs are restored without candles.
     #[serde(skip)]
     has_passed: bool,
 }
@@ -46,7 +46,7 @@ impl Reentry {
     }
 
     /// Returns the time at which the next entry counts as missed, because its candle has closed without a trade.
-    /// The result depends only on times, because restored runs contain no candles.
+    /// The result depends only on times, because runs are restored without candles.
     pub(crate) fn missed_at(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;
         let closed = since.floor_to(interval);
@@ -54,8 +54,8 @@ impl Reentry {
         Some(own + Millis::new(1))
     }
 
-    /// Returns the entry signal at the first candle close after the end of the previous trade became known.
-    /// Returns `None` if this close is at least one interval later. The ladder then waits for a signal of the strategy.
+    /// Returns the signal of the next entry at the first candle close after the previous trade is known to have ended.
+    /// If this close is an interval or more later, returns `None`: the ladder then waits for a signal of the strategy.
     pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
         let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
         self.has_passed = true;

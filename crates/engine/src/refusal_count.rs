@@ -14,7 +14,7 @@ pub(crate) struct RefusalCount {
     recent: RuleCounts,
     since: Option<IntentId>,
     /// Number of `Halted` refusals in the current suspension, `None` if trading is not suspended.
-    /// `recent` excludes these refusals, because the suspension may be a requested stop, which is not a halt.
+    /// `recent` excludes these refusals, because the cause may be a requested stop instead of a halt.
     suspended: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl RefusalCount {
         }
     }
 
-    /// Tracks suspensions. If a second one starts before the first has ended, the refusals so far count as a halt's.
+    /// Tracks suspensions. If one starts before the previous has ended, adds the refusals of the previous to `recent`.
     pub(crate) fn track_suspension(&mut self, control: Control) {
         match control {
             Control::Suspend => {
@@ -50,7 +50,7 @@ impl RefusalCount {
         }
     }
 
-    /// Appends a later run. `later_last` is its last intent, numbered as in that run. `last` is the last of both runs.
+    /// Appends a later run. `later_last` is its last intent in its own numbering, `last` the last intent of both runs.
     pub(crate) fn append(&mut self, later: &Self, later_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);
@@ -65,7 +65,7 @@ impl RefusalCount {
         self.suspended = later.suspended;
     }
 
-    /// Returns the total refusals by rule number, at least [`OLDEST_RULE_COUNT`] totals. Omits later trailing zeros.
+    /// Returns the total refusals by rule number. Omits trailing zeros after the first [`OLDEST_RULE_COUNT`] totals.
     pub(crate) fn totals(&self) -> Vec<u64> {
         let later = &self.all[OLDEST_RULE_COUNT..];
         let used = later.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);

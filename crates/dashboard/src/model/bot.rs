@@ -5,7 +5,7 @@ use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Up to this number of trades, each trade adds a point to the edge curve. After that, each increase by 5 % adds one.
+/// Number of trades up to which every trade gets a point on the edge curve. Later points are 5 % more trades apart.
 const DENSE_EDGE_TRADES: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

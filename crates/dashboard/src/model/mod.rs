@@ -1,4 +1,4 @@
-//! Model of a bot's journal, updated line by line with code that reports and the startup of a bot also use.
+//! Model of a bot's journal, updated line by line. Shares code with the reports and with the startup of a bot.
 
 mod bot;
 mod feed;

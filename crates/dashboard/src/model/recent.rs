@@ -168,7 +168,7 @@ struct OldTradeFigures {
     counted: u32,
     rest: Vec<TradeFigures>,
     count: usize,
-    /// First intent number after the old trades, or 0 if there are none.
+    /// Number of the first intent after the old trades, 0 if there are no old trades.
     end: u64,
 }
 

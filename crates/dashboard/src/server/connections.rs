@@ -48,7 +48,7 @@ impl ConnectionSlot {
 struct ConnectionSlots(Mutex<VecDeque<Arc<ConnectionSlot>>>);
 
 impl ConnectionSlots {
-    /// Adds a connection. At the limit, evicts the oldest one that is not signed in; `None` if all are signed in.
+    /// Adds a connection. If full, first evicts the oldest that is not signed in. `None` if all are signed in.
     fn admit(&self, limit: usize) -> Option<Arc<ConnectionSlot>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= limit {

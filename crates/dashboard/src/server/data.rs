@@ -38,7 +38,7 @@ pub(crate) struct CandleQuery {
     /// Level of detail, 0 for the finest.
     #[serde(default)]
     level: usize,
-    /// Earliest start time of a bar, in milliseconds of venue time.
+    /// Start time of the earliest bar to return, in milliseconds of venue time.
     #[serde(default)]
     from: i64,
 }
@@ -50,7 +50,7 @@ pub(crate) struct TradeQuery {
     before: Option<u64>,
     /// Maximum number of trades, up to 200. The default is 50.
     limit: Option<usize>,
-    /// Name of the bot whose trades to return.
+    /// Name of the bot that placed the trades. All bots by default.
     bot: Option<String>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct EquityQuery {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhyQuery {
-    /// Venue time to explain, in milliseconds since 1970.
+    /// Venue time at which no trade was opened, in milliseconds since 1970.
     #[serde(deserialize_with = "parse_venue_time")]
     at: i64,
     /// Symbol of the bots to check. All symbols by default.
@@ -109,7 +109,7 @@ pub(crate) async fn state(State(serving): AppState, _: Parameters<NoParameters>)
     ([(CONTENT_TYPE, "application/json")], serving.shared.state_json().to_string()).into_response()
 }
 
-/// Kind of item in the singular, such as `bot`, and the names of all items of this kind.
+/// Singular noun for a kind of item, such as `bot`, and the names of all such items.
 type NameList = (&'static str, Vec<String>);
 
 fn bot_names(model: &Model) -> NameList {
@@ -313,7 +313,7 @@ fn to_failure(error: &AppError) -> Failure {
     Failure::new(status, format!("{error}{known}"))
 }
 
-/// Query parameters. An unknown name is an error, so that no misspelt filter is ignored.
+/// Query parameters. Unknown names are rejected, so that a misspelt filter is not silently ignored.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
 #[derive(Deserialize)]

@@ -46,7 +46,7 @@ pub(crate) async fn events(
     Sse::new(unfold(told, |mut told| async move { Some((Ok(told.next_event().await), told)) }))
 }
 
-/// Returns the line count from an event id; `None` if the id is from another server process.
+/// Parses the line count in an event id. Returns `None` if the id is from another server process.
 fn parse_event_id(id: &str, generation: &str) -> Option<u64> {
     let (start, count) = id.split_once('-')?;
     (start == generation).then(|| count.parse().ok())?

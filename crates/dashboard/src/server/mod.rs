@@ -73,7 +73,7 @@ impl Dashboard {
         Ok(Self { address, sign_in_links: links, tasks })
     }
 
-    /// Waits until any task of the dashboard ends. The tasks never end unless there is a bug.
+    /// Waits until a task of the dashboard ends, which happens only because of a bug.
     pub async fn wait_for_end(&mut self) {
         self.tasks.join_next().await;
     }

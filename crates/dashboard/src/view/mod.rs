@@ -56,19 +56,19 @@ pub(crate) struct Clock {
     pub(crate) seq: u64,
 }
 
-/// Equity after each settlement. In a long curve, one point combines several settlements.
+/// Equity, or profit of one bot, after each settlement. In a long curve, one point combines several settlements.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct EquityCurve {
     /// Venue time of each point, in milliseconds since 1970.
     #[schema(value_type = Vec<i64>)]
     time: Vec<Millis>,
-    /// Last equity at each point.
+    /// Equity after the last settlement of each point.
     equity: Vec<f64>,
-    /// Lowest equity at each point.
+    /// Lowest equity among the settlements of each point.
     low: Vec<f64>,
-    /// Highest equity at each point.
+    /// Highest equity among the settlements of each point.
     high: Vec<f64>,
-    /// Max drawdown at each point, as a negative amount of money.
+    /// Max drawdown among the settlements of each point, as a negative amount of money.
     drawdown: Vec<f64>,
 }
 

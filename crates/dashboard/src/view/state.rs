@@ -48,7 +48,7 @@ pub(crate) struct State {
     next_entry: Option<NextEntry>,
     /// Summary of the external signals in the last run, one sentence per line.
     signals: Vec<String>,
-    /// Lower and upper bound of the difference between venue clock and local clock, in milliseconds.
+    /// Lower and upper bound of venue time minus local time, in milliseconds. The upper bound is null if unknown.
     #[schema(value_type = Option<Vec<i64>>)]
     skew: Option<(Millis, Option<Millis>)>,
     /// Contents of the journal, null until the journal has been read.
@@ -58,7 +58,7 @@ pub(crate) struct State {
 /// A risk rule that currently rejects every signal of some bots.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BlockedLine {
-    /// The rule with its figures, and the end of the block. Lists the affected bots, unless all are affected.
+    /// Description of the rule, its figures and the end of the block. Names the affected bots, unless all are affected.
     text: String,
     /// Whether the block usually ends soon: at a settlement, a response or a candle close.
     brief: bool,
@@ -145,7 +145,7 @@ pub(crate) struct Bot {
     pnl: f64,
     /// Win rate in percent, null if no trade was won or lost.
     win_rate: Option<f64>,
-    /// Break-even win rate in percent, from the payouts of all trades; before the first trade, from the last payout.
+    /// Break-even win rate in percent, averaged over all trades. Before the first trade, based on the latest payout.
     break_even: Option<f64>,
     open: usize,
     /// Number of trades ordered in the last hour. Orders that opened no trade do not count.

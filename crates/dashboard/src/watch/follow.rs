@@ -163,7 +163,7 @@ async fn update_holder(shared: &SharedState, reader: &mut Reader) -> Result<(), 
     Ok(())
 }
 
-/// Number of lines read at once to find a line of a run. Manual entries belong to no run.
+/// Number of lines per read when looking for a run. A single line may be a manual entry, which belongs to no run.
 const SEARCH_LINES: u32 = 500;
 
 async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
@@ -196,7 +196,7 @@ struct Backlog {
 }
 
 impl Backlog {
-    /// Reads old lines for up to `time`, and returns whether lines remain. Replaces the shown model after the last one.
+    /// Reads old lines for up to `time`, and returns whether any remain. After the last line, shows the complete model.
     async fn read(
         &mut self,
         shared: &SharedState,

@@ -61,7 +61,7 @@ impl Rule {
     }
 }
 
-/// Shows the age, and the limit if the age exceeds it. If not, the signal is late because its `expires` has passed.
+/// Shows the age and, if exceeded, the limit. A signal within the limit is late because its `expires` has passed.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s old", format_seconds(self.age))?;

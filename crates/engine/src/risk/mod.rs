@@ -90,8 +90,8 @@ pub(crate) enum Ruling {
 
 type Check = fn(&Proposal<'_>, RiskView<'_>) -> Ruling;
 
-/// Generates the rule chain from an ordered list of rules and their checks. All checks are inlined, because function
-/// pointers doubled the number of instructions for a signal that the eleventh rule rejects.
+/// Generates the rule chain from an ordered list of rules and their checks. The checks are inlined, because calls
+/// through function pointers doubled the instruction count for a signal that the eleventh rule rejects.
 macro_rules! chain {
     ($($rule:ident: $($check:ident)::+,)*) => {
         impl Rule {

@@ -31,7 +31,7 @@ impl AmountOrPercent {
         self.amount.is_positive().then_some(self.amount)
     }
 
-    /// Returns the limit's percentage of `equity`, rounded down to the smallest unit, `None` if no percentage is set.
+    /// Converts the percentage of `equity` to an amount, rounded down to the smallest unit. `None` if it is not set.
     pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
         let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / PARTS_PER_WHOLE;
         (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))

@@ -74,7 +74,7 @@ struct PauseCount {
     rested_at: Millis,
 }
 
-/// An ended trade with the facts that pauses depend on.
+/// The facts about an ended trade that pauses depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedTrade<'a> {
     /// Name of the bot.

@@ -1,6 +1,6 @@
 //! Payout rules: the minimum payout, and the choice of the symbol with the best payout.
 //!
-//! The venue only states a payout in its reply to an order, so one trade at the minimum stake may probe the payout.
+//! The venue states a payout only in its reply to an order, so one trade at the minimum stake may probe the payout.
 
 use super::{Limits, Proposal, RiskState, RiskView, Ruling, refuse_if};
 use crate::SymbolId;

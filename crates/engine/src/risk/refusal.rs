@@ -183,7 +183,7 @@ fn bisect_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -
     Some(free)
 }
 
-/// Returns the earliest time at which a signal of the bot may pass the rules if no event occurs before.
+/// Returns the earliest time at which a signal of the bot may pass the rules if no event occurs until then.
 /// `Millis::MAX` means that only an event can lift the refusal. The time of the proposal means that the next signal may
 /// pass. Some rules, such as trading hours, are ignored, so the actual time may be later.
 pub(crate) fn refused_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Millis {

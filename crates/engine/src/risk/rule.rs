@@ -78,7 +78,7 @@ pub enum Rule {
     /// The bot's session profit target is reached.
     BotSessionProfitTarget = 32,
     /// Another symbol of `best_payout_of` pays more, or pays the same and already has a trade decided at the same time.
-    /// The rule also applies if the payout of the symbol itself is unknown and a trade is already probing it.
+    /// The rule also applies if the symbol's own payout is unknown and a trade is already probing it.
     BestPayout = 33,
     /// Too many trades are open on the symbol.
     MaxOpenTradesPerSymbol = 34,
