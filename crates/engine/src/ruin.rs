@@ -11,7 +11,7 @@ use candlewick_statistics::{
 };
 use std::fmt::Write as _;
 
-/// Minimum number of decided trades for a bound on the win rate. A bound from fewer mainly reflects the sample size.
+/// Minimum number of won or lost trades for a win-rate bound. Below it, the bound mainly reflects the sample size.
 const MIN_TRADES: usize = 200;
 
 /// One-sided confidence of 95 %, expressed as a two-sided interval of 90 %.
@@ -48,14 +48,14 @@ pub struct RuinReport {
     pub ladders: Vec<String>,
     /// One line per stake that is not a ladder. Bots with the same stake share a line.
     pub stakes: Vec<String>,
-    /// Number of bots without ladders that are more likely than not to lose half the balance, despite their limits.
+    /// Number of bots that use no ladder and are more likely than not to lose half the balance, despite their limits.
     pub likely_halved_bots: usize,
     /// Reason to refuse the stakes, with a suggested change.
     pub refusal: Option<String>,
 }
 
 impl TrackRecord {
-    /// Creates a record that only has an assumed payout.
+    /// Creates a record from an assumed payout, without a bound on the win rate.
     pub const fn from_assumed_payout(payout: Payout) -> Self {
         Self { payout, lower_bound: None }
     }
@@ -70,7 +70,7 @@ impl TrackRecord {
 }
 
 impl StakeRuin {
-    /// Builds the parameters of all bots at a balance. `records` are in bot order.
+    /// Builds the ruin parameters of each bot for the given balance. `records` are in bot order.
     pub fn for_bots(
         settings: &SessionSettings,
         balance: Money,
@@ -171,12 +171,12 @@ impl StakeRuin {
         }))
     }
 
-    /// Returns the probability of ruin at a win rate.
+    /// Returns the probability of ruin if trades win with probability `win_probability`.
     pub fn probability_at(&self, win_probability: f64) -> Result<f64, StatisticsError> {
         ruin(&RuinQuestion { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
     }
 
-    /// Returns the win rate for the ruin limit: break-even or the lower bound, whichever is lower.
+    /// Returns the win rate that the ruin check assumes: break-even or the lower bound, whichever is lower.
     pub fn assumed_win_rate(&self) -> f64 {
         self.lower_bound
             .map_or(self.question.win_probability, |bound| bound.min(self.question.win_probability))

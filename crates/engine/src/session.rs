@@ -201,7 +201,7 @@ impl Session {
         }
     }
 
-    /// Returns the number of the next intent.
+    /// Returns the id that the next intent will get.
     pub const fn next_intent(&self) -> IntentId {
         self.intents.next
     }
@@ -398,7 +398,7 @@ impl Session {
         self.bots.iter().map(|bot| bot.longer_candles.not_built_count()).sum()
     }
 
-    /// Returns the staleness of each bot's longer candles, in the order of the bots.
+    /// Returns the worst staleness of each bot's longer candles, in bot order.
     pub fn worst_staleness(&self) -> Vec<WorstStaleness> {
         self.bots.iter().map(|bot| bot.longer_candles.worst_staleness()).collect()
     }
@@ -409,14 +409,14 @@ impl Session {
         bots.map(|bot| self.bots[bot.index()].strategy.warmup()).max().unwrap_or(0)
     }
 
-    /// Returns the number of latest `candles` that the bots of a series need before the start, `None` if too few.
-    /// The number exceeds the warm-up if gaps in `candles` reduce the number of longer candles.
+    /// Returns how many of the latest `candles` the bots of a series need to warm up, `None` if there are too few.
+    /// Exceeds [`Self::warmup`] if gaps in `candles` reduce the number of longer candles.
     pub fn required_history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
         let mut bots = self.listeners.get(series.index()).into_iter().flatten();
         bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].required_history(candles)?.max(most)))
     }
 
-    /// Returns the duplicate trades whose settlement is not known yet.
+    /// Returns the unsettled duplicate trades: second trades that the venue opened for a single order.
     pub fn second_trades(&self) -> &[SecondTrade] {
         &self.second_trades
     }

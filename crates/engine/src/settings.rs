@@ -96,15 +96,15 @@ impl SessionSettings {
         Ok(())
     }
 
-    /// Returns the blake3 hash, in hexadecimal, of the settings that affect the fold of a journal into a state.
-    /// Settings with the same fingerprint lead to the same fold. Limits that only affect future trades are excluded.
+    /// Returns the blake3 hash, in hexadecimal, of the settings that affect the state folded from a journal.
+    /// With equal fingerprints, the folded state is the same. Limits that only affect future trades are excluded.
     /// Strategies and their parameters are also excluded, because the header of each run contains them.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
         let bots = self.bots.iter().cloned().map(BotSettings::without_strategy);
         Self { bots: bots.collect(), ..self.clone() }.earlier_fingerprint()
     }
 
-    /// Returns the fingerprint used by earlier versions, which included all bot settings.
+    /// Returns the fingerprint in the format of earlier versions, which included all bot settings.
     pub fn earlier_fingerprint(&self) -> Result<String, serde_json::Error> {
         let own = &self.risk;
         let by_symbol = own.min_payout_percent_by_symbol.iter();

@@ -123,8 +123,8 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
     ))
 }
 
-/// Returns the maximum number of open trades of a bot, capped by the limits. A bot may open one trade per candle until
-/// the first trade has ended. Signals that set a longer expiry may exceed this number.
+/// Returns the maximum number of open trades of a bot, capped by the limits. Assumes that
+/// a bot opens one trade per candle until its first trade has ended. Longer expiries set by signals are not considered.
 pub(crate) fn max_concurrent_trades(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;

@@ -68,7 +68,7 @@ pub fn payout_probe_count_notices(settings: &SessionSettings, book: &TradeBook) 
     settings.bots.iter().enumerate().filter_map(notice).collect()
 }
 
-/// Returns the bot's lowest stake apart from payout probes. `None` if not known in advance or not above a probe.
+/// Returns the bot's lowest stake apart from payout probes, `None` if it is unknown or does not exceed a probe's stake.
 fn lowest_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }

@@ -70,7 +70,7 @@ pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<Can
         .map_err(|_| add_candles("there are no candles after the header; add at least one"))
 }
 
-/// Splits text into non-blank lines without line terminators, each with its 1-based number.
+/// Non-blank lines of a text, without line terminators. Each line comes with its 1-based number.
 pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,

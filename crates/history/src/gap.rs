@@ -35,9 +35,9 @@ pub(crate) struct SecondInterval {
     pub(crate) start: usize,
 }
 
-/// Finds the first run of `n` distances that is too regular to result from missing candles. All are multiples of the
-/// first, which is longer than `interval`, and at most 1e-6 such runs are expected by chance. The expected number is
-/// `N * q^n`: `N` is the number of all distances, `q` the share of multiples near the run (up to `5 n` on each side).
+/// Finds the first run of distances that is too regular to result from missing candles. All distances of a run are
+/// multiples of its first, which is longer than `interval`. At most 1e-6 runs of `n` distances are expected by chance:
+/// `N * q^n`, where `N` is the total number of distances and `q` the share of multiples in up to `5 n` on each side.
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,

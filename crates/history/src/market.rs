@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Asset types of the venue, as observed in its responses (`observed: values`).
+/// Asset types of the venue, as observed in its responses (see `observed: values`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AssetType {
@@ -51,7 +51,7 @@ const EXOTIC_CURRENCIES: [&str; 20] = [
 const COIN_AND_METAL_CODES: [&str; 14] =
     ["USDT", "USDC", "FDUSD", "BUSD", "TUSD", "BTC", "ETH", "BNB", "SOL", "XRP", "XAU", "XAG", "XPT", "XPD"];
 
-/// Returns the properties of a known market. `EURUSD.OTC` shares them with `EURUSD`, but is open all week.
+/// Returns the properties of a known market. `EURUSD.OTC` has those of `EURUSD`, but is open all week.
 pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
     let plain = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);

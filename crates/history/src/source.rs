@@ -1,4 +1,4 @@
-//! Candle files as named by `--data`: a path together with symbol and interval.
+//! Candle files as specified with `--data`: a path with the symbol and interval of its candles.
 
 use crate::gap::{SecondInterval, find_second_interval};
 use crate::{HistoryError, Progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file};

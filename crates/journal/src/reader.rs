@@ -210,7 +210,7 @@ impl Reader {
         chain_error(self.url(), *seq, reason)
     }
 
-    /// Returns the number of the last intent; 0 if there is none.
+    /// Returns the id of the last intent; 0 if there is none.
     pub async fn last_intent(&mut self) -> Result<u64> {
         self.fetch_count("SELECT COALESCE(MAX(intent), 0) FROM entries WHERE intent IS NOT NULL", &[]).await
     }
@@ -315,7 +315,7 @@ impl Reader {
         self.find_header(run, 1, head).await
     }
 
-    /// Reads the external signals from line `seq` on and the session's answer to each signal, without verifying them.
+    /// Reads, without verification, the external signals from line `seq` onwards and the session's answer to each.
     pub async fn external_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
         // The journal may record the start of a new day between a signal and its answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
@@ -335,7 +335,7 @@ impl Reader {
         Ok(run.with_url(self.url())?.map(i64::cast_unsigned))
     }
 
-    /// Finds the start of a run by bisection. Lines directly before it that belong to no run count as part of the run.
+    /// Finds the first line of a run by bisection. Lines directly before the run that belong to no run are included.
     async fn find_first_line(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
         let (mut low, mut high) = (from, head);
         while low < high {

@@ -31,7 +31,7 @@ const LOCK_RETRY_DELAY: Duration = Duration::from_millis(50);
 pub struct Store {
     pub(crate) url: JournalUrl,
     pub(crate) token: LeaseToken,
-    /// `None` while in use and after a failure, because a connection with an unfinished query cannot be reused.
+    /// Database connection. `None` while in use or after a failure, because an unfinished query makes it unusable.
     pub(crate) connection: Option<Connection>,
     is_outcome_known: bool,
     pub(crate) head: Head,
@@ -345,8 +345,8 @@ pub(crate) enum BestEffortLine {
 }
 
 impl Store {
-    /// Writes a line that may be lost, in its own transaction. Fails if other entries are buffered. If the write fails,
-    /// or if it is cancelled, it is not retried. The hash chain then continues from the last stored line.
+    /// Writes a line whose loss is acceptable, in its own transaction. Fails if other entries are buffered. A failed or
+    /// cancelled write is not retried. The hash chain then continues from the last stored line.
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending_count() > 0 || self.best_effort_lines > 0 {

@@ -108,7 +108,7 @@ pub struct RiskSettings {
     pub enforce_verdict: bool,
     /// Parameters of the edge verdict, fixed before the first trade.
     pub verdict: VerdictSettings,
-    /// Maximum risk of ruin of all ladders within `ruin_horizon_trades`, from 0 to 1. At a higher risk, no run starts.
+    /// Maximum combined risk of ruin of all ladders over `ruin_horizon_trades`, from 0 to 1. Above it, no run starts.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_ruin_probability: f64,
     /// Number of trades over which the risk of ruin is calculated.
@@ -194,18 +194,18 @@ pub struct VerdictSettings {
     pub delta: f64,
     /// Staking rule of the notional accounts that test the edge.
     pub lambda: LambdaRule,
-    /// Mean number of trades from *edge shown* to a false alarm (*edge no longer held*). 0 disables the alarm. Journals
-    /// without this value have no alarm. A change does not reset the verdicts.
+    /// Mean number of trades between *edge shown* and a false *edge no longer held* alarm. 0, the value for journals
+    /// without this setting, disables the alarm. A change does not reset the verdicts.
     #[serde(default)]
     pub watch_trades: u64,
 }
 
-/// Staking rule of the notional accounts that test an edge. A changed rule gets a new name to restart all verdicts.
+/// Staking rule of the notional accounts that test an edge. A changed rule has a new name, which restarts all verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LambdaRule {
-    /// Four parts of an account, which bet the Kelly fractions for edges from 1.1 to 6.5 times `delta`.
-    /// The name `shrunk_kelly400` of an earlier rule is accepted, but every verdict then restarts.
+    /// Account split into four parts, which bet the Kelly fractions for edges from 1.1 to 6.5 times `delta`.
+    /// `shrunk_kelly400`, the name of an earlier rule, is accepted as an alias, but every verdict then restarts.
     #[default]
     #[serde(alias = "shrunk_kelly400")]
     FixedFractions,

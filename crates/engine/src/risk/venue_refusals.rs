@@ -5,7 +5,7 @@ use crate::{RefusalReason, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// Maximum pause after repeated refusals. A longer configured first pause is not shortened.
+/// Maximum pause after repeated refusals. If the configured first pause is longer, its length applies instead.
 const MAX_PAUSE: Millis = Millis::HOUR;
 
 /// A pause of new trades after the venue refused orders.
@@ -137,7 +137,7 @@ impl RefusalEntry {
     }
 }
 
-/// The first pause lasts `first`. Each further refusal doubles the pause, up to an hour.
+/// Returns the length of the pause: `first`, doubled for each refusal after the first, up to [`MAX_PAUSE`].
 fn pause_length(refusals: u32, first: Millis) -> Millis {
     let doublings = refusals.saturating_sub(1).min(32);
     let pause = first.get().saturating_mul(1_i64 << doublings);

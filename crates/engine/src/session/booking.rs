@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// Excludes an intent from the evidence, even if its trade appears later. The outcome may already be known then.
+    /// Excludes an intent from the evidence, even if its trade appears later, because the outcome may be known by then.
     fn exclude(&mut self, intent: &Intent) {
         if let Some(verdict) = self.verdict_mut(intent.bot) {
             verdict.on_excluded(intent.id);

@@ -101,7 +101,7 @@ const fn replace_result(old: &EventKind, intent: IntentId, (outcome, profit): (O
     }
 }
 
-/// Returns whether an event is recorded in the history. Readings are omitted, because the next reading replaces them.
+/// Returns whether the history records an event. Omits values such as prices, because the next value replaces them.
 const fn is_recorded(kind: &EventKind) -> bool {
     !matches!(
         kind,

@@ -43,7 +43,7 @@ impl Session {
         Ok(())
     }
 
-    /// Applies the prepared limits. Does nothing if no limits are prepared, as in a fold of an earlier run.
+    /// Applies the prepared limits. Does nothing if there are none, which is the case while earlier runs are folded.
     pub(super) fn reload(&mut self) {
         let Some(limits) = self.prepared.take() else { return };
         self.limits = *limits;

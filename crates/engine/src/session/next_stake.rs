@@ -1,4 +1,4 @@
-//! Computes the next stake of a bot, within the limits or as a payout probe.
+//! Computes the next stake of a bot: the stake of its rule within the limits, or the stake of a payout probe.
 
 use super::Session;
 use crate::bot::Bot;

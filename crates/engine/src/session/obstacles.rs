@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 static NO_REASON: Reason = Reason::new("");
 
-/// A rule that refuses every signal of some bots.
+/// A rule that currently refuses every signal of one or more bots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     /// Affected bots, in the order of their ids.
@@ -131,7 +131,7 @@ impl Session {
         groups.into_iter().map(obstacle).collect()
     }
 
-    /// Returns the pauses that run at `now`, each with the paused symbol or bot. `None` means all bots.
+    /// Returns the pauses active at `now`, each with the paused symbol or bot (`None` for all bots).
     pub fn running_pauses(&self, now: Millis) -> Vec<(RunningPause, Option<String>)> {
         let whose = |running: &RunningPause| match running.pause.scope {
             PauseScope::All => None,
@@ -154,7 +154,7 @@ impl Session {
         self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
     }
 
-    /// Returns the pauses due to declined orders that are active at `now`, each with its symbol. `None` means all.
+    /// Returns the pauses active at `now` due to declined orders, each with its symbol (`None` for all symbols).
     pub fn refusal_pauses(&self, now: Millis) -> Vec<(RefusalPause, Option<Symbol>)> {
         let symbol = |pause: &RefusalPause| self.symbols().get(pause.symbol?.index()).copied();
         let running = self.state.venue_refusals.running_pauses(self.limits.refused_by_venue_pause, now);

@@ -11,7 +11,7 @@ use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, count_closing_before
 const BLOCK_CANDLES: usize = 1_024;
 
 /// Maximum number of signals that a bot collects before the next bot's turn, if the bot only depends on candles.
-/// It is large enough for cheap switching between bots, and small enough to keep all signals in a CPU cache.
+/// It is large enough to switch between bots rarely, and small enough to keep all signals in a CPU cache.
 const MAX_SIGNALS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
@@ -79,8 +79,8 @@ impl<'a> StoredCandles<'a> {
         self.shown
     }
 
-    /// Advances the current reader to its next signal. If none is left, the bot reads candles until it has enough
-    /// signals or a block ends. A bot that must wait for events also stops at `until`.
+    /// Advances the reader at `place` to its next signal. If no collected signal is left, the bot reads candles
+    /// until it has enough signals or a block ends. A bot that must wait for events also stops at `until`.
     #[inline]
     fn advance(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
@@ -135,7 +135,7 @@ impl BotCandleReader {
         answer.map_or_else(|| self.next_close(series), |answer| answer.candle_time + self.length)
     }
 
-    /// An exponential search from the current position stays in a CPU cache. A binary search over all candles does not.
+    /// Searches exponentially from the current position. A binary search over all candles would miss the CPU cache.
     fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {
         let closes_before = |candle: &Candle| candle.time() + self.length < from;
         let (mut start, mut step) = (self.shown.min(candles.len()), 1);

@@ -46,7 +46,7 @@ pub struct TrialBatch {
 pub enum BookedTrade {
     /// A trade whose precomputed outcome was booked at once.
     Settled {
-        /// Settlement for the strategy.
+        /// Settlement to pass to the strategy.
         settlement: Settlement,
         /// Time of the settlement.
         settled_at: Millis,
@@ -78,7 +78,7 @@ impl TrialSession {
         &self.session
     }
 
-    /// Handles a reply or settlement from the venue, which never leads to a trade.
+    /// Handles a reply or settlement from the venue. Such an event never leads to a new trade.
     #[inline(never)]
     pub fn handle(&mut self, event: &Event) {
         self.session.handle(event, &mut self.actions);
@@ -87,10 +87,10 @@ impl TrialSession {
 
     /// Handles a signal that was computed in advance, on the candle that closed at `close`.
     ///
-    /// Equivalent to [`Session::handle_candles`] if there was no other signal since the previous call, but the strategy
-    /// sees no candles. If every rule passes, `outcome` is called. If it returns an outcome, the trade is booked at
-    /// once, as if [`Session::handle`] had handled its reply and settlement. No other event may occur before the
-    /// settlement.
+    /// Equivalent to [`Session::handle_candles`] up to `close`, except that the strategy sees no candles. Since the
+    /// previous call, no other signal may have occurred. If the signal passes every rule, `outcome` is called. If it
+    /// returns an outcome, the trade is booked at once, as if [`Session::handle`] had handled its reply and settlement.
+    /// No other event may occur before the settlement.
     #[inline]
     pub fn handle_signal(
         &mut self,
@@ -104,8 +104,8 @@ impl TrialSession {
     }
 
     /// Passes candles to the bot up to the first signal, like [`Session::handle_candles`].
-    /// `outcome` receives the index of the signal's candle and the terms of the order. After a trade, `after` holds
-    /// the number of candles until its settlement, and the settlement. Signals on these candles are suppressed.
+    /// `outcome` receives the index of the signal's candle and the terms of the order. `after` holds the number of
+    /// candles until the previous trade settles, on which signals are suppressed, and the settlement of that trade.
     #[inline]
     pub fn show_candles(
         &mut self,

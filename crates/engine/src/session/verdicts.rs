@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct SharedVerdicts {
     pub(super) budget: AlphaBudget,
-    /// Bots of earlier runs that the Session lacks. Their trades may still end, and new bots may inherit their alpha.
+    /// Bots that only earlier runs had. Their trades may still end, and new bots may inherit their alpha.
     pub(super) absent: Vec<(String, BotVerdict)>,
 }
 

@@ -3,10 +3,10 @@
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// Position to which a restarted ladder returns if the order turns out to be a trade after all.
+/// Position to which a restarted ladder returns if the failed order turns out to be a trade after all.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct GivenUpPosition<P> {
-    /// First order that the venue did not accept since the last approved signal.
+    /// First unaccepted order since the last approved signal.
     pub(super) first: IntentId,
     pub(super) position: P,
 }

@@ -12,7 +12,7 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Kelly rule. It stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`.
 /// `f = (p (1 + b) - 1) / b`, with `p` the lower bound of the win rate and `b` the lowest recent payout. With a
-/// confidence sequence, the stake is at least the minimum, because a bot that stops trading learns nothing more.
+/// confidence sequence, the stake is at least the minimum, because a bot that stops trading gets no more data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kelly {
     fraction: f64,

@@ -153,7 +153,7 @@ impl StakeSettings {
         }
     }
 
-    /// Returns whether the ladder continues on the next candle without a signal.
+    /// Returns whether the ladder continues on the next candle instead of waiting for a signal.
     pub const fn enters_without_signal(&self) -> bool {
         matches!(self, Self::Martingale { entry: LadderEntry::NextCandle, .. })
     }
@@ -217,7 +217,7 @@ impl Stake {
     }
 
     /// Continues from a rule with other settings, as if this rule had seen the same trades.
-    /// Returns `false` if the old state does not determine the new state. A ladder must not have had payout probes.
+    /// Returns `false` if the old state does not determine the new state, such as for a ladder with payout probes.
     pub(crate) fn migrate_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed { .. } | Self::Share { .. }, _) => true,

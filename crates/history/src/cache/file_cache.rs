@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// Age, relative to the newest copy, after which a leftover partial file is deleted.
+/// Age, relative to the cache file just written, above which a leftover partial file is deleted.
 const MAX_PARTIAL_AGE: Duration = Duration::from_hours(1);
 
 /// Folder that caches candles in their in-memory layout. If the folder is read-only, nothing is cached.
@@ -87,7 +87,7 @@ fn modification_time(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()
 }
 
-/// Coarsest timestamp resolution of any file system. Two changes within this time may get equal timestamps.
+/// Coarsest timestamp resolution of common file systems. Two changes within this time may get equal timestamps.
 const MAX_TIMESTAMP_STEP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

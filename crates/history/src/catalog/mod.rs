@@ -125,7 +125,7 @@ impl Catalog {
         read.flatten().ok_or_else(absent)
     }
 
-    /// Reads all files of a series from one manifest. Starts over if a writer replaces the files meanwhile.
+    /// Reads the files that one manifest of a series lists. Starts over if a writer replaces files in the meantime.
     fn read_consistently<T>(
         &self,
         series: Series,

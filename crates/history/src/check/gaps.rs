@@ -7,7 +7,7 @@ use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
-/// A candle is expected if the market is open for at least `interval / MIN_OPEN_TIME_DIVISOR`, such as 6 h of a day.
+/// A candle is expected if the market is open for at least `interval / MIN_OPEN_TIME_DIVISOR` (6 h for a daily candle).
 const MIN_OPEN_TIME_DIVISOR: i64 = 4;
 const MIN_HOLIDAY_GAP: Millis = Millis::new(3 * Millis::HOUR.get());
 /// Maximum length of a holiday gap in days, including adjacent weekends.

@@ -5,7 +5,7 @@ use crate::import::FileRows;
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
 pub(super) struct ValidRows {
-    /// One candle per time. If the rows are states of one candle, this is the complete state, otherwise the first row.
+    /// One candle per time: the complete state if the rows are states of one candle, otherwise the first row.
     pub(super) candles: Vec<Candle>,
     pub(super) conflicts: Vec<Vec<Candle>>,
 }

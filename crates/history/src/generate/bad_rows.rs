@@ -10,7 +10,7 @@ use std::path::Path;
 
 const MAX_GAP_CANDLES: u32 = 10;
 const MIN_DISTANCE_CANDLES: usize = 3;
-/// Modifier of the seed. It makes the choice of defects independent of the prices.
+/// Bit pattern that modifies the seed, so that the choice of defects is independent of the prices.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
 type FormatRow = fn(&Candle, Option<&Candle>) -> String;

@@ -152,7 +152,7 @@ const TRENDING: Phase = Phase { weight: 20, reach: 1.0, lean: 0.08, pull: 0.0, m
 const REVERTING_BURST: Phase = Phase { weight: 15, reach: 1.9, lean: 0.0, pull: 0.15, minutes: (10, 40) };
 const PHASES: [Phase; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
 
-/// Weights of the GARCH(1,1) model (T. Bollerslev, Journal of Econometrics 31, 1986).
+/// Weight of the long-run variance in the GARCH(1,1) model (T. Bollerslev, Journal of Econometrics 31, 1986).
 const LONG_RUN_WEIGHT: f64 = 0.03;
 const MOVE_WEIGHT: f64 = 0.12;
 const MEMORY_WEIGHT: f64 = 0.85;

@@ -76,7 +76,7 @@ impl Walk {
         })
     }
 
-    /// Draws the closes of the next minute's price steps. The last close equals the current price only in a tie.
+    /// Draws the closes of the next minute's price steps. The last close equals the minute's open only in a tie.
     fn draw_closes(&mut self, expected: ExpectedMove) -> [i64; STEPS_PER_MINUTE] {
         let is_tie = self.dice.uniform() < TIE_SHARE;
         let steps = STEPS_PER_MINUTE as f64;
@@ -127,7 +127,7 @@ pub(super) fn step_interval() -> Interval {
     Interval::from_seconds(STEP_SECONDS as i64).expect("the step is a valid interval")
 }
 
-/// Tick size as a fraction, so that a computed price equals the `f64` that its decimal text, such as 0.3, parses to.
+/// Tick size as a fraction, so that each price is the `f64` nearest to its decimal value: 3 ticks of 0.1 give `0.3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
     numerator: u64,

@@ -83,7 +83,7 @@ fn read_block(content: &Buffer, block: &Block) -> Option<Buffer> {
     (metadata >= 8).then(|| content.slice_with_length(start, end - start))
 }
 
-/// Returns whether all columns are inside the block and not too large. The library does not check this.
+/// Returns whether all columns are inside the block and not too large, which `arrow_ipc` does not check.
 fn has_plausible_sizes(bytes: &[u8], block: &Block) -> bool {
     let check = || {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;

@@ -105,7 +105,7 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
     Some(name_parts(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
 }
 
-/// Parses a file name that download tools use, such as `eurusd-m1-bid-2024-01-01-2024-01-31`.
+/// Parses a file name of a Dukascopy download tool, such as `eurusd-m1-bid-2024-01-01-2024-01-31`.
 fn dukascopy_tool(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
@@ -113,7 +113,7 @@ fn dukascopy_tool(stem: &str) -> Option<NameParts> {
     ["bid", "ask"].contains(&side).then(|| name_parts(&symbol.to_ascii_uppercase(), Some(interval)))
 }
 
-/// Parses a file name such as `EURUSD_M1_202401020000_202401022359`, with any suffix.
+/// Parses a file name such as `EURUSD_M1_202401020000_202401022359`. The text after the interval is ignored.
 fn meta_trader_5(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);

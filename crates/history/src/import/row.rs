@@ -65,7 +65,7 @@ pub(crate) enum DecimalCount {
     Differ,
 }
 
-/// Maximum number of price decimals that can define a tick size. More decimals may be zero padding.
+/// Maximum number of price decimals that can define a tick size. If there are more, some may be zero padding.
 const MAX_TICK_DECIMALS: usize = 5;
 
 impl DecimalCount {
@@ -114,7 +114,7 @@ impl FileRows {
     }
 
     /// Reverses rows that are sorted newest first. Returns whether the rows were reversed.
-    /// Two neighboring times may be out of order if both are `is_repeated`, because clocks are set back there.
+    /// Adjacent times may be out of order if `is_repeated` holds for both, because setting clocks back repeats an hour.
     pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);

@@ -142,7 +142,7 @@ enum TimeColumn {
 
 const MAX_COLUMNS: usize = 16;
 
-/// Smallest number that is read as microseconds. As milliseconds, such a number is after the year 5138.
+/// Smallest number that is read as microseconds. Read as milliseconds, it would be a time in the year 5138.
 const MIN_MICROSECONDS: i64 = 100_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

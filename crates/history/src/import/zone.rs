@@ -16,14 +16,14 @@ pub enum Zone {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChange {
-    /// The import fails unless the file contains a repeated local hour twice and in order.
+    /// The import fails unless each repeated local hour in the file occurs twice, one after the other.
     #[default]
     Strict,
     /// A repeated local hour that the file contains once is read as the first one, before clocks are set back.
     Earlier,
     /// A repeated local hour that the file contains once is read as the second one, after clocks are set back.
     Later,
-    /// If rows with equal local times come in pairs, the first of each pair is from before clocks are set back.
+    /// If rows with equal local times come in pairs, the first row of each pair gets the earlier UTC time.
     Pairs,
     /// Rows with an ambiguous or skipped local time are omitted and counted.
     Skip,

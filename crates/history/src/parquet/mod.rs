@@ -90,7 +90,7 @@ fn open<R: ChunkReader + 'static>(content: R) -> Result<SerializedFileReader<R>,
     SerializedFileReader::new(content).map_err(|error| parquet_problem(&error))
 }
 
-/// Converts panics to errors, because the library may panic on a broken file.
+/// Converts panics to errors, because the `parquet` crate may panic on a broken file.
 fn catch_panics<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
     read.unwrap_or_else(|_| Err("this is not a valid Parquet file".to_owned()))
@@ -171,7 +171,7 @@ fn read_group(
     Ok(times.len())
 }
 
-/// Checks the column offsets, because the library panics on invalid offsets.
+/// Checks the column offsets, because the `parquet` crate panics on invalid offsets.
 fn check_offsets(group: &dyn RowGroupReader) -> Result<(), String> {
     let is_sound = |column: &ColumnChunkMetaData| {
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());

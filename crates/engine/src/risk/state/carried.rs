@@ -8,7 +8,7 @@ use candlewick_sdk::{Millis, Money};
 
 impl RiskState {
     /// Converts the counts for a Session with other limits and ids. `bots` holds the previous index of each bot, or
-    /// `None` for a new bot. `keeps_probes` is whether payout probes in progress are kept.
+    /// `None` for a new bot. Payout probes in progress are discarded unless `keeps_probes` is set.
     pub(crate) fn carry_over(
         self,
         limits: &Limits,

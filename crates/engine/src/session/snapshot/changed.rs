@@ -38,17 +38,17 @@ impl Session {
         SessionNames { bots, symbols: self.symbols.clone() }
     }
 
-    /// Allocates the trade counts of a symbol, as a fold does when it reaches a trade on the symbol.
+    /// Allocates the trade counts of a symbol. A fold does the same when it reaches a trade on the symbol.
     pub fn allocate_trade_counts(&mut self, symbol: SymbolId) {
         self.intents.make_room_for(symbol);
     }
 
-    /// Restores a snapshot made under other settings, and returns the renumbering of bots and symbols.
+    /// Restores a snapshot made under other settings. Returns the mapping from old to new ids of bots and symbols.
     ///
     /// The result equals a fold of the same entries under the current settings, except that the counts for session
     /// limits are only valid once the next run begins. Bots are matched by name. The verdicts of removed bots are kept.
-    /// If only a fold of all trades can find the state, fails with [`RestoreError::NeedsFullFold`]. Discard the Session
-    /// after any error.
+    /// Fails with [`RestoreError::NeedsFullFold`] if only a fold of all trades can compute the state. Discard the
+    /// Session after any error.
     pub fn restore_changed(
         &mut self,
         own: &SessionSettings,

@@ -149,7 +149,7 @@ impl TimeStyle {
 }
 
 impl EpochUnit {
-    /// Detects the unit from the size. 100,000,000,000 s is in the year 5138, but 100,000,000,000 ms is in 1973.
+    /// Detects the unit from the size of `count`. 100,000,000,000 s is in the year 5138, but as many ms are in 1973.
     const fn detect(count: i64) -> Self {
         match count.unsigned_abs() {
             0..100_000_000_000 => Self::Seconds,
