@@ -32,7 +32,7 @@ impl<'a> Walk<'a> {
         Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 
-    /// Begins a walk after `head`. `head` itself is verified when the walk passes a line with a known hash.
+    /// Begins a walk after `head`. `head` is verified only once the walk reaches a line whose hash is known.
     async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.lease_head), walk.verified_head].into_iter().flatten() {
@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Reader {
-    /// Counts the exchanges of an intent that an older program version stored without a seal.
+    /// Counts an intent's raw exchanges that an older program version stored without a seal.
     pub async fn count_unsealed_exchanges(&mut self, intent: u64) -> Result<u64> {
         if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(0);
@@ -210,7 +210,7 @@ impl Reader {
         Walk::begin_after(self, head, page).await
     }
 
-    /// Returns the last complete snapshot among the million entries up to the last verified line, if any.
+    /// Returns the last complete snapshot, if any, in the million entries that end with the last verified line.
     /// The last verified line is read from a file next to the journal file or, on a database server, from the lease.
     pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>> {
         let url = self.url().clone();

@@ -28,7 +28,7 @@ pub struct Alert {
     pub bot: Option<String>,
     pub symbol: Option<String>,
     pub text: String,
-    /// Key that identifies repetitions of an alert; `None` to send every alert.
+    /// Key shared by alerts that count as repetitions of each other; `None` to send every alert.
     #[serde(skip)]
     pub repeat_key: Option<String>,
     /// Number of alerts with the same key that were suppressed since the previous alert.
@@ -94,7 +94,7 @@ impl Message {
         self.render_body(usize::MAX, |_| 1)
     }
 
-    /// Renders the body in at most `most` units, measured by `length`. Truncates the text, but not the details.
+    /// Renders the body in at most `most` units, as counted by `length`. Truncates only the text, never the details.
     pub(crate) fn render_body(&self, most: usize, length: impl Fn(char) -> usize) -> String {
         let (text, mut end) = match self.alerts.as_slice() {
             [only] => (only.text.clone(), render_details(only)),

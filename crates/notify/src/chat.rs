@@ -23,7 +23,7 @@ const MAX_REPLY_ATTEMPTS: u32 = 3;
 /// Maximum pause before retrying a reply. No messages are received during the pause.
 const MAX_REPLY_DELAY: Duration = Duration::from_secs(30);
 const MAX_POLL_DELAY: Duration = Duration::from_mins(1);
-/// Lifetime of a halt code, and the period in which a sender may send [`MAX_COMMANDS`].
+/// Lifetime of a halt code, and the period in which a sender may send up to [`MAX_COMMANDS`] commands.
 const CODE_LIFETIME: Duration = Duration::from_mins(1);
 const MAX_COMMANDS: usize = 20;
 

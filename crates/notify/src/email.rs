@@ -50,7 +50,7 @@ impl Email {
         Ok(Self { transport, head, domain, from: sender, to, progress })
     }
 
-    /// Returns whether the server refuses all mail in its greeting (RFC 5321, section 3.1, and RFC 7504).
+    /// Returns whether the server's greeting says that it refuses all mail (RFC 5321, section 3.1, and RFC 7504).
     async fn server_rejects_all(&self, error: &SmtpError) -> bool {
         let is_refusal = |error: &SmtpError| has_code(error, &["521", "554"]);
         is_refusal(error) && self.transport.test_connection().await.is_err_and(|error| is_refusal(&error))

@@ -16,7 +16,7 @@ const MAX_REPEAT_KEYS: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryPace {
     pub queue_capacity: usize,
-    /// Maximum number of messages per window, doubled while a critical alert waits. A digest combines excess alerts.
+    /// Maximum number of messages per window, doubled while a critical alert waits. Further alerts form a digest.
     pub digest_after: usize,
     pub digest_window: Duration,
     /// Time during which an identical alert is not repeated; zero to send every alert.
@@ -56,7 +56,7 @@ impl Notifier {
         Self { routes, repeats: Mutex::new(RepeatFilter::new(pace.quiet_period)), workers }
     }
 
-    /// Routes an alert without blocking. Recent duplicates are counted and sent later.
+    /// Routes an alert without blocking. Duplicates in the quiet period are counted, and only the last is sent later.
     pub fn send(&self, alert: Alert) {
         let passed = self.lock_repeats().filter_repeat(alert, Instant::now());
         self.route(passed);

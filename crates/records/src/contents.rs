@@ -116,7 +116,7 @@ impl JournalContents {
         })
     }
 
-    /// Builds the contents from the last snapshot and the lines after it. Refusals and candle counts are missing.
+    /// Builds the contents from the last snapshot and the lines after it. Omits refusals and candle counts.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
         let FoldedJournal { session, book, decided_intents: decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::read_all(&lines)?;
@@ -231,7 +231,7 @@ impl JournalContents {
         complete_since(&self.lines)
     }
 
-    /// Returns the intent that a venue trade duplicates, even if the trade has closed or is known only from a note.
+    /// Returns the intent that a venue trade duplicates. Includes closed trades and trades that only a note mentions.
     pub fn duplicated_intent(&self, venue_id: VenueId) -> Option<IntentId> {
         let booked = |stored: &StoredLine| match parse_event_named(stored, "\"second_trade\"")? {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),

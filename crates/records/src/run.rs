@@ -234,7 +234,7 @@ impl RecordedRuns {
         })
     }
 
-    /// Builds the data of one run, including later settlements of its trades. Earlier runs only restore the Session.
+    /// Builds the data of one run, including later settlements of its trades. Uses earlier runs only for the Session.
     fn from_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.session_without_strategies()?);
         let mut book = TradeBook::default();

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 const MAX_INTENTS_PER_PAGE: u64 = 500;
-/// Maximum number of latest trades that are read backward. To list more trades, the whole journal is read.
+/// Maximum number of trades to read backward from the journal's end. Longer lists require the whole journal.
 const MAX_LAST_TRADES: usize = 100;
 const MAX_SCANNED_INTENTS: u64 = 1_000;
 const LINES_PER_PAGE: u32 = 5_000;
@@ -231,7 +231,7 @@ impl TradeFilter {
         Ok(TradeList(lines))
     }
 
-    /// Reads the last trades backward. Returns `None` if the whole journal must be read instead.
+    /// Reads the last trades backward from the journal's end. Returns `None` if the whole journal must be read instead.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
         let Some(most) = self.last.filter(|most| *most <= MAX_LAST_TRADES) else { return Ok(None) };
         if self.bot.is_some() || self.symbol.is_some() || !is_intact_since_snapshot(reader).await? {

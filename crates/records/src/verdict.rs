@@ -12,7 +12,7 @@ pub struct VerdictLine {
     /// Name of the verdict: `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     pub verdict: &'static str,
     pub trades: u64,
-    /// Number of trades whose result an operator entered. These trades are not evidence.
+    /// Number of trades whose result an operator entered. These trades do not count as evidence.
     pub settled_by_person: u64,
     pub about_more_trades: Option<u64>,
     /// Evidence for an edge: the value of an account that starts at 1 and bets on the edge.
@@ -23,7 +23,7 @@ pub struct VerdictLine {
     /// Account value that rejects an edge: `1 / beta`.
     pub threshold_against: f64,
     pub since_intent: u64,
-    /// Time from which trades no longer support an edge that was shown before; `None` while the edge holds.
+    /// Time since which trades no longer support an edge shown earlier; `None` if no such change was detected.
     pub no_longer_held_since: Option<Millis>,
     #[serde(flatten)]
     pub intervals: EdgeIntervals,

@@ -117,7 +117,7 @@ const FIELDS: [(&str, Field); 7] = [
     ("typical", Field::Typical),
 ];
 
-/// After Nison, *Japanese Candlestick Charting Techniques*, 1991. The numeric bounds are Candlewick's own.
+/// Candle patterns after Nison, *Japanese Candlestick Charting Techniques*, 1991, with Candlewick's own bounds.
 const PATTERNS: [(&str, &str); 16] = [
     ("bullish", "close > open"),
     ("bearish", "close < open"),

@@ -160,7 +160,7 @@ impl Columns {
         loops!(Add, Subtract, Multiply, Divide, Min, Max, Less, LessOrEqual, Equal, Unequal, And, Or);
     }
 
-    /// Shifts a column by one candle; `last` becomes the first entry. Returns the `last` to pass for the next batch.
+    /// Shifts a column by one candle; `last` becomes the first entry. Returns the value of `last` for the next batch.
     #[inline]
     pub(crate) fn shift(&mut self, of: Slot, last: f64, out: Slot, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);

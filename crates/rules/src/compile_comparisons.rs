@@ -75,7 +75,7 @@ fn is_computed(graph: &Graph, id: Id) -> bool {
     }
 }
 
-/// Returns whether a value has the unit of a price. Prices, averages of prices and constants do.
+/// Returns whether a value has the unit of a price, as prices, their averages and constants do.
 fn has_price_unit(graph: &Graph, id: Id) -> bool {
     match &graph.node(id).op {
         Op::Constant(_) => true,

@@ -120,7 +120,7 @@ impl TestKind {
 }
 
 impl ResolvedTests {
-    /// Returns a slot pair for each condition. The condition can be true only if the first slot has the smaller value.
+    /// Returns a pair of slots for each condition. Unless the first holds the smaller value, the condition is not true.
     /// `None` for more than two conditions, or if no such pair is known for a condition.
     pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);

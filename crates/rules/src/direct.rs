@@ -185,7 +185,7 @@ impl RemainingSteps {
     }
 }
 
-/// Runs the parts in order. Not generic, so that all types of heads share this code.
+/// Runs the parts in order. Not generic over the head, so that it is compiled only once.
 #[inline(never)]
 fn run_parts(parts: &mut [TailPart], candle: &Candle, interval: Interval, values: &mut InlineSlots) {
     for part in parts {

@@ -208,7 +208,7 @@ fn is_given(value: Option<&Value>) -> bool {
     })
 }
 
-/// Wraps an entry so that `specify` rebuilds it if a parameter that is a string, list or table changes, such as `file`.
+/// Wraps an entry so that `specify` rebuilds it if a string, list or table parameter (such as `file`) changes.
 pub(crate) fn rebuild_on_change(
     entry: StrategyEntry,
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,

@@ -92,7 +92,7 @@ fn explain(
     Ok(CompiledPart { part, id, numbers })
 }
 
-/// Returns the number as seen on the bot's own candles. For longer candles, this is the value when the last one closed.
+/// Converts a number to the bot's own candles. A number of longer candles becomes its value at their last close.
 fn last_closed_value(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
     let (candles, warm) = (node.interval_index, node.warmup_candles);

@@ -1,4 +1,4 @@
-//! Dependency graph of a rule's values: a list without duplicates, in which operands precede their users.
+//! Dependency graph of a rule's values: a list without duplicates, in which each value follows its operands.
 
 use crate::indicator::Indicator;
 use candlewick_engine::{LocalClock, TradingWindow};

@@ -139,7 +139,7 @@ impl Indicator {
         by_source!(self, one => write_lines(lines, one.update_lines(of)), _other => {});
     }
 
-    /// Not inlined: otherwise the loop over steps would compute the candle's values for every step.
+    /// Updates the lines. Not inlined, because the compiler would otherwise hoist the arithmetic into every step.
     #[inline(never)]
     pub(crate) fn update_with_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
         by_source!(self, _other => {}, one => write_lines(lines, one.update_lines(candle)));

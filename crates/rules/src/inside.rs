@@ -70,7 +70,7 @@ pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongestWarmupPart {
-    /// Text of the part with the values of parameters inserted, such as `ema(100)@1h`.
+    /// Text of the part with parameter values inserted, such as `ema(100)@1h`.
     pub text: String,
     /// Warm-up, in the bot's own candles.
     pub warmup: usize,

@@ -165,7 +165,7 @@ const fn binary_action(binary: BinaryOp, one: Slot, other: Slot) -> Action {
     }
 }
 
-/// Returns 1 if the candle closes between the times, else 0. Not inlined, so that other steps do not compute the time.
+/// Returns 1 if the candle closes between the two times of day (in ms since midnight UTC), else 0.
 #[inline(never)]
 fn between_flag(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());

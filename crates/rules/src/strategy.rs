@@ -99,7 +99,7 @@ impl RuleStrategy {
 }
 
 impl RuleSet {
-    /// Returns the signal of a candle. Inlined so that the signal is built in place (see docs/performance.md).
+    /// Returns the signal of a candle. Inlined to build the signal in the caller's memory (see docs/performance.md).
     #[inline]
     pub(crate) fn signal_at(&self, values: &[f64]) -> Option<Signal> {
         let rule = self.first_true(values)?;
@@ -129,7 +129,7 @@ impl RuleSet {
         }
     }
 
-    /// Returns the first rule whose condition is true. Not inlined, because on most candles no condition is true.
+    /// Returns the first rule whose condition is true, if any.
     #[inline(never)]
     fn first_true(&self, values: &[f64]) -> Option<&Rule> {
         self.rules.get(self.decision.first_true(values))

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// Usual delay between a candle's close and its publication, as described in `observed: prices and candles`.
 const USUAL_LAG: Millis = Millis::new(300);
 const USUAL_ROUND_TRIP: Millis = Millis::new(100);
-/// Number of requests per ended trade: one by its id, and one for the trade list if the result is still missing.
+/// Number of requests per ended trade: one for the trade, and one for the trade list if the result is still missing.
 const REQUESTS_PER_ENDED_TRADE: usize = 2;
 const REQUESTS_PER_AUDIT: f64 = 2.0;
 const MAX_SUGGESTED_RATE: u32 = 10_000;

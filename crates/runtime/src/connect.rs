@@ -15,7 +15,7 @@ pub struct ConnectedAccount {
     pub balances: Option<Reply<Balances>>,
 }
 
-/// Number of decimals from the smallest money unit (such as 0.01) to the largest floating-point noise (0.00001).
+/// Number of decimals between the smallest money unit (such as 0.01) and the largest floating-point noise (0.00001).
 const NOISE_DECIMALS: u32 = 3;
 
 pub async fn connect(

@@ -1,4 +1,4 @@
-//! SQL tables of intents and daily figures, derived from the entries for operators and other programs.
+//! SQL tables of intents and daily figures for operators and other programs, derived from the journal entries.
 //! Trading never reads these tables and never waits for them.
 
 mod projector;
@@ -198,7 +198,7 @@ impl Reader {
         Ok(rows.first().and_then(progress))
     }
 
-    /// Finds intents in `[from, to)` whose row is missing or outdated. Returns pairs of intent and last entry number.
+    /// Returns the intents in `[from, to)` whose row is missing or outdated, each with the number of its last entry.
     pub(crate) async fn stale_intents(&mut self, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
         let text = "SELECT e.intent AS intent, e.last AS seq FROM (SELECT intent, MAX(seq) AS last FROM entries \
                     WHERE intent >= $1 AND intent < $2 AND kind <> 'note' GROUP BY intent) e \

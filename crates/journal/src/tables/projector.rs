@@ -15,7 +15,7 @@ use std::time::Duration;
 const ROWS_PER_PIECE: usize = 250;
 const INTENTS_PER_QUERY: u64 = 500;
 const ENTRIES_PER_QUERY: u64 = 20_000;
-/// Maximum number of new entries to scan for changes. If there are more, all intents are compared with their rows.
+/// Maximum number of new entries to scan for changes. If there are more, all intents are compared with the tables.
 const MAX_SCANNED_ENTRIES: u64 = 200_000;
 const MAX_LAG_ENTRIES: u64 = 50_000;
 
@@ -30,7 +30,7 @@ pub trait IntentRows: Send + Sync {
     fn last_intent(&self) -> u64;
 
     /// Returns the run in which an intent was decided; `None` if the intent was evicted from memory.
-    /// In the row of an evicted intent, only the number of the last entry can still change.
+    /// After its eviction, only the last entry number in the intent's row can still change.
     fn run_of_intent(&self, intent: u64) -> Option<u64>;
 
     fn parse_run_names(&self, header: &StoredLine) -> Option<RunNames>;
@@ -218,7 +218,7 @@ const UPSERT_INTENT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol,
      venue_id = excluded.venue_id, ordered_symbol = excluded.ordered_symbol, ordered_direction = excluded.ordered_direction, \
      ordered_stake_minor = excluded.ordered_stake_minor, settled_by_person = excluded.settled_by_person";
 
-/// Recomputes the daily figures of a bot from its intents. The statement is idempotent.
+/// Idempotent statement that recomputes the daily figures of a bot from its intents.
 const RECOUNT_FIGURES: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, lost, drawn, cancelled, stake_minor, profit_minor, unit) \
      SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), MAX(seq), \
      COUNT(CASE WHEN decision_time >= $1 AND decision_time < $3 THEN 1 END), \

@@ -95,7 +95,7 @@ pub(super) fn condition_lines(conditions: &[ConditionState]) -> Vec<String> {
     conditions.iter().enumerate().map(line).collect()
 }
 
-/// Formats a time in the time zones of the conditions, such as ` (12:17:00 America/New_York)`.
+/// Formats a time in the time zones that the conditions mention, such as ` (12:17:00 America/New_York)`.
 pub(super) fn format_local_times(conditions: &[ConditionState], at: Millis) -> String {
     let Some(utc) = DateTime::from_timestamp_millis(at.get()) else { return String::new() };
     let mut clocks: Vec<String> = Vec::new();

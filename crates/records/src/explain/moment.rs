@@ -42,7 +42,7 @@ pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotReport>,
-    /// Reason why the journal does not cover the moment; `None` if it does.
+    /// Description of the journal's end if the journal ends before the moment, otherwise `None`.
     ended: Option<String>,
 }
 

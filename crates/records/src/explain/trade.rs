@@ -24,7 +24,7 @@ use std::fmt::{self, Display};
 const PRIOR_CANDLES: i64 = 5;
 const DAY_MS: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Number of lines after a trade to search for hashes of its HTTP exchanges. If a hash is missing, reads all lines.
+/// Number of lines after a trade to search for hashes of its HTTP exchanges before all lines are searched.
 const SEAL_SEARCH_LINES: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ pub struct Explanation {
     candles: Vec<CandleLine>,
     /// Checks of a settled trade. Empty before settlement, or if data is missing.
     audit: Vec<AuditCheck>,
-    /// Number of raw requests that an older version stored outside the hash chain.
+    /// Number of raw HTTP exchanges that an older version stored outside the hash chain.
     exchanges_outside: u64,
     timeline: Vec<Step>,
     #[serde(skip)]

@@ -25,7 +25,7 @@ pub(super) struct Decisions {
     pub not_compared: Vec<UncomparedDecisions>,
 }
 
-/// Decisions of a run from entry `seq` on, not compared because one depends on a rule that no longer exists.
+/// First entry of a run from which decisions are not compared, because one depends on a rule that no longer exists.
 #[derive(Debug, Serialize)]
 pub(super) struct UncomparedDecisions {
     pub seq: u64,
@@ -224,7 +224,7 @@ impl Replay {
     }
 }
 
-/// Returns whether only the rules differ: older versions recorded `MaxOpenTradesPerSymbol` as `MaxOpenTrades`.
+/// Returns whether the only difference is that an older version recorded `MaxOpenTradesPerSymbol` as `MaxOpenTrades`.
 fn differs_in_rule(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {

@@ -229,7 +229,7 @@ impl EquityPoint {
 
 /// Maximum total work of the shifted runs: number of trades multiplied by number of runs.
 const SHIFTED_TRADES_BUDGET: usize = 2_000_000;
-/// Allowed number of shifted runs. Fewer runs give no useful p-value; more runs do not improve the p-value.
+/// Minimum and maximum number of shifted runs. Fewer runs give no useful p-value, and more runs do not improve it.
 const SHIFTED_RUN_LIMITS: std::ops::RangeInclusive<usize> = 99..=999;
 const SEED: u64 = 1;
 

@@ -15,7 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Costs of a lost ladder whose wins recover `[only losses, losses and profit]`, as multiples of the first stake.
+    /// Cost of a lost ladder in first stakes, if wins recover only the losses and if they also earn the profit.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,
@@ -29,7 +29,7 @@ pub struct RuinRate {
     pub win_rate: f64,
     pub ruin: f64,
     pub error: f64,
-    /// Mean number of trades until ruin, if ruin occurs within the horizon.
+    /// Mean number of trades until ruin, averaged over the cases of ruin within the horizon.
     pub mean_trades: Option<f64>,
     pub half_after: Option<u32>,
     /// Balance that keeps the ruin probability within the limit; `None` without a limit or if no balance was found.
@@ -143,7 +143,7 @@ pub struct RuinSummary {
     pub payout: f64,
     pub limit: f64,
     pub stakes: Vec<RuinFigures>,
-    /// Ruin probability of all ladders at break-even or the lower bound, whichever is worse; `None` without a ladder.
+    /// Sum of all ladders' ruin probabilities, at the worse of break-even and lower bound; `None` without a ladder.
     pub ladders: Option<f64>,
 }
 

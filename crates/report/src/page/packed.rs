@@ -96,7 +96,7 @@ const MAX_TOP_LEVEL_BARS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bar {
-    /// Number of bar lengths from 1970 to the start of the bar.
+    /// Start of the bar, as a number of bar lengths since 1970.
     pub(super) index: i64,
     pub(super) open: f64,
     pub(super) high: f64,

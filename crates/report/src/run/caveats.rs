@@ -84,7 +84,7 @@ impl Caveats {
         self.labels.push(UNCOUNTED);
     }
 
-    /// Builds the caveats of a live run. Trades whose result an operator entered are not evidence.
+    /// Builds the caveats of a live run. Trades whose result an operator entered do not count as evidence.
     pub fn for_live_run(
         trading: Option<TradingMode>,
         (simulation, bots): (&SimulationSettings, &[BotSettings]),

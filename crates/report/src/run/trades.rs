@@ -16,7 +16,7 @@ const HEADER: &str = "bot,symbol,direction,amount,close_type,expiration_type,dec
                       decision_utc,open_utc,close_utc";
 const COLUMN_COUNT: usize = 21;
 
-/// Writes all trades that the venue accepted or may have accepted. [`RunFacts`] contains all other data.
+/// Writes a CSV line for each trade that the venue accepted or may have accepted. [`RunFacts`] has the other data.
 pub fn write_trades_to(
     writer: impl Write,
     book: &TradeBook,
@@ -106,7 +106,7 @@ pub struct RunFacts {
     /// SHA-256 hash of the CSV lines as hexadecimal digits. The order of the lines does not affect the hash.
     pub lines: String,
     /// Sequence numbers of each trade's decision, reply, exclusion from the evidence, and settlement; 0 if missing.
-    /// The trades are sorted by the hash of their line.
+    /// The trades are sorted by the hashes of their CSV lines.
     pub order: Vec<[u32; 4]>,
     pub not_opened: Vec<UnopenedTrade>,
 }

@@ -51,7 +51,7 @@ impl HoldOut {
         Self { from: range.start, to: range.end, openings, opened: None }
     }
 
-    /// Evaluates the hold-out like the test of a window. The verdict is withheld if these candles were used before.
+    /// Evaluates the hold-out like a window's test range. The verdict is withheld if these candles were used before.
     pub fn from_opening(
         step: &WindowResult,
         (space, objective): (&Space, Objective),

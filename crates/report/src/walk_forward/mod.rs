@@ -43,7 +43,7 @@ pub struct WalkForwardResult<'a> {
     pub hold_out: Option<HoldOut>,
 }
 
-/// Walk-forward result, which does not depend on interruptions or on the machine.
+/// Reproducible walk-forward result: independent of interruptions and of the machine.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardReport {
     scheme: &'static str,
@@ -297,7 +297,7 @@ fn stake_finding(all: &BacktestResult) -> Option<Finding> {
     StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
-/// Returns the efficiency, weighted by trades; `None` if the training periods earned nothing.
+/// Divides out-of-sample by in-sample expectancy, weighted by trades; `None` unless the latter is positive.
 fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
     let (mut before, mut after) = (0.0, 0.0);
     for (in_sample, out_of_sample) in windows {

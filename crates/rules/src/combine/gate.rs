@@ -122,7 +122,7 @@ impl Gate {
     }
 }
 
-/// Last part of a candle. `CANDLE_CLOSE` trades of 60 s or more opened then end with the next candle (`domain 3`).
+/// Maximum time left in a candle for a `CANDLE_CLOSE` trade of 60 s or more to end with the next one (see `domain 3`).
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
@@ -168,7 +168,7 @@ impl VirtualTrade {
     }
 }
 
-/// Returns the price at `at`, interpolated linearly from the candle's open to its close (`domain 3`, path `linear`).
+/// Interpolates the price at `at` linearly from the candle's open to its close (see `domain 3`, path `linear`).
 fn interpolate_price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     let inside = at - candle.time();
     if inside == Millis::ZERO {
@@ -180,7 +180,7 @@ fn interpolate_price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     }
 }
 
-/// Returns the open and close times of a trade for a signal at `at`, assuming no latency (`domain 3`).
+/// Returns the open and close times of a trade for a signal at `at`, assuming no latency (see `domain 3`).
 fn trade_times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
     let duration = expiry.close_type.duration();
     let next = at.floor_to(duration) + duration;

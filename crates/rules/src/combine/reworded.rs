@@ -15,7 +15,7 @@ pub(super) struct ReasonChange {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Votes {
-    /// Total weight of the votes for the direction, in billionths to remove floating-point errors.
+    /// Total weight of the votes for the direction, in billionths to avoid floating-point errors.
     direction_weight: i64,
     total_weight: i64,
 }

@@ -14,7 +14,7 @@ const MAX_HISTORY_CANDLES: u32 = 100_000;
 const DEFAULT_HISTORY_CANDLES: usize = 500;
 /// Length of a day on which clocks are set back by an hour.
 const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
-/// Default error rate of the gate's verdict. It equals the error rate of a run's verdict (`domain 6`).
+/// Default error rate of the gate's verdict. It equals the error rate of a run's verdict (see `domain 6`).
 const DEFAULT_ERROR_RATE: f64 = 0.05;
 const DEFAULT_EDGE: f64 = 0.04;
 
@@ -26,7 +26,7 @@ pub(super) struct GatePlan {
 }
 
 impl GatePlan {
-    /// Returns the number of past candles that restore the gate at startup. With a daily reset, one day suffices.
+    /// Returns the number of past candles needed to restore the gate at startup. With a daily reset, one day suffices.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
         let usual = || if self.daily_reset.is_some() { of_a_day() } else { DEFAULT_HISTORY_CANDLES };

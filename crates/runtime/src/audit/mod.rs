@@ -1,6 +1,6 @@
 //! Compares the venue's reports with requests, with records and with computed values.
 //! Each finding is counted, written to the journal as a note, and displayed. If the venue contradicts a booked
-//! result, the run corrects the result or halts (`domain 5.10`).
+//! result, the run corrects the result or halts (see `domain 5.10`).
 
 mod prices;
 mod profit;

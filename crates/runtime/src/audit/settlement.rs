@@ -106,7 +106,7 @@ impl Settlement {
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    /// Returns the times of the open and close price records. A close at a full second belongs to the record before it.
+    /// Returns the times of the open and close price records. A close at a full second belongs to the previous record.
     pub(crate) fn price_times(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };
         (self.open.map(|(at, _)| at), self.close.map(|(at, _)| exit(at)))

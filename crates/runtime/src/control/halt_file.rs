@@ -144,7 +144,7 @@ pub struct ControlPaths {
 }
 
 impl ControlPaths {
-    /// Derives both paths from the journal's path: `candlewick.db.sock` and `candlewick.db.HALT`.
+    /// Derives the paths of the socket and the halt file, such as `candlewick.db.sock` and `candlewick.db.HALT`.
     pub fn for_journal(journal: &Path) -> Self {
         Self {
             socket: with_suffix(journal, ".sock"),

@@ -59,7 +59,7 @@ pub enum ControlOrder {
         next: Option<NextEntry>,
         passed_over: Option<String>,
     },
-    /// Manually resolves an order of unknown status (`domain 5.5`) or a trade missing at the venue (`domain 5.9`).
+    /// Manually resolves an order of unknown status or a trade missing at the venue (see `domain 5.5` and `5.9`).
     Resolve {
         intent: IntentId,
         resolution: Resolution,

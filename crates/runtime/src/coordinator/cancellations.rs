@@ -1,4 +1,4 @@
-//! Uses the trade list or a second reading to confirm the end of trades for which the venue reports no result.
+//! Confirms the end of trades without a reported result, through the trade list or a second reading.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -35,7 +35,7 @@ impl Coordinator {
         self.request(VenueRequest::Trade(intent, id), step);
     }
 
-    /// Returns whether the end may be booked. The list or, if it lacks the trade, a second reading must confirm it.
+    /// Returns whether the end may be booked: once the trade list or a second reading confirms it, or the wait is over.
     pub(super) fn is_end_proven(&mut self, id: IntentId, report: &TradeReport, step: &mut Step<'_>) -> bool {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(id) else { return true };

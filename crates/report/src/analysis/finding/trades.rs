@@ -32,11 +32,11 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
 
 /// Highest credible win rate. At a payout of 80 %, this win rate earns 35 % of each stake.
 const MAX_CREDIBLE_WIN_RATE: f64 = 0.75;
-/// Two-sided confidence level. A bot with a credible win rate is reported in fewer than 1 of 1,000 cases.
+/// Two-sided confidence level. Fewer than 1 in 1,000 bots with a credible win rate are reported.
 const CONFIDENCE: f64 = 0.998;
 /// Lowest implausible profit factor. At a payout of 80 %, this factor requires a win rate of 83 %.
 const MIN_IMPLAUSIBLE_PROFIT_FACTOR: f64 = 4.0;
-/// Minimum number of non-overlapping trades. At a win rate of 60 %, 1 of 4,000 runs reaches the factor (42 wins).
+/// Minimum number of non-overlapping trades. At a win rate of 60 %, 1 in 4,000 runs has 42 or more wins (factor 4.2).
 const MIN_TRADES_FOR_FACTOR: u64 = 50;
 /// Minimum number of non-overlapping trades. At a win rate of 60 %, 1 of 600,000 runs has no two consecutive losses.
 const MIN_TRADES_WITHOUT_STREAK: u64 = 100;
@@ -86,7 +86,7 @@ fn win_rate_lower_bound(rate: f64, groups: u64) -> Option<f64> {
     clopper_pearson_interval(counted, CONFIDENCE).ok().map(|interval| interval.lower)
 }
 
-/// Minimum number of clusters (20 to 50 in Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*).
+/// Minimum number of clusters (Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*: 20 to 50).
 const MIN_CLUSTERS: u64 = 30;
 /// Minimum number of trades if there is no verdict yet. With fewer trades, `too_few_trades` already reports a finding.
 const MIN_TRADES: u64 = 95;
@@ -103,7 +103,7 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
     })
 }
 
-/// Probability that the finding is reported although the win rate is constant.
+/// Probability of a false positive: the finding is reported although the win rate is constant.
 const ALPHA: f64 = 0.01;
 
 pub(super) fn check_streaks(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Finding> {

@@ -9,7 +9,7 @@ use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Payout difference in percentage points above which a finding is serious. It moves break-even by about half a point.
+/// Payout difference in percentage points above which a finding is serious. Break-even then moves about half a point.
 const SERIOUS_PAYOUT_POINTS: f64 = 2.0;
 
 /// Returns the median assumed payout of the trades in percent, or the default payout if there are no trades.
@@ -74,7 +74,7 @@ pub(super) fn gaps(missing: u64, unpriced: u64, attempted: u64) -> Option<Findin
 
 /// Minimum share of reversals. At this share, trading against the last move breaks even if the payout is 85 %.
 const MIN_REVERSAL_SHARE: f64 = 0.54;
-/// Minimum distance from one half, in standard errors. A random walk exceeds it in 3.4 of 1,000,000 cases.
+/// Minimum distance of the share from one half, in standard errors. A random walk exceeds it in 3.4 of 1,000,000 cases.
 const MIN_STANDARD_ERRORS: f64 = 4.5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub struct Reversals {
 }
 
 impl Reversals {
-    /// Counts how often a move reverses the previous move. Skips gaps. In a random walk, half of the moves do so.
+    /// Counts moves, and how many reverse the previous move: about half in a random walk. Skips gaps.
     pub fn from_candles(candles: &CandleSeries) -> Self {
         let interval = candles.interval().length();
         let (mut reversed, mut moves, mut last) = (0, 0, None);

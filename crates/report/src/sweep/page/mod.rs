@@ -169,7 +169,7 @@ fn draw_labels(x: &Ruler, y: &Ruler, out: &mut impl Write) -> io::Result<()> {
     )
 }
 
-/// Maximum number of lines. If there are more sets, the page draws the best sets and an even sample of the rest.
+/// Maximum number of lines (one per set). If there are more, the best sets and an even sample of the rest are drawn.
 const MAX_LINES: usize = 1_500;
 const BEST_LINES: usize = 100;
 const AXIS_TOP: f64 = 30.0;

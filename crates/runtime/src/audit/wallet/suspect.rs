@@ -17,12 +17,12 @@ pub(super) struct Suspicion {
     pub(super) last: Millis,
     pub(super) caused_at: Option<Millis>,
     pub(super) is_from_wallet: bool,
-    /// Whether the difference at any reading was larger than our own trades can explain.
+    /// Whether the difference at one or more readings was too large to come from our own trades.
     pub(super) is_from_outside: bool,
 }
 
 impl Suspicion {
-    /// Returns the candidate nearest to `confirmed`. Prefers amounts shown by two readings with known in-flight money.
+    /// Returns the candidate nearest to `confirmed`. Prefers amounts that occur twice in `raws` with the flag set.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), magnitude(*candidate - confirmed));
