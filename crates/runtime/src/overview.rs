@@ -52,7 +52,7 @@ pub struct BotOverview {
     /// Estimated number of further trades needed to prove an edge, assuming that the bot has one.
     pub estimated_more_trades: Option<u64>,
     pub evidence: f64,
-    /// Evidence that is needed to prove an edge. `None` if no amount of evidence would suffice.
+    /// Value of `evidence` at which an edge is proven. `None` if no amount of evidence would suffice.
     pub needed_evidence: Option<f64>,
     pub evidence_against: f64,
     pub needed_evidence_against: f64,

@@ -46,7 +46,7 @@ struct TimedSample {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SkewChange {
-    /// Proven difference, our time minus the venue's time. `None` if its change is too small to report.
+    /// Proven clock difference: our time minus the venue's time. `None` if it has changed too little to report.
     pub(crate) offset: Option<Millis>,
     pub(crate) jump: Option<Millis>,
 }
@@ -101,7 +101,7 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Returns the agreed bounds, unless the newest `Date` header proves a larger skew due to a clock change.
+    /// Returns the bounds on which the samples agree, or those of the newest `Date` header if it proves a larger skew.
     fn effective_bounds(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };

@@ -134,7 +134,7 @@ pub(crate) struct WalletEntry {
     pub(crate) trade_percent: f64,
     #[schema(minimum = 0, maximum = 100)]
     pub(crate) balance_percent: f64,
-    /// Wallet balance before the stake was deducted (`observed: money`).
+    /// Wallet balance before the stake was deducted (see `observed: money`).
     #[schema(minimum = 0)]
     pub(crate) balance: f64,
 }
@@ -227,7 +227,7 @@ pub(crate) struct ListItem {
     pub(crate) created_at: String,
 }
 
-/// Short projection of a trade (contract 2.3), with optional result fields (`observed: results`).
+/// Short projection of a trade (contract 2.3), with optional result fields (see `observed: results`).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ShortTrade {
@@ -277,7 +277,7 @@ pub(crate) enum OpenAnswer {
     Acknowledged(Acknowledgement),
 }
 
-/// Response to `open-async` (`observed: opening a trade`).
+/// Response to `open-async` (see `observed: opening a trade`).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AsyncTrade {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Settings of the sandbox. Defaults follow the contract, then the observed venue, and are strict in all other cases.
+/// Settings of the sandbox. Defaults follow the contract, then the observed venue, and otherwise are strict.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxSettings {

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::ops::Deref;
 
-/// Number of candles to prefetch. The loop processes about this many candles during one memory access.
+/// Number of candles to look ahead when prefetching: about as many as are processed during one memory access.
 const PREFETCH_DISTANCE: usize = 48;
 
 /// Result of feeding candles to a strategy ([`CandleLoop::feed_until_signal`]).
@@ -167,7 +167,7 @@ pub struct CandleAnswers {
 }
 
 impl CandleAnswers {
-    /// Creates an empty list with capacity for this number of answers.
+    /// Creates an empty list with capacity for `answers` entries.
     pub fn with_capacity(answers: usize) -> Self {
         Self { slots: Vec::with_capacity(answers), count: 0 }
     }
@@ -234,7 +234,7 @@ impl Deref for CandleAnswers {
     }
 }
 
-/// Maximum number of candles in a batch. A `u64` mask has one bit per candle.
+/// Maximum number of candles in a batch: one per bit of a `u64` mask.
 pub const MAX_BATCH: usize = 64;
 
 /// Minimum number of candles in a batch. Fewer candles are processed one at a time.

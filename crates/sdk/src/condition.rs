@@ -70,7 +70,7 @@ pub struct GateSnapshot {
     pub before: String,
     /// Current state, such as `closed: 1 of 2 virtual losses in a row`.
     pub now: String,
-    /// Last opening or closing of the gate, `None` before the first.
+    /// Last opening or closing of the gate, `None` if the gate has not moved yet.
     pub moved: Option<GateTransition>,
 }
 

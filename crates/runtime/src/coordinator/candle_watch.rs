@@ -7,7 +7,7 @@ use candlewick_sdk::{Candle, Interval, Millis};
 const RETRY_DELAYS_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
 /// Maximum age, in intervals, of a missing candle that is still requested. Limits the requests during weekends.
 const MAX_INTERVALS_BEHIND: i64 = 400;
-/// Number of known candles that each request repeats, to detect revised candles.
+/// Number of already known candles that each request fetches again, to detect revisions.
 const REVISION_OVERLAP: i64 = 2;
 
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Lateness {
             still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
     }
 
-    /// Returns the time of the last price reading if it shows that the price has not changed since the missing candle.
+    /// Returns when the price was last read, if that reading showed no price change since the missing candle opened.
     fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
@@ -124,7 +124,7 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the longer of two times: the last candle's delay (`true`) and the wait for a missing candle (`false`).
+    /// Returns the last candle's delay (`true`), or the wait for a missing candle (`false`) if that has been longer.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {
@@ -219,7 +219,7 @@ impl TradingWeek {
     }
 }
 
-/// Returns whether `at` is in `[from, to)` of its week. Both limits count from Monday 00:00 UTC.
+/// Returns whether `at` is in `[from, to)` of its week, where both limits are times since Monday 00:00 UTC.
 fn is_in_week_span(at: Millis, from: Millis, to: Millis) -> bool {
     let in_week = (at - FIRST_MONDAY).get().rem_euclid(WEEK.get());
     (from.get()..to.get()).contains(&in_week)

@@ -110,7 +110,7 @@ impl Step<'_> {
         self.commands.push(Command::Notify(Notice::Alarm(text.into())));
     }
 
-    /// Logs a warning about a change that another notice reports as well.
+    /// Logs a warning about a change that is also sent as a notice of its own.
     pub(crate) fn log_warning(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: false }));
     }

@@ -76,7 +76,7 @@ impl Doubts {
         (self.claimed.young_len(), self.sent.len())
     }
 
-    /// Returns whether a finished intent is within `slack` of an unresolved request for the same symbol.
+    /// Returns whether an unresolved request for the same symbol is within `slack` of a finished intent's lifetime.
     pub(crate) fn is_near_doubt(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];
@@ -146,7 +146,7 @@ impl Doubts {
         self.list_every.map(|every| now + every)
     }
 
-    /// Returns whether implausible data is new. Data that caused a halt is not, because the operator has resumed.
+    /// Returns whether implausible data is new. Data that has once halted a run never counts as new again.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALT_PREFIX}{text}");
         if is_halted {

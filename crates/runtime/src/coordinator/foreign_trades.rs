@@ -21,7 +21,7 @@ pub(crate) struct ForeignTrades {
     looked: Option<Millis>,
     wanted: Option<Money>,
     asked: Option<Money>,
-    /// Wallet surplus for which a complete list showed no foreign trade. It does not start another search.
+    /// Wallet surplus for which a search of the complete trade list found no foreign trade. Not searched again.
     searched_surplus: Money,
     has_begun: bool,
     last: Option<(String, Millis)>,
@@ -83,7 +83,7 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Reports, once, foreign trades that were open before the run. Waits until no intent is in flight or in doubt.
+    /// Reports foreign trades that were open before the run. Runs once, when no intent is in flight or in doubt.
     pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.foreign_trades.has_begun || self.session.has_unresolved_intent() {
             return;
@@ -178,8 +178,8 @@ impl Coordinator {
         self.session.journal.note(note.to_string(), step);
     }
 
-    /// Handles a trade that may be the second trade of an answered request, even if the trade was reported before.
-    /// Does not book a finished trade if wallet and ledger agree, because its money is already booked as unexplained.
+    /// Handles a trade that may be the second one of an answered request. The trade may already have been reported.
+    /// If wallet and ledger agree, a finished trade is not booked: its money is already booked as unexplained.
     pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,

@@ -8,7 +8,7 @@ use candlewick_engine::{ApprovedTrade, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
 
-/// Number of entries per save if the clock is virtual. Such a run need not preserve its entries in a crash.
+/// Number of entries per save if the clock is virtual. Such a run need not survive a crash, so it saves in batches.
 const SAVE_BATCH_SIZE: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -64,7 +64,7 @@ impl MarketWatch {
         self.series[id.index()].watch = Some(watch);
     }
 
-    /// Requests a series' candles after a close. Events of all series with the same close time wait for the answer.
+    /// Requests a series' candles. Events with the same close time wait for the answer. Returns false if unwatched.
     pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
         events.gate.expect_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
@@ -263,7 +263,7 @@ impl PriceStream {
         self.awaited = Some(at);
     }
 
-    /// Returns the grid time and its newest price. `None` while a newer price for that time may still arrive.
+    /// Returns the awaited grid time and the newest price up to it. `None` while a newer price may still arrive.
     pub(crate) fn take_price(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;
         let is_passed = self.ticks.back().is_some_and(|last| last.time > at);
@@ -348,7 +348,7 @@ impl Coordinator {
         self.on_stream_outage(id, "the stream ended or was silent for too long", step);
     }
 
-    /// Reports a lost stream only for the first symbol, because a lost connection affects all symbols.
+    /// Records a lost price stream. Warns only for the first symbol, because a lost connection affects all symbols.
     fn on_stream_outage(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
         self.streams.is_on = true;
         let symbol = self.market.symbol(id);

@@ -61,7 +61,7 @@ impl Coordinator {
         self.with_limited_close(&terms, report, step)
     }
 
-    /// Limits a late close time, so that a wrong venue clock cannot delay the end of the run. Raises an alarm.
+    /// Caps an implausibly late close time and raises an alarm, so that a wrong venue clock cannot prolong the run.
     fn with_limited_close(
         &mut self,
         terms: &OrderTerms,

@@ -318,7 +318,7 @@ impl Reservations {
         Self(session.reserved_intents().collect())
     }
 
-    /// Returns the total of the stakes released since `self` was created. These stakes never left the wallet.
+    /// Returns the total stake of reservations that have since ended without a trade. It never left the wallet.
     pub(crate) fn released_stake(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
@@ -330,11 +330,11 @@ impl Reservations {
     }
 }
 
-/// Margin added to the list lag to get the minimum retention time. Covers late answers and clock differences.
+/// Time added to the trade list's lag to get the minimum retention. Covers late answers and clock differences.
 const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Removes intents that ended long before `requested`, except those that help to identify an order's trade.
+    /// Removes intents whose retention expired before `requested`, unless they may explain a trade or the balance.
     pub(super) fn forget_old_intents(&mut self, requested: Millis) {
         let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
         let least = min_retention(&self.settings, &self.doubts);

@@ -238,7 +238,7 @@ impl Coordinator {
         }
     }
 
-    /// Puts rejected orders that match a listed trade in doubt again, unless the trade also matches an accepted order.
+    /// Puts rejected orders back in doubt if they match a listed trade, unless it also matches an accepted order.
     fn on_trade_of_refused(
         &mut self,
         intents: &[IntentId],

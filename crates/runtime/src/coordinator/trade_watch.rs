@@ -152,7 +152,7 @@ impl OpenTrade {
         }
     }
 
-    /// Returns at least the trade's duration: the first open time of a next-candle trade may be its request time.
+    /// Returns at least the trade's duration: a next-candle trade may first report its request time as its open time.
     fn max_open_time_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         MAX_OPEN_TIME_CORRECTION.max(lasts)
@@ -241,7 +241,7 @@ impl TradeWatch {
         }
     }
 
-    /// Returns the trades that have become missing. Ignores trades that closed less than `lag` before the list.
+    /// Records a trade list and returns newly missing trades. A trade may be absent until `lag` after its close.
     fn record_list(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.end_error.is_none();
         let mut gone = Vec::new();

@@ -1,4 +1,4 @@
-//! Monitors the venue: answers of its APIs, account restrictions, and rejected tokens.
+//! Monitors the venue: API availability, account restrictions, and rejected tokens.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -189,7 +189,7 @@ const fn is_successful(answer: &Answer) -> bool {
     }
 }
 
-/// Maximum time between wallet requests while the venue rejects the token. A request shows whether it still does.
+/// Maximum time between wallet requests while the venue rejects the token. Each request tries the token again.
 const MAX_PROBE_INTERVAL: Millis = Millis::from_seconds(10);
 
 pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment (requires a restart)";

@@ -368,7 +368,7 @@ impl Coordinator {
         self.book_movement(change, step);
     }
 
-    /// Books a lasting surplus as a deposit. The deposit must not cancel out an earlier shortage.
+    /// Books a lasting surplus as a deposit, without offsetting it against an earlier shortage.
     fn book_surplus(&mut self, surplus: Money, step: &mut Step<'_>) {
         let from_outside = self.wallet.from_outside;
         let amount = if from_outside == Money::ZERO { surplus } else { from_outside };

@@ -204,7 +204,7 @@ pub enum RunEvent {
     Verdict {
         /// Bot name.
         bot: String,
-        /// Verdict.
+        /// Verdict on the bot's edge.
         #[schemars(with = "String")]
         edge: EdgeVerdict,
         /// Number of trades on which the verdict is based.
@@ -285,7 +285,7 @@ pub enum RunEvent {
     Stopping {
         /// Number of open trades and orders of unknown status.
         unfinished: usize,
-        /// Time until which the run waits for the open trades and orders.
+        /// Time at which the run stops waiting for the open trades and orders.
         #[schemars(with = "i64")]
         waits_until: Millis,
     },
@@ -336,25 +336,25 @@ pub struct Totals {
     /// Stop reason: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     #[schemars(with = "String")]
     pub stop: &'static str,
-    /// Candles that closed during the run, excluding the warm-up.
+    /// Number of candles that closed during the run, excluding the warm-up.
     pub candles: u64,
-    /// Settled trades.
+    /// Number of settled trades.
     pub trades: u64,
-    /// Won trades.
+    /// Number of won trades.
     pub won: u64,
-    /// Lost trades.
+    /// Number of lost trades.
     pub lost: u64,
-    /// Draws.
+    /// Number of draws.
     pub draw: u64,
-    /// Trades cancelled by the venue.
+    /// Number of trades cancelled by the venue.
     pub cancelled: u64,
-    /// Open trades and orders of unknown status.
+    /// Number of open trades and orders of unknown status.
     pub unfinished: usize,
     /// Net profit of the settled trades.
     pub pnl: f64,
     /// Free balance.
     pub balance: f64,
-    /// Events dropped for all followers, because the run produced them too fast.
+    /// Number of events dropped before they reached any follower, because the run produced them too fast.
     pub dropped: u64,
 }
 

@@ -26,7 +26,7 @@ pub struct EventFeed {
 struct Counters {
     last: Mutex<u64>,
     dropped: AtomicU64,
-    /// Sum of the events dropped for all followers, and of those that each slow follower missed.
+    /// Number of events dropped for all followers, plus the events that each slow follower missed.
     missed: AtomicU64,
 }
 

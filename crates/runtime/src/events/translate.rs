@@ -44,7 +44,7 @@ impl EventNames {
         self.scale
     }
 
-    /// Returns the name of a bot. The name is empty if only an earlier run had this bot.
+    /// Returns the name of a bot, or an empty name if the bot is not part of this run.
     pub fn bot(&self, bot: BotId) -> &str {
         self.bots.get(bot.index()).map_or("", String::as_str)
     }

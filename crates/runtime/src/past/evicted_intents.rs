@@ -10,7 +10,7 @@ use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Minimum age of an evicted intent. Younger results are still compared with the venue's trade list.
+/// Minimum age of an evicted intent. Results of younger intents are still compared with the venue's trade list.
 const MIN_EVICTION_AGE: Millis = Millis::DAY;
 const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 
@@ -61,11 +61,11 @@ pub(super) struct EvictionPolicy {
 pub(super) struct EvictionFilter {
     held_to: u64,
     until: Millis,
-    /// Periods around requests whose trades are not identified. Intents in these periods are not evicted.
+    /// Periods around requests whose trades have not been identified. Intents in these periods are not evicted.
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the part read last, and whether each was evicted. The next part may contain earlier states of them.
+    /// Intents of the snapshot part read last, and whether each was evicted. The next part may contain older states.
     last_part: BTreeMap<IntentId, bool>,
     /// Intents that occur in several non-adjacent parts, and whether each was evicted.
     repeated: BTreeMap<IntentId, bool>,

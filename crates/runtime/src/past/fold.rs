@@ -196,7 +196,7 @@ impl JournalFold {
         }
     }
 
-    /// Restores the fold from the lines of a snapshot. `lines` must start with the newest one. Ignores unrelated lines.
+    /// Restores the fold from the lines of a snapshot. The first of `lines` must be the newest. Skips unrelated lines.
     pub fn from_snapshot(
         settings: &SessionSettings,
         every: u64,
@@ -326,10 +326,10 @@ impl JournalFold {
 const CORRECTION_WINDOW: Millis = Millis::DAY;
 const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
-/// Factor by which the snapshot interval shrinks at the end of a run, so that fewer new lines justify one.
+/// Factor by which the snapshot interval shrinks at the end of a run, so that fewer new lines trigger a snapshot.
 const END_INTERVAL_DIVISOR: u64 = 10;
 
-/// Number of unsaved parts that justifies a snapshot, even after only a few new lines.
+/// Number of unsaved parts that triggers a snapshot, even after only a few new lines.
 const MIN_UNSAVED_PARTS: u64 = 4;
 
 impl JournalFold {

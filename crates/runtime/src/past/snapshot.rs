@@ -18,7 +18,7 @@ pub(super) const FORMAT: u32 = 4;
 const RENUMBERED_FORMAT: u32 = 5;
 
 pub(super) const INTENTS_PER_PART: u64 = 250;
-/// Number of displayed lines that justifies a new part, even if there are few new intents.
+/// Number of displayed lines that triggers a new part, even if there are few new intents.
 const MIN_DISPLAYED_LINES: usize = 10_000;
 
 /// Journal line of a snapshot. The line is a permanent part, or the final piece with the state.

@@ -9,7 +9,7 @@ const CREATION_TOLERANCE: Millis = Millis::SECOND;
 /// Tolerance for open times, used if the request time is missing. The venue rounds open times up to full seconds.
 const OPEN_TOLERANCE: Millis = Millis::SECOND;
 
-/// Period in which the request must have reached the venue. Both ends belong to the period.
+/// Period in which the request must have reached the venue, including both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) from: Millis,
@@ -80,7 +80,7 @@ fn compare_reported<T: PartialEq>(reported: Option<&Reported<T>>, wanted: &T) ->
     compare_value(reported.and_then(Reported::known), &wanted)
 }
 
-/// Compares expiration types. A type that is not stated means `TIME_FIXED` (`observed: expiry`).
+/// Compares expiration types. An unstated type means `TIME_FIXED` (see `observed: expiry`).
 fn compare_expiration(reported: Option<&Reported<ExpirationType>>, wanted: ExpirationType) -> Match {
     let reported = reported.and_then(Reported::known).map(|known| known.as_str());
     compare_value(reported, &wanted.as_str())

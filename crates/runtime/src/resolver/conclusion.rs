@@ -17,7 +17,7 @@ pub(crate) enum Conclusion {
     Adopt(Vec<(usize, usize)>),
     NotOpened(usize),
     Escalate(EscalationReason),
-    /// The venue lists one trade too many. The trade in this row may belong to one of these refused intents.
+    /// The venue lists more trades than expected. The trade in this row may belong to one of these refused intents.
     Reinstate(Vec<IntentId>, usize),
     /// Settlements of other trades are missing. If `is_late` is true, the operator is notified.
     WaitForSettlements {
@@ -114,7 +114,7 @@ impl Evidence<'_> {
         escalate_if(is_late, why)
     }
 
-    /// Returns whether the venue may have paid out an unbooked trade. This could hide that a stake is missing.
+    /// Returns whether the venue may have paid out an unbooked trade. Such a payout could hide a deducted stake.
     fn has_unknown_payout(&self, intent: usize) -> bool {
         let now = self.now + self.context.uncertainty;
         let may_be_over = |doubt: &Doubt| {
@@ -184,7 +184,7 @@ fn escalate_if(is_due: bool, why: EscalationReason) -> Conclusion {
 /// Minimum assumed travel time of a request, in case the time in the venue's answer is too early.
 const MIN_TRANSIT_TIME: Millis = Millis::from_seconds(5);
 
-/// Requires a time in the report, because otherwise every old trade with the same terms would match.
+/// Returns whether a trade may belong to a refused intent. Requires a reported time, so that old trades do not match.
 pub(crate) fn may_match_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     reported_request_time(report).is_some()
         && compare(doubt, report, refusal_window(doubt, uncertainty)) != Match::Different

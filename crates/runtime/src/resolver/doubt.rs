@@ -42,7 +42,7 @@ impl Doubt {
         self.ended + MAX_ARRIVAL_DELAY
     }
 
-    /// Returns the latest possible open time of the trade (`observed: expiry`).
+    /// Returns the latest possible open time of the trade (see `observed: expiry`).
     pub(crate) fn latest_open(&self) -> Millis {
         let arrival = self.latest_arrival();
         match self.order.expiration_type {

@@ -33,7 +33,7 @@ use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence, may_match_refused};
 use std::collections::BTreeSet;
 
-/// Period before a request in doubt. A duplicated request from this period could open a trade that seems to match.
+/// Period before a request in doubt. If a request in this period was duplicated, its second trade may seem to match.
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
 /// Minimum assumed clock error. Current measurements do not show how large the error was at the time of sending.
@@ -94,7 +94,7 @@ impl Resolver {
         }
     }
 
-    /// Returns whether the trade list and the record `row` both allow that the intent's trade has other terms.
+    /// Returns whether `row` may be the intent's trade despite different terms, judging by the trade list and by `row`.
     pub(crate) fn may_have_other_terms(&self, id: IntentId, row: &TradeReport, uncertainty: Millis) -> bool {
         let is_match = |case: &Case| {
             case.departures.contains(&row.id) && candidate::is_departure(&case.doubt, row, uncertainty)

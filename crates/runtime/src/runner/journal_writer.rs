@@ -127,8 +127,8 @@ impl JournalWriter {
         };
     }
 
-    /// Starts to store a snapshot piece if one is due and the journal is idle. Stores several pieces if many are due.
-    /// With `waits`, which is set for a virtual clock, stores only one piece and waits until it is stored.
+    /// Starts to store a snapshot piece if one is due and the journal is idle, or several pieces if many are due.
+    /// If `waits` is true (for a virtual clock), stores only one piece and waits until it is stored.
     pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
         self.slot = match std::mem::replace(&mut self.slot, JournalSlot::Moving) {
             JournalSlot::Here(journal) if journal.is_snapshot_due() => {

@@ -398,7 +398,7 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Longest gap between checks that is not a suspension. Must be between the renewal interval and the lease duration.
+/// Maximum gap between checks while the process runs. Must be between the renewal interval and the lease duration.
 const MAX_CHECK_GAP: Duration = Duration::from_secs(12);
 
 pub(crate) struct SuspendWatch {

@@ -226,8 +226,8 @@ impl Feeds {
         self.0.iter().map(|(_, feed)| feed.dropped_prices()).sum()
     }
 
-    /// Returns the next price of any symbol. `None` if the feed of the returned symbol has ended. The clock is held
-    /// from the time when the price was sent. Never returns if there are no feeds. Cancel-safe.
+    /// Returns the next price of any symbol. `None` if the feed of the returned symbol has ended. The `Hold` has
+    /// stopped the clock since the price was sent. Never returns if there are no feeds. Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {
             for (place, (_, feed)) in self.0.iter_mut().enumerate() {

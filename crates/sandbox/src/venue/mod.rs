@@ -170,7 +170,7 @@ impl Venue {
         self.account.user(now)
     }
 
-    /// Returns the entry price if it is known at `now`. If `stress` is set, the settlement may still change the price.
+    /// Returns the entry price if it is known at `now`. If `simulation.stress` is set, settlement may still change it.
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
         if let Some(settled) = trade.visible_settlement(now) {
             return settled.open_price;
