@@ -277,5 +277,5 @@ fn names_unreadable_run_file() {
     fs::write(&path, "result,payout\nWON,85\n").unwrap();
     fs::write(folder.path().join("trades.csv.run.json"), "{").unwrap();
     let error = read_trades(&path, None).unwrap_err().to_string();
-    assert!(error.contains("trades.csv.run.json") && error.contains("caveats of the run"), "{error}");
+    assert!(error.contains("trades.csv.run.json") && error.contains("the run's caveats"), "{error}");
 }

@@ -42,8 +42,8 @@ use std::sync::Arc;
 ///     let move_fraction = values["move_fraction"].as_f64().unwrap_or(f64::NAN);
 ///     Ok(Box::new(Fade { move_fraction, reason: reason.clone() }))
 /// })
-/// .described("Trades against a candle that moved far.")
-/// .with_parameter(Parameter::new("move_fraction", 0.001).within(0.0, 0.5).described("Smallest move."));
+/// .with_about("Trades against a candle that moved far.")
+/// .with_parameter(Parameter::new("move_fraction", 0.001).within(0.0, 0.5).with_about("Smallest move."));
 /// let registry = Registry::default().with_entry(entry)?;
 /// assert!(registry.find("fade").is_some());
 /// # Ok::<(), candlewick_sdk::RegistryError>(())

@@ -112,7 +112,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     ///
     /// For display only (`candlewick why`, `candlewick explain`). Return the same conditions in the same order each time.
     /// If the conditions slow the strategy down, provide them only in a variant of the strategy, registered with
-    /// [`StrategyEntry::explain_with`](crate::StrategyEntry::with_explainer).
+    /// [`StrategyEntry::with_explainer`](crate::StrategyEntry::with_explainer).
     fn conditions(&self) -> Vec<Condition<'_>> {
         Vec::new()
     }

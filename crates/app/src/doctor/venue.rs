@@ -381,7 +381,7 @@ mod tests {
             (&all[2..], none, true, Mark::Ok, "no trades are open at the venue"),
             (&all[..], known, true, Mark::Ok, "2 trades are open at the venue, all of them"),
             (&all[..], one, true, Mark::Warn, "1 of them not in the journal: b (EURUSD)"),
-            (&all[..1], None, true, Mark::Warn, "1 trade is open at the venue; the journal cannot"),
+            (&all[..1], None, true, Mark::Warn, "1 trade is open at the venue; the journal is"),
             (&many[..], none, false, Mark::Warn, "t0 (EURUSD), t1 (EURUSD), t2 (EURUSD), and 2 more"),
             (&many[..], none, false, Mark::Warn, "5 trades are open at the venue (incomplete list)"),
         ] {

@@ -312,7 +312,7 @@ mod tests {
             (r#""id":123456789012345678901234567890"#, "an unquoted id must be a 64-bit integer"),
             (r#""id":1.5"#, "an unquoted id must be a 64-bit integer"),
             (r#""direction":"SELL""#, "key \"direction\" occurs twice: send it only once"),
-            (r#""secret":"hushhushhushhush","secret":"hush""#, "the key \"secret\" occurs twice"),
+            (r#""secret":"hushhushhushhush","secret":"hush""#, "key \"secret\" occurs twice"),
             (r#""close_type":300"#, "close_type: use a text in quotes, not 300"),
             (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker mean the same: send only one"),
             (r#""close_type":"M90""#, "or M5, H1"),

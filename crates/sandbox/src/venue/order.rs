@@ -174,7 +174,7 @@ mod tests {
             ("amount", json!(-5), "amount must be above zero"),
             ("amount", json!(0.5), "amount is below the minimum"),
             ("amount", json!(500.01), "amount is above the maximum"),
-            ("amount", json!(1.005), "amount has more decimals than the wallet"),
+            ("amount", json!(1.005), "amount has more decimals than the wallet allows"),
             ("amount", json!(1e300), "amount must be a number"),
             ("expirationType", json!("LATER"), kinds),
         ] {
@@ -189,7 +189,7 @@ mod tests {
             (json!(0), "volume must be above zero"),
             (json!(0.5), "volume is below the minimum"),
             (json!(500.01), "volume is above the maximum"),
-            (json!(1.005), "volume has more decimals than the wallet"),
+            (json!(1.005), "volume has more decimals than the wallet allows"),
         ] {
             check(json!({ "symbol": "BTCUSDT", "direction": "BUY" }), "volume", volume, message);
         }

@@ -285,7 +285,7 @@ mod tests {
         check_refused("period=2..9:0.5", "must be a whole number, not 0.5");
         check_refused("period=2..9:0", "a step above 0");
         check_refused("period=2..9:slow", "a step above 0, log, or log/N");
-        check_refused("period=2..9:log/1", "at least 2");
+        check_refused("period=2..9:log/1", "N >= 2");
         check_refused("level=0..9:log", "a log range must start above 0");
         check_refused("period=2,,3", "missing between the commas");
         check_refused("period=2,3,2", "2 is given twice");
