@@ -11,8 +11,8 @@ use std::fmt;
 /// ([`Declaration::from_strategy`]). Any other strategy may return a declaration from
 /// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
-/// [`on_candle`](crate::Strategy::on_candle) must give a signal if and only if the candle meets an entry, with the
-/// direction and expiry of that entry. Do not declare a strategy that depends on prices between candles, settlements or
+/// [`on_candle`](crate::Strategy::on_candle) must give a signal if and only if the candle meets a declared signal, with
+/// the same direction and expiry. Do not declare a strategy that depends on prices between candles, settlements or
 /// longer candles. `candlewick strategy check` compares the declaration with the strategy, candle by candle.
 ///
 /// ```
@@ -34,7 +34,7 @@ pub struct Declaration {
     entries: Vec<DeclaredSignal>,
 }
 
-/// A series of numbers computed from candles. Each candle has one number or none.
+/// A series of numbers computed from candles, with at most one number per candle.
 pub struct DeclaredSeries {
     key: SeriesKey,
     filler: Box<dyn ComputeSeries>,
@@ -55,11 +55,11 @@ pub struct SeriesIndex(usize);
 /// A comparison of a number series with a fixed level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// Index of the series in the result of [`Declaration::into_parts`].
+    /// Index of the series in the list of series returned by [`Declaration::into_parts`].
     pub series: usize,
     /// Whether the number must be below or above the level.
     pub side: LevelSide,
-    /// Level. A number equal to the level does not meet the comparison.
+    /// Level that each number is compared with. A number equal to the level does not meet the comparison.
     pub level: f64,
 }
 
@@ -72,7 +72,7 @@ pub enum LevelSide {
     Above,
 }
 
-/// A declared signal, given for each candle that meets all comparisons. If several apply, the first one wins.
+/// A declared signal, given for each candle that meets all comparisons. If several signals apply, the first one wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclaredSignal {
     /// Direction of the bet.
@@ -117,8 +117,8 @@ impl Declaration {
 
     /// Adds a series and returns its index.
     ///
-    /// The closure `value` computes one number for each candle, in order. `name` and `numbers` must identify all other
-    /// inputs of the closure, such as a period.
+    /// The closure `value` computes one number for each candle, in order. `name` and `numbers` together must identify
+    /// everything else that the closure depends on, such as a period.
     pub fn add_series(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -187,13 +187,13 @@ impl SeriesIndex {
         Self(index)
     }
 
-    /// Builds a comparison that is met if the number is less than `level`.
+    /// Builds a comparison that is met if the number of this series is less than `level`.
     #[inline]
     pub const fn below(self, level: f64) -> Comparison {
         Comparison { series: self.0, side: LevelSide::Below, level }
     }
 
-    /// Builds a comparison that is met if the number is greater than `level`.
+    /// Builds a comparison that is met if the number of this series is greater than `level`.
     #[inline]
     pub const fn above(self, level: f64) -> Comparison {
         Comparison { series: self.0, side: LevelSide::Above, level }
@@ -206,7 +206,7 @@ impl DeclaredSeries {
         &self.key
     }
 
-    /// Computes one number for each of the next candles and appends it to `values`. NaN marks a missing number.
+    /// Computes the numbers of the next candles and appends them to `values`, with NaN for each missing number.
     pub fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>) {
         self.filler.fill(candles, values);
     }
@@ -290,7 +290,7 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     /// Array with one number per [series](Self::series), such as `[f64; 2]` for two series.
     type Numbers: AsRef<[f64]>;
 
-    /// Returns the warm-up length in candles, like [`Strategy::warmup`]. The current candle is included.
+    /// Returns the warm-up length in candles, including the current candle (see [`Strategy::warmup`]).
     fn warmup_candles(&self) -> usize;
 
     /// Processes a closed candle and returns its numbers in the order of [`series`](Self::series).

@@ -83,14 +83,14 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns a suggestion, if any, such as `00:05 for 5 seconds, or 05:00 for 5 minutes` for the text `5`.
+    /// Returns the suggested correction, if any: `00:05 for 5 seconds, or 05:00 for 5 minutes` if the text was `5`.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
 }
 
 impl Expiry {
-    /// Creates an expiry the given number of minutes after the open. Fails unless the duration is 1 min to 24 h.
+    /// Creates an expiry `minutes` minutes after the open. Fails unless the duration is from 1 min to 24 h.
     ///
     /// ```
     /// let expiry = candlewick_sdk::Expiry::minutes(15)?;
@@ -101,12 +101,12 @@ impl Expiry {
         Self::from_whole_seconds(60 * i64::from(minutes), format_args!("{minutes} minutes"))
     }
 
-    /// Creates an expiry the given number of seconds after the open. Fails unless the duration is 1 s to 24 h.
+    /// Creates an expiry `seconds` seconds after the open. Fails unless the duration is from 1 s to 24 h.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
         Self::from_whole_seconds(i64::from(seconds), format_args!("{seconds} seconds"))
     }
 
-    /// Creates an expiry the given number of candle lengths after the open. Fails for 0 candles and above 24 h.
+    /// Creates an expiry `candles` candle lengths after the open. Fails for 0 candles and for durations above 24 h.
     ///
     /// ```
     /// use candlewick_sdk::{Expiry, Interval};

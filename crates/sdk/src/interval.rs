@@ -21,7 +21,7 @@ pub struct IntervalError {
     suggestion: Option<String>,
 }
 
-/// Renders `did you mean SUGGESTION?`, followed by `rest`. Without a suggestion, returns only `use`.
+/// Returns `did you mean SUGGESTION?` followed by `rest`, or only `use` if there is no suggestion.
 pub(crate) fn suggestion_prefix(suggestion: Option<&str>, rest: &str) -> String {
     suggestion.map_or_else(|| "use".to_owned(), |suggestion| format!("did you mean {suggestion}? {rest}"))
 }
@@ -41,7 +41,7 @@ impl Interval {
     /// One minute, the usual interval.
     pub const MINUTE: Self = Self(Millis::MINUTE);
 
-    /// Creates an interval of this number of seconds. Fails with [`IntervalError`] below one second or above 31 days.
+    /// Creates an interval from its length in seconds. Fails with [`IntervalError`] below one second or above 31 days.
     pub fn from_seconds(seconds: i64) -> Result<Self, IntervalError> {
         if (1..=MAX_INTERVAL_SECONDS).contains(&seconds) {
             Ok(Self(Millis::from_seconds(seconds)))
@@ -58,7 +58,7 @@ impl Interval {
 }
 
 impl IntervalError {
-    /// Returns a suggestion, if any, such as `5s for 5 seconds, or 5m for 5 minutes` for the text `5`.
+    /// Returns the suggested correction, if any: `5s for 5 seconds, or 5m for 5 minutes` if the text was `5`.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }

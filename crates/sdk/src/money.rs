@@ -124,9 +124,9 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// Maximum relative error of a factor, over ten times the rounding error of 64 multiplications (about 7e-15).
+/// Largest relative error assumed in a factor: over ten times that of 64 multiplications (about 7e-15).
 const MAX_RELATIVE_ERROR: f64 = 1e-13;
-/// Maximum correction of rounding errors in minor units. Too small to round up a real fraction, such as 0.99.
+/// Maximum correction of a rounding error, in minor units. Too small to round up a real fraction, such as 0.99.
 const MAX_ABSOLUTE_ERROR: f64 = 1e-3;
 
 impl Money {

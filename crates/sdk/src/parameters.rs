@@ -110,7 +110,7 @@ pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
     read_with_descriptions(values, &describe::<P>())
 }
 
-/// Like [`read`], but uses existing parameter descriptions, because creating descriptions takes longer than parsing.
+/// Like [`read`], but takes the parameter descriptions, because creating them takes longer than parsing.
 pub(crate) fn read_with_descriptions<P: Parameters>(
     values: &Value,
     described: &[Parameter],

@@ -100,7 +100,7 @@ impl Reason {
         }
     }
 
-    /// Returns a copy whose first numbers are replaced by `values`. Further numbers stay unchanged.
+    /// Returns a copy with the numbers replaced by `values`, in order. Numbers without a new value stay unchanged.
     #[must_use]
     pub fn with_values(&self, values: &[f64]) -> Self {
         let mut reason = self.clone();
@@ -191,7 +191,7 @@ impl Reason {
         }
     }
 
-    /// Replaces this reason. Keeps the pointer if the template group is the same, because reference counting is slow.
+    /// Replaces this reason. Keeps its pointer if both templates are in the same group, to avoid reference counting.
     #[inline]
     pub(crate) fn set_from_template(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.wording {

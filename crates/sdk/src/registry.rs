@@ -141,7 +141,7 @@ impl StrategyEntry {
         }
     }
 
-    /// Adds a closure that derives a bot's own entry from its parameters, such as the name of a rule file.
+    /// Adds a closure that derives a bot's own entry from its parameters, for example from the path of a rule file.
     ///
     /// The derived entry then [builds](Self::build) the strategy. It keeps the name of this entry, but may have another
     /// version and other parameters. See [`for_params`](Self::for_params).
@@ -275,7 +275,7 @@ pub enum RegistryError {
     DefaultOutOfRange {
         /// Name of the strategy.
         strategy: String,
-        /// Description of the parameter, with its default value and range.
+        /// Error message that names the parameter, its default value and its range.
         problem: String,
     },
 }

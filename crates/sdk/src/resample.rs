@@ -44,7 +44,7 @@ pub enum CoverageRule {
     Complete,
     /// Builds a long candle if its short candles cover a minimum share of the market hours.
     ///
-    /// A long candle is never built if the market is open for less than a quarter of its length, such as on Sundays.
+    /// A long candle is never built if the market is open for less than a quarter of it, such as on Sundays.
     Share {
         /// Trading hours of the market.
         week: TradingWeek,
@@ -84,7 +84,7 @@ struct PartialCandle {
     is_cut_off: bool,
 }
 
-/// Denominator of 1/4, the minimum share of a long candle's time for which the market must be open.
+/// Denominator of the minimum fraction of a long candle's time (1/4) during which the market must be open.
 const MIN_OPEN_DENOMINATOR: i64 = 4;
 
 /// Errors in the intervals passed to [`Resampler`] or [`LongerCandles`].
@@ -112,7 +112,7 @@ impl CoverageRule {
     /// Default minimum share of the market hours that short candles must cover, in percent.
     pub const DEFAULT_SHARE_PERCENT: f64 = 50.0;
 
-    /// Returns [`Share`](Self::Share) with the symbol's hours, or [`Complete`](Self::Complete) if `percent` is `None`.
+    /// Returns [`Share`](Self::Share) with the market hours, or [`Complete`](Self::Complete) if `percent` is `None`.
     pub fn for_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
         percent
             .map_or(Self::Complete, |percent| Self::Share { week: TradingWeek::for_symbol(symbol), percent })
@@ -292,18 +292,18 @@ impl PartialCandle {
 /// Live runs, backtests and tests all feed candles through this type, so the order of candles is always the same.
 #[derive(Clone, Debug, Default)]
 pub struct LongerCandles {
-    /// Sorted by interval, shortest first.
+    /// Resamplers in ascending order of interval.
     resamplers: Vec<Resampler>,
 }
 
 impl LongerCandles {
-    /// Creates a builder that combines candles of the interval `own` into candles of each `wanted` interval, with the
-    /// rule [`CoverageRule::Complete`]. Fails unless each `wanted` interval is longer than `own` and a multiple of `own`.
+    /// Creates a builder that combines candles of the interval `own` into candles of each `wanted` interval, with
+    /// [`CoverageRule::Complete`]. Fails unless each `wanted` interval is longer than `own` and a multiple of `own`.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, CoverageRule::Complete)
     }
 
-    /// Creates a builder with the interval, symbol and minimum share of a bot.
+    /// Creates a builder from the interval, symbol and minimum share of market hours in `bot`.
     pub fn for_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(bot.interval, wanted, CoverageRule::for_symbol(bot.symbol, bot.longer_share_percent))
     }
@@ -359,8 +359,8 @@ impl LongerCandles {
     /// Returns how many of the last `candles` a strategy needs for its warm-up. `None` if there are too few.
     ///
     /// The result is at least `warmup`. It is larger if gaps in `candles` reduce the number of longer candles.
-    /// If a longer candle consists of `r` candles, any `w` candles without gaps contain at least `(w + 1) / r - 1`
-    /// longer candles (integer division). A warm-up of `w` candles requires this many longer candles.
+    /// The history must contain `(warmup + 1) / r - 1` longer candles (integer division), where `r` is the number of
+    /// candles in a longer candle. Without gaps, any `warmup` candles contain at least this many.
     pub fn required_history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.required_history(warmup, candles));
         starts

@@ -158,7 +158,7 @@ impl fmt::Debug for CandleSeries {
     }
 }
 
-/// Number of candles to scan one by one first. Usually, this scan finds the answer without a slow division.
+/// Number of candles that are scanned first, one by one. This usually finds the answer without a slow division.
 const LINEAR_SEARCH_CANDLES: usize = 8;
 
 /// Returns the number of candles that close before `until`.

@@ -63,8 +63,8 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Processes the latest price and returns a signal to request a trade.
     ///
-    /// Called at regular intervals of venue time (`runtime.price_every_ms`), only if [`StrategyFactory::WANTS_PRICES`] is
-    /// true.
+    /// Called at regular intervals of venue time (`runtime.price_every_ms`), only if
+    /// [`StrategyFactory::WANTS_PRICES`] is true.
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
         let _ = price;
         None
@@ -79,15 +79,15 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns whether the strategy receives settlements through [`on_settled`](Self::on_settled).
     ///
-    /// Return `false` if the strategy depends only on candles. A backtest is then faster, because it can feed later candles
-    /// while trades are open. Called once, after the strategy is built.
+    /// Return `false` if the strategy depends only on candles. A backtest is then faster, because it can feed later
+    /// candles while trades are open. Called once, after the strategy is built.
     fn wants_settlements(&self) -> bool {
         true
     }
 
     /// Returns all expiries that signals may have. `None` means the bot's own expiry.
     ///
-    /// The default implementation returns only the bot's own expiry. `strategy check` fails if a signal has another.
+    /// The default is only the bot's own expiry. `strategy check` fails if a signal has an expiry that is not listed.
     /// A search checks that its candles are short enough for all expiries. Run headers list the expiries. Called once.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![None]
@@ -110,8 +110,8 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns the strategy's conditions for signals, with their state at the last candle.
     ///
-    /// For display only (`candlewick why`, `candlewick explain`). Return the same conditions in the same order each time.
-    /// If the conditions slow the strategy down, provide them only in a variant of the strategy, registered with
+    /// For display only (`candlewick why`, `candlewick explain`). Return the same conditions in the same order each
+    /// time. If computing them slows the strategy down, provide them only in a variant of the strategy, registered with
     /// [`StrategyEntry::with_explainer`](crate::StrategyEntry::with_explainer).
     fn conditions(&self) -> Vec<Condition<'_>> {
         Vec::new()
@@ -119,8 +119,8 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns the named values behind the last decision, such as an RSI or an average.
     ///
-    /// For display only (`candlewick explain`). Called after [`on_candle`](Self::on_candle) or [`on_price`](Self::on_price),
-    /// with or without a signal. Omit values that are not known yet.
+    /// For display only (`candlewick explain`). Called after [`on_candle`](Self::on_candle) or
+    /// [`on_price`](Self::on_price), with or without a signal. Omit values that are not known yet.
     ///
     /// ```
     /// use candlewick_sdk::indicator::Rsi;
@@ -169,7 +169,7 @@ pub struct BotContext {
     pub interval: Interval,
     /// Default expiry of the bot's trades; a signal may override it.
     pub expiry: Expiry,
-    /// Minimum coverage of a longer candle by the bot's candles, in percent of its market hours. `None` means 100 %.
+    /// Minimum percentage of a longer candle's market hours that the bot's candles must cover. `None` means 100 %.
     pub longer_share_percent: Option<f64>,
 }
 

@@ -55,7 +55,7 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
 pub enum AliasContext {
     /// Configuration key.
     Setting,
-    /// Key of a strategy combination, written in the wrong place: outside the combination's parameters.
+    /// Key of a strategy combination that was misplaced outside the combination's parameters.
     Combination,
     /// Per-bot override of a global setting.
     BotSetting,
@@ -126,7 +126,7 @@ impl Counterpart {
 
 #[derive(Deserialize)]
 struct Alias {
-    /// Lower-case names, separated by spaces. Words within a name are separated by `_`.
+    /// Alias names in lower case, separated by spaces. `_` separates the words of a name.
     names: String,
     #[serde(flatten)]
     counterpart: Counterpart,

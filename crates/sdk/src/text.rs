@@ -39,7 +39,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-/// Compares eight bytes at a time (docs/performance.md).
+/// Compares eight bytes at a time, for speed (see docs/performance.md).
 impl<const N: usize> PartialEq for Text<N> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

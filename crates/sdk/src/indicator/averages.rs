@@ -44,7 +44,7 @@ impl<const LINES: usize> Smoothing<LINES> {
     }
 
     /// Processes one finite value per series. Returns `None` during warm-up.
-    /// The first mean is computed inline, so that the means stay in registers between candles (docs/performance.md).
+    /// The warm-up is inlined too, so that the means stay in registers between candles (see docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
         if self.missing > 0 {
@@ -141,7 +141,7 @@ impl Sma {
         (self.missing == 0).then_some(mean)
     }
 
-    /// Returns `period`, the number of candles until the first value. Older values have no influence.
+    /// Returns `period`, the number of candles until the first result. A result uses only the last `period` values.
     pub fn warmup(&self) -> usize {
         self.period
     }
@@ -166,8 +166,8 @@ impl Ema {
         if is_usable(value) { self.smoothing.update(value) } else { None }
     }
 
-    /// Updates several averages with the same values, faster than one [`update`](Self::update) at a time.
-    /// Writes one result per value to `answers`, NaN during warm-up and for skipped values.
+    /// Updates several averages with the same values, faster than calling [`update`](Self::update) for each value.
+    /// Writes each average's results to its slice of `answers`, with NaN during warm-up and for skipped values.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch<const COUNT: usize>(
@@ -199,12 +199,12 @@ impl Ema {
         averages.into_iter().zip(means).for_each(|(average, mean)| average.smoothing.set_mean(mean));
     }
 
-    /// Returns `period`, the number of candles until the first value.
+    /// Returns `period`, the number of candles until the first result.
     pub fn warmup(&self) -> usize {
         self.smoothing.warmup()
     }
 
-    /// Returns the number of candles until the start of the series no longer matters.
+    /// Returns the number of candles after which the start of the series no longer matters.
     /// The number is `period` plus about 10.4 x (`period` + 1).
     pub fn stable_after(&self) -> usize {
         self.smoothing.warmup() + self.smoothing.memory_length()
@@ -256,7 +256,7 @@ impl Wma {
         Some(window.weighted / self.weights)
     }
 
-    /// Returns `period`, the number of candles until the first value. Older values have no influence.
+    /// Returns `period`, the number of candles until the first result. A result uses only the last `period` values.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
@@ -287,8 +287,8 @@ impl Hull {
         self.smooth.update(2.0 * half? - full?)
     }
 
-    /// Returns the number of candles until the first value: `period` plus its square root minus 1 (19 for 16).
-    /// Older values have no influence.
+    /// Returns the number of candles until the first result: `period` plus its square root minus 1 (19 if it is 16).
+    /// A result uses only that many values.
     pub fn warmup(&self) -> usize {
         self.full.warmup() + self.smooth.warmup() - 1
     }
@@ -345,8 +345,8 @@ impl Macd {
         Some(MacdLines { macd, signal, histogram: macd - signal })
     }
 
-    /// Processes several values, faster than one [`update`](Self::update) at a time. Writes one result per value to
-    /// each of the three `answers`, in the order of [`MacdLines`]: NaN during warm-up and for skipped values.
+    /// Processes several values, faster than calling [`update`](Self::update) for each value. Writes the results of
+    /// each line to its slice of `answers`, in the order of [`MacdLines`]: NaN during warm-up and for skipped values.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {
@@ -374,12 +374,12 @@ impl Macd {
         signal.set_mean(by_signal);
     }
 
-    /// Returns the number of candles until the first value, which is `slow` + `signal` - 1.
+    /// Returns the number of candles until the first result, which is `slow` + `signal` - 1.
     pub fn warmup(&self) -> usize {
         self.slow.warmup() + self.signal.warmup() - 1
     }
 
-    /// Returns the number of candles until the start of the series no longer matters: 397 for 12, 26 and 9.
+    /// Returns the number of candles after which the start of the series no longer matters (397 for 12, 26 and 9).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.slow.memory_length() + self.signal.memory_length()
     }

@@ -2,7 +2,7 @@
 
 use super::{IndicatorError, check_period, is_usable};
 
-/// Number of windows after which the sums are recomputed, to limit rounding errors.
+/// Number of windows (`period` values each) after which the sums are recomputed, to limit rounding errors.
 const WINDOWS_PER_REFRESH: usize = 32;
 /// Minimum sum of squares as a fraction of its peak. Smaller sums are mostly rounding errors and are recomputed.
 const MIN_FRACTION_OF_PEAK: f64 = 1e-6;
@@ -61,7 +61,7 @@ impl Deviation {
         }
     }
 
-    /// Recomputes the sums from differences to one of the values, so that equal values have a deviation of 0.
+    /// Recomputes the sums relative to one of the values, so that equal values have a deviation of 0.
     fn refresh(&mut self) {
         let (period, origin) = (self.window.len(), self.window[0]);
         self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;
@@ -75,7 +75,7 @@ impl Deviation {
     }
 }
 
-/// Moving average with an upper and a lower band, at a multiple of the standard deviation.
+/// Moving average with an upper and a lower band, each a multiple of the standard deviation away.
 /// Matches TA-Lib `BBANDS` with a simple average. The population standard deviation is used (divisor `period`).
 #[derive(Clone, Debug)]
 pub struct Bollinger {
@@ -116,7 +116,7 @@ impl Bollinger {
         Some(BollingerBands { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Returns `period`, the number of candles until the first value. Older values have no influence.
+    /// Returns `period`, the number of candles until the first result. A result uses only the last `period` values.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
@@ -150,7 +150,7 @@ impl ZScore {
         Some(if deviation > 0.0 { ((value - mean) / deviation).clamp(-bound, bound) } else { 0.0 })
     }
 
-    /// Returns `period`, the number of candles until the first value. Older values have no influence.
+    /// Returns `period`, the number of candles until the first result. A result uses only the last `period` values.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }

@@ -71,7 +71,7 @@ impl<F: Merge> Window<F> {
     }
 }
 
-/// Donchian channel: the highest high and the lowest low of the last candles, including the current candle.
+/// Donchian channel: the highest high and the lowest low of the last `period` candles, including the current candle.
 /// Source: Donchian 1960, in Kaufman, *Trading Systems and Methods*. Matches TA-Lib `MAX` of highs and `MIN` of lows.
 /// To detect a breakout, compare a close with the channel of the previous candle, which excludes the current candle.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl Donchian {
         Some(DonchianChannel { upper, middle: f64::midpoint(upper, lower), lower })
     }
 
-    /// Returns `period`, the number of candles until the first value. Older candles have no influence.
+    /// Returns `period`, the number of candles until the first result. A result uses only the last `period` candles.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! # Warm-up
-//! `warmup()` is the number of candles until the first value. The first candle influences all values of a recursive
+//! `warmup()` is the number of candles until the first result. The first candle influences all values of a recursive
 //! indicator, so two instances that started at different candles disagree for a while. `stable_after()` is the number
 //! of candles after which the instances agree to 1e-9 (MACD and ADX: 2e-9). Use `stable_after()` as the warm-up of a
 //! strategy, so that live runs and backtests make the same decisions.

@@ -16,7 +16,7 @@ use ta::indicators::{Maximum, Minimum};
 pub struct Rsi {
     /// Previous value, or zero before the first value.
     previous: f64,
-    /// Largest value that takes the fast path. Negative during warm-up, so that one comparison also finds the warm-up.
+    /// Largest absolute value for the fast path. Negative during warm-up, which the same comparison thus detects.
     fast_path_limit: f64,
     movements: Smoothing<2>,
 }
@@ -50,19 +50,19 @@ impl Rsi {
         Some(if movement > 0.0 { 100.0 * (gain / movement) } else { rsi_without_movement() })
     }
 
-    /// Returns the number of candles until the first value, which is `period` + 1. The first candle has no change.
+    /// Returns the number of candles until the first result: `period` + 1, because the first candle has no change.
     pub fn warmup(&self) -> usize {
         self.movements.warmup() + 1
     }
 
-    /// Returns the number of candles until the start of the series no longer matters.
-    /// The number is about 21.7 x `period` (295 for 14).
+    /// Returns the number of candles after which the start of the series no longer matters.
+    /// The number is about 21.7 x `period` (295 for a period of 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.movements.memory_length()
     }
 }
 
-/// Makes the check for movement compile to a branch, because a conditional select would delay all other values.
+/// Returns the RSI of a series without movement. Marked cold so that the check compiles to a predictable branch.
 #[cold]
 fn rsi_without_movement() -> f64 {
     50.0
@@ -103,7 +103,7 @@ impl Stochastic {
         Ok(Self { period, missing: period, highest, lowest, k: Sma::new(k)?, d: Sma::new(d)? })
     }
 
-    /// Processes the next candle and returns the lines, or `None` during warm-up.
+    /// Processes the next candle and returns both lines, or `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<StochasticLines> {
         if !is_usable(candle.high()) {
@@ -123,8 +123,8 @@ impl Stochastic {
         Some(StochasticLines { k, d })
     }
 
-    /// Returns the number of candles until the first value, which is `period` + `k` + `d` - 2.
-    /// Older candles have no influence.
+    /// Returns the number of candles until the first result, which is `period` + `k` + `d` - 2.
+    /// A result uses only that many candles.
     pub fn warmup(&self) -> usize {
         self.period + self.k.warmup() + self.d.warmup() - 2
     }
@@ -154,7 +154,7 @@ impl WilliamsR {
         Some(if range > 0.0 { 100.0 * ((candle.close() - highest) / range) } else { 0.0 })
     }
 
-    /// Returns `period`, the number of candles until the first value. Older candles have no influence.
+    /// Returns `period`, the number of candles until the first result. A result uses only the last `period` candles.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
@@ -162,7 +162,7 @@ impl WilliamsR {
 
 /// Lambert's scaling constant, which puts most CCI values between -100 and 100.
 const LAMBERT_CONSTANT: f64 = 0.015;
-/// Minimum distance from the mean, as a fraction of the mean. Less counts as a rounding error (as in TA-Lib).
+/// Minimum distance from the mean, as a fraction of the mean. Smaller ones are rounding errors (as in TA-Lib).
 const MIN_DISTANCE: f64 = 1e-14;
 
 /// Commodity channel index: the distance of the typical price from its mean, in units of the mean absolute deviation.
@@ -205,7 +205,7 @@ impl Cci {
         if distance.abs() <= rounding || deviation <= rounding || unit <= 0.0 { 0.0 } else { distance / unit }
     }
 
-    /// Returns `period`, the number of candles until the first value. Older candles have no influence.
+    /// Returns `period`, the number of candles until the first result. A result uses only the last `period` candles.
     pub fn warmup(&self) -> usize {
         self.window.len()
     }

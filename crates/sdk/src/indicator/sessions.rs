@@ -13,7 +13,7 @@ use crate::{Candle, Interval, Millis};
 pub struct SessionRange {
     start: Millis,
     length: Millis,
-    /// Start of the session that began before the first candle and is skipped, if any.
+    /// Start of the session that is skipped because it began before the first candle, if any.
     skipped_session: Option<Millis>,
     has_begun: bool,
     last: Option<Session>,
@@ -73,7 +73,7 @@ impl SessionRange {
         self.last
     }
 
-    /// Returns the number of candles until the first value, if no candle is missing: one day of candles plus one.
+    /// Returns the number of candles until the first result, if no candle is missing: one day of candles plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_in_days(1, interval) + 1
     }
@@ -137,7 +137,7 @@ impl Pivots {
         self.levels
     }
 
-    /// Returns the number of candles until the first value, if no candle is missing: two days of candles plus one.
+    /// Returns the number of candles until the first result, if no candle is missing: two days of candles plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_in_days(2, interval) + 1
     }

@@ -34,14 +34,13 @@ impl Atr {
         self.ranges.update(true_range(candle, previous_close))
     }
 
-    /// Returns the number of candles until the first value, which is `period` + 1.
-    /// The first candle has no previous close.
+    /// Returns the number of candles until the first result: `period` + 1, because the first has no previous close.
     pub fn warmup(&self) -> usize {
         self.ranges.warmup() + 1
     }
 
-    /// Returns the number of candles until the start of the series no longer matters.
-    /// The number is about 21.7 x `period` (295 for 14).
+    /// Returns the number of candles after which the start of the series no longer matters.
+    /// The number is about 21.7 x `period` (295 for a period of 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.ranges.memory_length()
     }
@@ -91,20 +90,20 @@ impl Keltner {
         Some(KeltnerChannel { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Returns the number of candles until the first value: max(`period`, `range_period` + 1).
+    /// Returns the number of candles until the first result: max(`period`, `range_period` + 1).
     pub fn warmup(&self) -> usize {
         self.middle.warmup().max(self.range.warmup())
     }
 
-    /// Returns the number of candles until the start of the series no longer matters: 228 for 20 and 10.
+    /// Returns the number of candles after which the start of the series no longer matters (228 for 20 and 10).
     pub fn stable_after(&self) -> usize {
         self.middle.stable_after().max(self.range.stable_after())
     }
 }
 
-/// Line that follows a trend at a multiple of Wilder's average true range from (high + low) / 2 (Seban 2008).
-/// When a close crosses the line, the trend reverses. A rising trend has a line below the closes that never falls. A
-/// falling trend has a line above the closes that never rises. The first trend is falling.
+/// Line that follows a trend, a multiple of Wilder's average true range away from (high + low) / 2 (Seban 2008).
+/// When a close crosses the line, the trend reverses. In a rising trend, the line is below the closes and never falls.
+/// In a falling trend, the line is above the closes and never rises. The first trend is falling.
 #[derive(Clone, Debug)]
 pub struct Supertrend {
     multiple: f64,
@@ -167,9 +166,9 @@ impl Supertrend {
         Some(SupertrendLine { line, trend })
     }
 
-    /// Returns the number of candles until the first value, which is `period` + 1.
-    /// Two instances that start at different candles can differ until both have reversed. For the same signals live as
-    /// in a backtest, a strategy should request a warm-up several times longer than a typical trend.
+    /// Returns the number of candles until the first result, which is `period` + 1.
+    /// Two instances that start at different candles can differ until both have reversed. To get the same signals live
+    /// as in a backtest, a strategy should request a warm-up several times longer than a typical trend.
     pub fn warmup(&self) -> usize {
         self.range.warmup()
     }
@@ -234,7 +233,7 @@ impl Adx {
         Ok(Self { previous: None, plus: sum.clone(), minus: sum.clone(), ranges: sum, index, last: None })
     }
 
-    /// Processes the next candle and returns the lines, or `None` during warm-up.
+    /// Processes the next candle and returns the three lines, or `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<AdxLines> {
         if !is_usable(candle.high()) {
@@ -258,13 +257,13 @@ impl Adx {
         self.last.map(|adx| AdxLines { adx, plus_di, minus_di })
     }
 
-    /// Returns the number of candles until the first value, which is 2 x `period`.
+    /// Returns the number of candles until the first result, which is 2 x `period`.
     pub fn warmup(&self) -> usize {
         2 * self.index.warmup()
     }
 
-    /// Returns the number of candles until the start of the series no longer matters.
-    /// The number is about 43.4 x `period` (588 for 14).
+    /// Returns the number of candles after which the start of the series no longer matters.
+    /// The number is about 43.4 x `period` (588 for a period of 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + 2 * self.index.memory_length()
     }
@@ -296,7 +295,7 @@ struct SarState {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SarLine {
     /// Stop in price units, below a rising trend and above a falling trend.
-    /// When a candle reaches the stop, the trend reverses, and this is the stop of the new trend.
+    /// If the candle reaches the stop, the trend reverses, and this field already contains the stop of the new trend.
     pub stop: f64,
     /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling trend.
     pub trend: Direction,
@@ -359,8 +358,8 @@ impl ParabolicSar {
         }
     }
 
-    /// Returns the number of candles until the first value, which is 2.
-    /// Two instances that start at different candles can differ until both reverse at the same candle. For the same
+    /// Returns the number of candles until the first result, which is 2.
+    /// Two instances that start at different candles can differ until both reverse at the same candle. To get the same
     /// signals live as in a backtest, a strategy should request a warm-up several times longer than a typical trend.
     pub const fn warmup(&self) -> usize {
         2
@@ -399,12 +398,12 @@ impl HeikinAshi {
         Some(smooth)
     }
 
-    /// Returns the number of candles until the first value, which is 1.
+    /// Returns the number of candles until the first result, which is 1.
     pub const fn warmup(&self) -> usize {
         1
     }
 
-    /// Returns 31. Each open contains half of the previous open, so the start has a negligible effect after 31 candles.
+    /// Returns 31, the number of candles after which the start no longer matters: its weight halves with each candle.
     pub const fn stable_after(&self) -> usize {
         31
     }

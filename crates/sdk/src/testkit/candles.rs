@@ -91,7 +91,7 @@ pub(super) fn shift_times(candles: &[Candle], by: Millis) -> Vec<Candle> {
     candles.iter().map(|candle| rescale(candle, candle.time() + by, 1.0)).collect()
 }
 
-/// Returns a candle with a new time and new numbers. Returns the old candle if the new numbers are invalid.
+/// Returns a candle with `time` and `numbers`, or `candle` itself if the numbers are invalid.
 pub(super) fn with_ohlcv(candle: &Candle, time: Millis, numbers: Ohlcv) -> Candle {
     Candle::new(time, Interval::SECOND, numbers).unwrap_or(*candle)
 }

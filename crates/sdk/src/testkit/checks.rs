@@ -26,7 +26,7 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
 
 /// Asserts that the running test was built in `folder`.
 /// Call this as `assert_built_in_folder(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder,
-/// cargo may run the tests of the wrong package. In that case, the function panics with both paths and a fix.
+/// cargo may run the tests of the wrong package. In that case, the panic message names both folders and suggests a fix.
 #[track_caller]
 pub fn assert_built_in_folder(folder: &str) {
     if let Some(problem) = crate::folder_error(folder) {
@@ -50,7 +50,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     if lines.is_empty() { Ok(()) } else { Err(format!("{} fails{}", S::NAME, lines.concat())) }
 }
 
-/// Returns the system time. [`Check::Clock`] feeds later candles, to detect strategies that read the clock.
+/// Returns the system time, relative to which [`Check::Clock`] shifts candles to detect strategies that read the clock.
 #[allow(
     clippy::disallowed_methods,
     reason = "only a comparison with the clock reveals a strategy that reads it"

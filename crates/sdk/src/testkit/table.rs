@@ -17,13 +17,13 @@ struct Row {
 /// Asserts that a strategy's signals match a table of candles and expected signals.
 ///
 /// The first line names the columns: `close`, any of `open`, `high`, `low` and `volume`, and `signal` at the end. Each
-/// further line is a one-minute candle of BTCUSDT, without gaps, from 2025-01-01 00:00 UTC on. By default a candle opens at
-/// the previous close, high and low are the extremes of open and close, and the volume is 0. `30x 100` means thirty
-/// candles at 100.
+/// further line is a one-minute candle of BTCUSDT, without gaps, from 2025-01-01 00:00 UTC on. By default, a candle
+/// opens at the previous close, high and low are the extremes of open and close, and the volume is 0. `30x 100` means
+/// thirty candles at 100.
 ///
-/// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
+/// A signal is `BUY` or `SELL`, optionally with the start of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
 /// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up are
-/// ignored, so a table without signals must not be shorter. The strategy receives neither settlements nor prices.
+/// ignored, so a table without signals must cover it. The strategy receives neither settlements nor prices.
 ///
 /// ```
 /// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};

@@ -78,7 +78,7 @@ pub type PathFilter<'a> = dyn Fn() -> bool + Sync + 'a;
 pub struct MonteCarlo {
     pub bootstrap: BlockBootstrap,
     pub balance: Money,
-    /// Smallest stake of the run. A path counts as ruined if the balance falls below this amount.
+    /// Smallest stake of the run. A path counts as ruined if its final balance is below this amount.
     pub min_stake: Money,
     pub scale: MoneyScale,
     pub threads: NonZeroUsize,

@@ -169,7 +169,7 @@ fn to_setting(value: Decimal, kind: NumberKind) -> Setting {
     }
 }
 
-/// Formats the number and parses the text, so that the result equals the float parsed from a configuration file.
+/// Converts by formatting and parsing, so that the result equals the float parsed from a configuration file.
 fn to_f64(value: Decimal) -> f64 {
     value.to_string().parse().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Detection of strategies that know future prices.
 //!
 //! Each of three tests rejects an honest strategy with a probability below one in a million. Correct signals (hits) are
-//! counted at several horizons: the bot's own expiry and fixed numbers of candles. They share the error probability.
+//! counted at several horizons: the bot's own expiry and fixed numbers of candles. The horizons share this probability.
 
 use super::super::candles::{Rng, random_walk, rescale};
 use super::look_ahead::describe_overread;
@@ -13,7 +13,7 @@ use std::fmt;
 
 /// Maximum probability that one test, over all horizons, rejects an honest strategy.
 const MAX_ERROR_RATE: f64 = 1e-6;
-/// Maximum hit rate without foresight on a random walk: one half plus a margin, because percentage steps are biased.
+/// Maximum hit rate without foresight on a random walk: one half plus a margin for the bias of percentage steps.
 const CHANCE_HIT_RATE: f64 = 0.505;
 
 /// A random walk that no strategy can have seen before.
@@ -45,8 +45,8 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
 }
 
 /// Checks that the strategy does not recognize the market's candles from a file or table.
-/// It recognizes the timestamps if it predicts the market even when fed a random walk with the market's timestamps.
-/// It recognizes the prices if its hit rate is much higher on the market than on similar candles.
+/// A strategy recognizes timestamps if it predicts the market even when fed a random walk with the same timestamps.
+/// A strategy recognizes prices if its hit rate is much higher on the market than on similar candles.
 pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
     let horizons = Horizon::for_bot(&bench.subject.bot);
     let other = walk_with_times_from(bench.candles, seed);
@@ -111,7 +111,7 @@ fn walk_with_times_from(candles: &[Candle], seed: u64) -> Vec<Candle> {
     candles.iter().zip(&walk).zip(volumes).map(candle).collect()
 }
 
-/// Checks that a strategy does not recognize a market by its times or prices, see [`Check::Foresight`].
+/// Checks that a strategy does not recognize a market by its times or prices (see [`Check::Foresight`]).
 /// Also detects reads beyond the current candle in memory. A search applies this check to its best parameter set.
 pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> CheckReport {
     let found = Bench::new(subject, market, 0).and_then(|bench| {
@@ -182,7 +182,7 @@ impl Hits {
         hits
     }
 
-    /// Skips signals within the horizon of the last counted signal, so that hits are independent on a random walk.
+    /// Counts hits, skipping signals within the horizon of the last counted signal, so that hits are independent.
     pub(super) fn count_independent(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
         for (answer, ahead) in with_horizons(answers, horizon) {

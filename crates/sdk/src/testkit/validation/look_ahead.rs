@@ -10,8 +10,8 @@ use serde_json::Value;
 const CUT_COUNT: usize = 7;
 const FUTURE_CANDLES: usize = 80;
 
-/// Feeds the market's candles up to a cut, and then altered candles. Also places decoys in memory after each candle,
-/// to detect a strategy that reads memory beyond the candle passed to it.
+/// Checks that earlier decisions do not change if later candles are altered. Also places decoys in memory after each
+/// candle, to detect a strategy that reads memory beyond the candle passed to it.
 pub(super) fn check_look_ahead(bench: &Bench<'_>) -> CheckResult {
     let length = bench.candles.len();
     for cut in (1..=CUT_COUNT).map(|k| k * length / (CUT_COUNT + 1) + k) {

@@ -383,7 +383,7 @@ impl GetterCalls {
     }
 }
 
-/// Number too small to change 1 when added or subtracted, if results are rounded to the nearest number.
+/// Number too small to change 1 when added to it or subtracted from it, if results are rounded to nearest.
 const TINY_ADDEND: f64 = 1e-30;
 const SUBNORMAL: f64 = 5e-324;
 

@@ -1,7 +1,7 @@
 //! Variants of given candles: surrogates, altered later candles, and decoys.
 //!
 //! A genuine rule wins about as often on a surrogate as on the original. A lookup table of the original candles does
-//! not recognize a surrogate, so its win rate collapses. The key may be prices, shapes or signs of moves.
+//! not recognize a surrogate, so its win rate collapses. The table may be keyed by prices, shapes or signs of moves.
 
 use super::super::candles::{Rng, rescale, with_ohlcv};
 use super::foresight::Hits;

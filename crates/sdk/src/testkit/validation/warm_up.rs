@@ -51,7 +51,7 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
     passed(format!("warmup() returns {warmup}; on these candles the strategy needed {needed}"))
 }
 
-/// Runs the strategy like a live run after its start: during the first `history` candles, no prices arrive.
+/// Runs the strategy as in a live run, which receives no prices during the first `history` candles.
 fn run_from(bench: &Bench<'_>, candles: &[Candle], history: usize) -> Result<Vec<Answer>, RunError> {
     bench.subject.run(candles, RunMode { prices_from: history.max(1), ..RunMode::WITHOUT_RESULTS })
 }
@@ -60,7 +60,7 @@ fn shift_answers(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
     answers.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect()
 }
 
-/// Adds tiny noise to the prices, because sums of exactly equal prices could depend on the order of rounding.
+/// Adds tiny noise to the prices, because rounding errors that depend on a run's start could decide exact ties.
 fn dither_prices(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Rng::new(3);
     candles.iter().map(|candle| rescale(candle, candle.time(), 1.0 + 1e-7 * chance.signed_unit())).collect()
@@ -70,7 +70,7 @@ const RESTART_COUNT: usize = 8;
 const COMPARED_CANDLES: usize = 150;
 const GAP_CANDLES: [i64; 3] = [1, 61, 3_000];
 
-/// A new instance, built after the old instance was dropped, is fed the last `warmup()` candles and then the rest.
+/// Checks that a new instance, fed the last `warmup()` candles and then the rest, decides like the uninterrupted run.
 /// Restarts are checked on the market itself, and on candles with gaps.
 pub(super) fn check_restart(bench: &Bench<'_>) -> CheckResult {
     let candles = dither_prices(bench.candles);
