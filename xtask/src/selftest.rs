@@ -12,7 +12,7 @@ use candlewick_history::{GenerateSettings, Regime, generate};
 use candlewick_sandbox::build_markets;
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Outcome, Signal, Strategy};
 use candlewick_statistics::{
-    EdgeTestPlan, PathRange, StatisticsError, TradeDependence, TradeStream, Verdict, VerdictRates,
+    EdgeTestPlan, PathBatch, SimulatedDependence, StatisticsError, TradeStream, Verdict, VerdictRates,
 };
 use clap::Args;
 use rayon::prelude::*;
@@ -177,11 +177,14 @@ impl TestMarket {
         plan: EdgeTestPlan,
     ) -> Result<VerdictRates, StatisticsError> {
         let points = 100.0 * (self.chance - 1.0 / (1.0 + PAYOUT));
-        let dependence =
-            if self.bots == 1 { TradeDependence::Independent } else { TradeDependence::SameTrade(self.bots) };
+        let dependence = if self.bots == 1 {
+            SimulatedDependence::Independent
+        } else {
+            SimulatedDependence::SameTrade(self.bots)
+        };
         let stream = TradeStream::new(dependence, &[PAYOUT], points, 0.0)?;
         let trades = u64::from(DAYS) * TRADES_PER_DAY * self.bots as u64;
-        let range = PathRange { seed, first_path: 0, paths: paths * TRIALS_PER_PATH, trades };
+        let range = PathBatch { seed, first_path: 0, paths: paths * TRIALS_PER_PATH, trades };
         Ok(VerdictRates::simulate(plan, &stream, range))
     }
 

@@ -1,7 +1,7 @@
 //! Converts the venue's trade records to reports, including how the stake was paid.
 
 use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, WalletType};
-use candlewick_broker::{Account, Payment, Progress, TradeReport, UnrecognisedData};
+use candlewick_broker::{Account, Payment, TradeProgress, TradeReport, UnrecognisedData};
 use candlewick_sdk::Payout;
 use rust_decimal::Decimal;
 
@@ -45,16 +45,16 @@ pub(crate) fn build_report(
 }
 
 /// Derives the progress from the result; if there is no result, from the status (see `observed: values`).
-fn read_progress(record: &TradeRecord) -> Progress {
+fn read_progress(record: &TradeRecord) -> TradeProgress {
     if let Some(outcome) = record.outcome() {
-        return Progress::Over(outcome);
+        return TradeProgress::Over(outcome);
     }
     match (&record.result, &record.status) {
         (Some(TradeResult::Unknown(text)), _) | (_, Some(TradeStatus::Unknown(text))) => {
-            Progress::Unrecognised(text.clone())
+            TradeProgress::Unrecognised(text.clone())
         }
-        (None, Some(TradeStatus::Completed)) => Progress::OverWithoutOutcome,
-        _ => Progress::Running,
+        (None, Some(TradeStatus::Completed)) => TradeProgress::OverWithoutOutcome,
+        _ => TradeProgress::Running,
     }
 }
 
@@ -120,18 +120,18 @@ mod tests {
 
     #[test]
     fn progress_follows_status_and_result() {
-        let unrecognised = |text: &str| Progress::Unrecognised(text.to_owned());
+        let unrecognised = |text: &str| TradeProgress::Unrecognised(text.to_owned());
         for (status, result, expected) in [
-            (json!("OPEN"), json!("PENDING"), Progress::Running),
-            (json!("COMPLETED"), Value::Null, Progress::OverWithoutOutcome),
+            (json!("OPEN"), json!("PENDING"), TradeProgress::Running),
+            (json!("COMPLETED"), Value::Null, TradeProgress::OverWithoutOutcome),
             (json!("COMPLETED"), json!("REFUNDED"), unrecognised("REFUNDED")),
-            (json!("COMPLETED"), json!("PENDING"), Progress::Running),
-            (json!("COMPLETED"), json!("LOST"), Progress::Over(Outcome::Lost)),
-            (json!("CANCELLED"), json!("PENDING"), Progress::Over(Outcome::Cancelled)),
+            (json!("COMPLETED"), json!("PENDING"), TradeProgress::Running),
+            (json!("COMPLETED"), json!("LOST"), TradeProgress::Over(Outcome::Lost)),
+            (json!("CANCELLED"), json!("PENDING"), TradeProgress::Over(Outcome::Cancelled)),
             (json!("FROZEN"), json!("PENDING"), unrecognised("FROZEN")),
             (json!("FROZEN"), json!("won"), unrecognised("won")),
-            (Value::Null, json!("WON"), Progress::Over(Outcome::Won)),
-            (Value::Null, Value::Null, Progress::Running),
+            (Value::Null, json!("WON"), TradeProgress::Over(Outcome::Won)),
+            (Value::Null, Value::Null, TradeProgress::Running),
         ] {
             let found = report(json!({"id": "01JT", "status": status, "result": result})).progress;
             assert_eq!(found, expected, "{status} {result}");

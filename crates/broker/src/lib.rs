@@ -87,5 +87,5 @@ pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
 pub use order::{OpenOutcome, Rejection, RejectionReason, TradeOrder};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
 pub use recorder::{PolledCandles, PricePoller};
-pub use report::{Payment, Progress, Reported, TradeListing, TradeReport};
+pub use report::{Payment, Reported, TradeListing, TradeProgress, TradeReport};
 pub use request::{Priority, Reply, Skew, current_intent, current_priority, with_intent, with_priority};

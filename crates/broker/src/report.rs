@@ -11,7 +11,7 @@ pub struct TradeReport {
     /// The venue's identifier of the trade.
     pub id: String,
     /// State of the trade, including the outcome.
-    pub progress: Progress,
+    pub progress: TradeProgress,
     /// Trading pair in the venue's spelling.
     pub symbol: Option<String>,
     /// Predicted direction of the price: up or down.
@@ -82,7 +82,7 @@ impl TradeReport {
 
 /// State of a trade.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Progress {
+pub enum TradeProgress {
     /// The trade is still open, according to the venue.
     #[default]
     Running,
@@ -94,7 +94,7 @@ pub enum Progress {
     Unrecognised(String),
 }
 
-impl Progress {
+impl TradeProgress {
     /// Returns the outcome of the trade, once it is known.
     pub const fn outcome(&self) -> Option<Outcome> {
         match self {

@@ -49,7 +49,7 @@ pub use event::{
 pub use id::{BotId, IntentId, Renumbering, SeriesId, SessionNames, SymbolId};
 pub use journal_decoder::{DecodeError, JournalDecoder, RecordedEntry};
 pub use judge::{EdgeDetection, Judge, JudgedTrade, build_judge, judge, judge_trades, to_trade_outcome};
-pub use kept_rows::{BookTotals, StoredRow};
+pub use kept_rows::{StoredRow, UnlistedCounts};
 pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use record::{Entry, Header, Interest, JournalHash, Recorder};

@@ -29,8 +29,8 @@ pub use budget::RequestDemand;
 pub use connect::{ConnectedAccount, connect, rounded_balance};
 pub use coordinator::{
     Answer, Command, ControlOrderId, Coordinator, CoordinatorParts, DurableOpen, FinishedRun, Input,
-    JournalEntry, RequestId, RunResult, StreamSupport, UnfinishedKind, UnfinishedTrade, VenueRequest,
-    WalletDifference, applied_terms, computed_profit, remove_impossible_payout, remove_impossible_times,
+    JournalEntry, ReadRequest, RequestId, RunResult, StreamSupport, UnfinishedKind, UnfinishedTrade,
+    WalletDifference, changed_terms, computed_profit, remove_impossible_payout, remove_impossible_times,
 };
 pub use error::{RuntimeError, StopReason};
 pub use notice::{
@@ -43,7 +43,7 @@ pub use past::{
     ProjectionResult, RecoveredState, SnapshotCheck, TablesCheck, check_journal, compact_journal,
     project_journal,
 };
-pub use reload::{NewSettings, RELOADABLE_KEYS, ReloadInput, SettingsReader};
+pub use reload::{NewSettings, RELOADABLE_KEYS, RunStanding, SettingsReader};
 pub use resolver::latest_close;
 pub use runner::{Runner, RunnerParts};
 pub use settings::{RuntimeSettings, SecondTradeRule, min_retention_override};

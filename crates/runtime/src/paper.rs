@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
     Account, AsOf, Balances, Broker, BrokerError, Detail, Identity, MarketData, OpenOutcome, PriceAnswer,
-    Progress, Reply, Reported, TradeListing, TradeOrder, TradeReport,
+    Reply, Reported, TradeListing, TradeOrder, TradeProgress, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Millis, Outcome, Symbol};
@@ -72,7 +72,12 @@ impl PaperBroker {
             (Some(entry), Some(exit)) => outcome_of(ticket.direction, entry, exit, self.settings.draw),
             _ => Outcome::Cancelled,
         };
-        Ok(TradeReport { progress: Progress::Over(outcome), open_price: entry, close_price: exit, ..report })
+        Ok(TradeReport {
+            progress: TradeProgress::Over(outcome),
+            open_price: entry,
+            close_price: exit,
+            ..report
+        })
     }
 
     fn trade_report(&self, ticket: &Ticket, moments: &TradeTimes) -> TradeReport {

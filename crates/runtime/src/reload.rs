@@ -27,7 +27,7 @@ pub struct NewSettings {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReloadInput {
+pub struct RunStanding {
     pub free_balance: Money,
     pub payouts: Vec<Option<Payout>>,
     /// Intents that were decided with the current parameters of their bots.
@@ -35,7 +35,7 @@ pub struct ReloadInput {
     pub forgotten_trades: u64,
 }
 
-impl ReloadInput {
+impl RunStanding {
     pub fn new(session: &Session, book: &TradeBook) -> Self {
         Self::from_rows(session, book.rows().iter())
     }
@@ -61,7 +61,7 @@ impl ReloadInput {
 }
 
 /// Callback that reads and validates the current settings. Returns a description of the problem if they are invalid.
-pub type SettingsReader = Arc<dyn Fn(&ReloadInput) -> Result<NewSettings, String> + Send + Sync>;
+pub type SettingsReader = Arc<dyn Fn(&RunStanding) -> Result<NewSettings, String> + Send + Sync>;
 
 impl RuntimeSettings {
     pub(crate) fn apply_reloadable(&mut self, new: &Self) {

@@ -72,18 +72,18 @@ pub use metrics::{
     sharpe, sortino, streak_probability,
 };
 pub use overfitting::{
-    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, Split, VariantReturns, VariantSource, benjamini_hochberg,
-    best_of_many, probability_of_overfitting,
+    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, Split, VariantReturnSource, VariantReturns,
+    benjamini_hochberg, best_of_many, probability_of_overfitting,
 };
 pub use planner::{MAX_PLANNED_TRADES, TradePlan};
 pub use ruin::{
-    MAX_HORIZON_TRADES, MAX_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, recovery_cost, required_balance,
-    ruin,
+    MAX_HORIZON_TRADES, MAX_MONEY, RecoveryGoal, Ruin, RuinQuestion, StakePlan, recovery_cost,
+    required_balance, ruin,
 };
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
-    BlockBootstrap, BlockLength, MoneyStop, OversizedStake, PathRange, RuinTrials, Stops, StreamEvent,
-    TradeDependence, TradeStream, VerdictRates, WalletLimits, best_block_length, simulate_limited_ruin,
+    BlockBootstrap, BlockLength, MoneyStop, OversizedStake, PathBatch, RuinTrials, SimulatedDependence,
+    Stops, StreamEvent, TradeStream, VerdictRates, WalletLimits, best_block_length, simulate_limited_ruin,
     simulate_ruin,
 };
 pub use sprt::{Sprt, SprtAnswer};

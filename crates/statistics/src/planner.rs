@@ -2,7 +2,7 @@
 
 use crate::statistics_error::{check_error_rate, check_payout, check_probability};
 use crate::{
-    EdgeTestPlan, PathRange, StatisticsError, TradeDependence, TradeStream, VerdictRates, WinRate,
+    EdgeTestPlan, PathBatch, SimulatedDependence, StatisticsError, TradeStream, VerdictRates, WinRate,
     binomial_p_value,
 };
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -94,8 +94,9 @@ impl TradePlan {
         most_trades: u64,
     ) -> Result<VerdictRates, StatisticsError> {
         let points = 100.0 * (self.win_probability - self.null);
-        let stream = TradeStream::new(TradeDependence::Independent, &[self.payout_fraction], points, 0.0)?;
-        let range = PathRange { seed, first_path: 0, paths, trades: most_trades };
+        let stream =
+            TradeStream::new(SimulatedDependence::Independent, &[self.payout_fraction], points, 0.0)?;
+        let range = PathBatch { seed, first_path: 0, paths, trades: most_trades };
         Ok(VerdictRates::simulate(plan, &stream, range))
     }
 

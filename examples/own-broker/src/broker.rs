@@ -4,8 +4,8 @@ use crate::market::{SYMBOL, price_at};
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
-    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOutcome, Progress, Rejection,
-    RejectionReason, Reply, Reported, TradeListing, TradeOrder, TradeReport,
+    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOutcome, Rejection, RejectionReason, Reply,
+    Reported, TradeListing, TradeOrder, TradeProgress, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Payout};
@@ -51,7 +51,7 @@ impl Trade {
     fn report(&self, now: Millis) -> TradeReport {
         let settlement = self.settlement(now);
         TradeReport {
-            progress: settlement.map_or(Progress::Running, |(outcome, _)| Progress::Over(outcome)),
+            progress: settlement.map_or(TradeProgress::Running, |(outcome, _)| TradeProgress::Over(outcome)),
             symbol: Some(self.order.symbol.to_string()),
             direction: Some(Reported::Known(self.order.direction)),
             amount: Some(self.order.amount),

@@ -7,8 +7,8 @@ use crate::model::{TradeRecord, Wallet, WalletType, one_line};
 use crate::report::build_report;
 use async_trait::async_trait;
 use candlewick_broker::{
-    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOutcome, Progress, Reply, TradeListing,
-    TradeOrder, TradeReport, WalletIdentity,
+    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOutcome, Reply, TradeListing, TradeOrder,
+    TradeProgress, TradeReport, WalletIdentity,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::Outcome;
@@ -156,9 +156,9 @@ impl HttpBroker {
 
 fn lacks_result(report: &TradeReport) -> bool {
     match report.progress {
-        Progress::OverWithoutOutcome => true,
-        Progress::Over(Outcome::Won) => report.profit.is_none() && report.payout.is_none(),
-        Progress::Over(_) | Progress::Running | Progress::Unrecognised(_) => false,
+        TradeProgress::OverWithoutOutcome => true,
+        TradeProgress::Over(Outcome::Won) => report.profit.is_none() && report.payout.is_none(),
+        TradeProgress::Over(_) | TradeProgress::Running | TradeProgress::Unrecognised(_) => false,
     }
 }
 
@@ -205,7 +205,10 @@ mod tests {
     async fn looks_up_an_ended_trade_without_result_in_the_list() {
         let (script, broker) = scripted(&[SHORT, USER, LIST]).await;
         let trade = broker.trade("01JT", Detail::Progress).await.unwrap().value;
-        assert_eq!((trade.progress, trade.profit), (Progress::Over(Outcome::Lost), Some(Decimal::from(-10))));
+        assert_eq!(
+            (trade.progress, trade.profit),
+            (TradeProgress::Over(Outcome::Lost), Some(Decimal::from(-10)))
+        );
         assert_eq!(trade.account, Some(Account::Demo));
         assert_eq!(paths(&script), ["/token/trades/01JT", "/token/users/me", "/token/trades"]);
     }
@@ -221,7 +224,7 @@ mod tests {
         for detail in [Detail::Progress, Detail::Everything] {
             let (script, broker) = broker_with(LIST).await;
             let trade = broker.trade("01JT", detail).await.unwrap().value;
-            assert_eq!(trade.progress, Progress::Over(Outcome::Lost));
+            assert_eq!(trade.progress, TradeProgress::Over(Outcome::Lost));
             assert_eq!(paths(&script), ["/token/trades/01JT", "/token/users/me", "/token/trades"]);
         }
         let (_script, broker) = broker_with(r#"{"data": []}"#).await;
@@ -243,10 +246,10 @@ mod tests {
     async fn keeps_the_short_record_if_the_list_adds_nothing() {
         let (_script, broker) = scripted(&[SHORT, "{}"]).await;
         let known = broker.trade("01JT", Detail::Everything).await.unwrap().value;
-        assert_eq!(known.progress, Progress::OverWithoutOutcome);
+        assert_eq!(known.progress, TradeProgress::OverWithoutOutcome);
         let (_script, broker) = scripted(&[SHORT, USER, r#"{"data": []}"#]).await;
         let ending = broker.trade("01JT", Detail::Progress).await.unwrap().value;
-        assert_eq!((ending.id.as_str(), ending.progress), ("01JT", Progress::OverWithoutOutcome));
+        assert_eq!((ending.id.as_str(), ending.progress), ("01JT", TradeProgress::OverWithoutOutcome));
         let (_script, broker) = scripted(&[SHORT, USER, "[]"]).await;
         let ending = broker.trade("01JT", Detail::Progress).await;
         assert!(matches!(ending, Err(BrokerError::Malformed { .. })), "{ending:?}");

@@ -14,7 +14,7 @@ use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{IntentOrigin, JournalContents, RUN_NUMBER_BETWEEN_RUNS, TradingMode, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{
-    applied_terms, computed_profit, latest_close, remove_impossible_payout, remove_impossible_times,
+    changed_terms, computed_profit, latest_close, remove_impossible_payout, remove_impossible_times,
     verify_adoption, verify_trade_missing,
 };
 use candlewick_sdk::Millis;
@@ -168,7 +168,7 @@ fn venue_terms(contents: &JournalContents, row: &IntentRow, report: &TradeReport
     let intent = row.approved.intent();
     let origins = contents.origins.get(&intent)?;
     let known = contents.book.original_order(intent).and_then(|departure| departure.symbol);
-    applied_terms(report, &row.approved, (origins.symbol, known), origins.scale)
+    changed_terms(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
 /// Checks that the venue no longer lists an expired trade. Only then may the operator settle the trade.

@@ -6,7 +6,7 @@ use crate::recent::read_recent;
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{
-    Account, Balances, Broker, BrokerError, Identity, Progress, Reply, Skew, TradeListing, TradeReport,
+    Account, Balances, Broker, BrokerError, Identity, Reply, Skew, TradeListing, TradeProgress, TradeReport,
 };
 use candlewick_engine::VenueId;
 use candlewick_journal::{JournalError, JournalUrl, Reader};
@@ -242,7 +242,7 @@ async fn known_trades(url: &JournalUrl) -> Option<BTreeSet<String>> {
 
 fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSet<String>>) -> Finding {
     let is_open = |trade: &&TradeReport| {
-        trade.progress == Progress::Running && trade.account.is_none_or(|of| of == account)
+        trade.progress == TradeProgress::Running && trade.account.is_none_or(|of| of == account)
     };
     let open: Vec<&TradeReport> = listing.trades.iter().filter(is_open).collect();
     let note = if listing.is_complete { "" } else { " (incomplete list)" };
@@ -360,7 +360,7 @@ mod tests {
         assert!(found.mark == Mark::Fail && found.text.ends_with("is banned, not active"), "{found}");
     }
 
-    fn trade(id: &str, account: Account, progress: Progress) -> TradeReport {
+    fn trade(id: &str, account: Account, progress: TradeProgress) -> TradeReport {
         let symbol = Some("EURUSD".to_owned());
         TradeReport { account: Some(account), progress, symbol, ..TradeReport::new(id) }
     }
@@ -368,14 +368,14 @@ mod tests {
     #[test]
     fn names_open_trades_unknown_to_the_journal() {
         use Account::{Demo, Real};
-        let over = Progress::Over(Outcome::Won);
+        let over = TradeProgress::Over(Outcome::Won);
         let all = [
-            trade("a", Demo, Progress::Running),
-            trade("b", Demo, Progress::Running),
+            trade("a", Demo, TradeProgress::Running),
+            trade("b", Demo, TradeProgress::Running),
             trade("c", Demo, over),
-            trade("d", Real, Progress::Running),
+            trade("d", Real, TradeProgress::Running),
         ];
-        let many = [0, 1, 2, 3, 4].map(|number| trade(&format!("t{number}"), Demo, Progress::Running));
+        let many = [0, 1, 2, 3, 4].map(|number| trade(&format!("t{number}"), Demo, TradeProgress::Running));
         let (known, one, none) = (Some(&["a", "b"][..]), Some(&["a"][..]), Some(&[][..]));
         for (trades, known, is_complete, mark, text) in [
             (&all[2..], none, true, Mark::Ok, "no trades are open at the venue"),

@@ -17,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
 use candlewick_runtime::{
-    FinishedRun, FullReadProgress, JournalFold, RecoveredState, ReloadInput, RuntimeError, RuntimeSettings,
+    FinishedRun, FullReadProgress, JournalFold, RecoveredState, RunStanding, RuntimeError, RuntimeSettings,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -315,10 +315,10 @@ pub(super) async fn restore_evicted_intents(
 }
 
 pub(super) async fn fill_reload_input(
-    standing: &ReloadInput,
+    standing: &RunStanding,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
-) -> Result<ReloadInput> {
+) -> Result<RunStanding> {
     let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
     let is_needed = standing.forgotten_trades > 0 && !settings.bots.iter().all(is_alike);
     let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
@@ -327,9 +327,9 @@ pub(super) async fn fill_reload_input(
     reader.close().await;
     let (session, past, _) = fold?.into_parts();
     // The run's state is newer than the stored one.
-    let known = ReloadInput::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
+    let known = RunStanding::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
-    Ok(ReloadInput { rows: rows.into_values().collect(), forgotten_trades: 0, ..standing.clone() })
+    Ok(RunStanding { rows: rows.into_values().collect(), forgotten_trades: 0, ..standing.clone() })
 }
 
 #[cfg(test)]

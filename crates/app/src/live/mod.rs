@@ -32,7 +32,7 @@ use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    ConnectedAccount, FinishedRun, NoticeSender, RecoveredState, ReloadInput, RequestDemand, Runner,
+    ConnectedAccount, FinishedRun, NoticeSender, RecoveredState, RequestDemand, RunStanding, Runner,
     RunnerParts, RuntimeSettings, StopReason, connect, min_retention_override,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -296,7 +296,7 @@ async fn check_start(
     if evicted > 0 {
         tracing::info!("{evicted} old trades are stored only in the journal, to save memory");
     }
-    let known = ReloadInput { forgotten_trades: evicted, ..ReloadInput::new(session, past.book()) };
+    let known = RunStanding { forgotten_trades: evicted, ..RunStanding::new(session, past.book()) };
     let standing = journal_session::fill_reload_input(&known, journal, settings).await?;
     start_checks::check_ladders(settings, &standing, simulation)?;
     if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }

@@ -10,7 +10,7 @@ use crate::search::hash_bot_files;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{SessionSettings, check_stakes};
 use candlewick_journal::JournalUrl;
-use candlewick_runtime::{NewSettings, ReloadInput, RequestDemand, RuntimeSettings, SettingsReader};
+use candlewick_runtime::{NewSettings, RequestDemand, RunStanding, RuntimeSettings, SettingsReader};
 use candlewick_sdk::escape_hidden;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,7 +55,7 @@ impl ReloadContext {
     }
 
     pub(super) fn into_settings_reader(self, read: ConfigurationReader) -> SettingsReader {
-        Arc::new(move |standing: &ReloadInput| {
+        Arc::new(move |standing: &RunStanding| {
             let loaded = read().map_err(|error| to_one_line(&error))?;
             // Runs in a thread that may block.
             let completion = fill_reload_input(standing, self.journal.as_ref(), &self.settings);
@@ -64,7 +64,7 @@ impl ReloadContext {
         })
     }
 
-    fn validate(&self, loaded: &LoadedConfig, standing: &ReloadInput) -> Result<NewSettings> {
+    fn validate(&self, loaded: &LoadedConfig, standing: &RunStanding) -> Result<NewSettings> {
         check_reload(&self.config, loaded)?;
         let settings = self.build_settings(loaded);
         check_stakes(&settings)?;
@@ -190,7 +190,7 @@ mod tests {
         running.settings = session_settings(&configured);
         let free = candlewick_sdk::Money::from_minor(1_000_000);
         let standing =
-            ReloadInput { free_balance: free, payouts: vec![None; 2], rows: Vec::new(), forgotten_trades: 0 };
+            RunStanding { free_balance: free, payouts: vec![None; 2], rows: Vec::new(), forgotten_trades: 0 };
         for limits in ["max_stake = 15", "min_stake = 11", "daily_loss_limit = 5"] {
             let new = loaded([("a", 10), ("b", 20)], &format!("[risk]\n{limits}"));
             let at_start = check_stakes(&session_settings(&new)).unwrap_err().to_string();

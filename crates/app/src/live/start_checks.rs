@@ -5,7 +5,7 @@ use crate::configuration::LoadedConfig;
 use crate::error::{AppError, ErrorKind, Result};
 use crate::search::hash_bot_files;
 use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TrackRecord, check_ruin};
-use candlewick_runtime::{ConnectedAccount, RecoveredState, ReloadInput};
+use candlewick_runtime::{ConnectedAccount, RecoveredState, RunStanding};
 use candlewick_sdk::{Millis, Payout, Registry};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant, VariantNote};
 use candlewick_simulator::SimulationSettings;
@@ -79,7 +79,7 @@ fn describe_settings(value: &Value, key: &str) -> Vec<String> {
 
 pub(super) fn check_ladders(
     settings: &SessionSettings,
-    standing: &ReloadInput,
+    standing: &RunStanding,
     simulation: &SimulationSettings,
 ) -> Result<()> {
     let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
@@ -103,7 +103,7 @@ pub(super) fn check_ladders(
     }
 }
 
-fn track_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TrackRecord {
+fn track_record(bot: usize, standing: &RunStanding, assumed: Payout) -> TrackRecord {
     let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
     let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
     TrackRecord::from_rows(payout, own)

@@ -150,7 +150,7 @@ fn show_report(
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),
         caveats,
-        weight_of_all_bots: budget.pool_weight(),
+        weight_of_all_bots: budget.weight_of_all_bots(),
         verdicts: finished.verdicts,
         background,
         sensitivity,

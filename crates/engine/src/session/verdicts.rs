@@ -74,12 +74,12 @@ impl Session {
     }
 
     /// Returns the share of alpha for the joint verdict on the trades of all bots.
-    /// The share is 0 without a joint verdict ([`AlphaBudget::pool_weight`]).
+    /// The share is 0 without a joint verdict ([`AlphaBudget::weight_of_all_bots`]).
     pub fn weight_of_all_bots(&self) -> f64 {
         if self.shared.budget == AlphaBudget::default() {
-            return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).pool_weight();
+            return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).weight_of_all_bots();
         }
-        self.shared.budget.pool_weight()
+        self.shared.budget.weight_of_all_bots()
     }
 
     /// Returns the names of the bots whose verdict forbids trades, because an edge is ruled out or no longer held.

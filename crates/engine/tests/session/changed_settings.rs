@@ -35,7 +35,7 @@ impl Fold {
             session.allocate_trade_counts(kept.row().approved.symbol());
             assert!(book.restore_row(kept, &mut reasons));
         }
-        assert!(book.restore_totals(self.book.totals()));
+        assert!(book.restore_totals(self.book.unlisted_counts()));
         let decoder = self.decoder.as_ref().map(|decoder| decoder.renumbered(&numbers));
         Ok(Self { session, decoder, book })
     }

@@ -5,7 +5,7 @@ use candlewick_engine::StakeRuin;
 use candlewick_records::table_text;
 use candlewick_sdk::{Money, MoneyScale};
 use candlewick_statistics::{
-    Recovery, RuinQuestion, StakePlan, StatisticsError, recovery_cost, required_balance, ruin,
+    RecoveryGoal, RuinQuestion, StakePlan, StatisticsError, recovery_cost, required_balance, ruin,
 };
 use serde::Serialize;
 use std::fmt::{self, Write as _};
@@ -60,8 +60,8 @@ impl RuinFigures {
         let total: u64 = levels.iter().sum();
         let is_martingale = matches!(stake.plan, StakePlan::Martingale { .. });
         let recovery = |recovery| recovery_cost(payout_fraction, levels.len() as u32, recovery);
-        let recovery_costs =
-            is_martingale.then(|| Ok([recovery(Recovery::Losses)?, recovery(Recovery::LossesAndProfit)?]));
+        let recovery_costs = is_martingale
+            .then(|| Ok([recovery(RecoveryGoal::Losses)?, recovery(RecoveryGoal::LossesAndProfit)?]));
         Ok(Self {
             bot,
             stakes: stake_text(&stake.plan, &levels, terms.scale),

@@ -2,7 +2,7 @@
 
 use super::SettledProfit;
 use crate::resolver::hash_id;
-use candlewick_broker::{Progress, TradeListing, TradeReport};
+use candlewick_broker::{TradeListing, TradeProgress, TradeReport};
 use candlewick_engine::{BotId, IntentId};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::{BTreeMap, VecDeque};
@@ -129,17 +129,17 @@ impl BookedResult {
     pub(crate) fn classify(&self, report: &TradeReport, scale: MoneyScale) -> VenueClaim {
         let profit = report.profit.and_then(|profit| scale.convert_rounded(profit).ok());
         let reported = match &report.progress {
-            Progress::Over(outcome) if *outcome != self.outcome => {
+            TradeProgress::Over(outcome) if *outcome != self.outcome => {
                 let by_rule = || crate::coordinator::computed_profit(*outcome, self.stake, self.payout);
                 VenueClaim::Ended(*outcome, profit.or_else(by_rule))
             }
-            Progress::Over(outcome) => match profit.filter(|profit| *profit != self.profit) {
+            TradeProgress::Over(outcome) => match profit.filter(|profit| *profit != self.profit) {
                 Some(profit) => VenueClaim::Ended(*outcome, Some(profit)),
                 None => VenueClaim::Agrees,
             },
-            Progress::Running => VenueClaim::Running,
-            Progress::Unrecognised(_) => VenueClaim::Unknown,
-            Progress::OverWithoutOutcome => VenueClaim::Silent,
+            TradeProgress::Running => VenueClaim::Running,
+            TradeProgress::Unrecognised(_) => VenueClaim::Unknown,
+            TradeProgress::OverWithoutOutcome => VenueClaim::Silent,
         };
         // A reverted trade moves no money. A booked cancellation moves no money either, so the two agree.
         let is_returned = self.outcome == Outcome::Cancelled;
@@ -180,14 +180,14 @@ mod tests {
     #[test]
     fn classifies_listed_results() {
         let over = |outcome, profit: Option<i64>| TradeReport {
-            progress: Progress::Over(outcome),
+            progress: TradeProgress::Over(outcome),
             profit: profit.map(|minor| Decimal::new(minor, 2)),
             ..TradeReport::new("01JT")
         };
         let reverted = |report: TradeReport| TradeReport { is_reverted: true, ..report };
         let ended = |outcome, minor| VenueClaim::Ended(outcome, Some(Money::from_minor(minor)));
         let late = LAG + Millis::new(1);
-        let unrecognised = Progress::Unrecognised("REVERSED".to_owned());
+        let unrecognised = TradeProgress::Unrecognised("REVERSED".to_owned());
         for (reports, at, expected) in [
             (vec![over(Outcome::Won, Some(800))], late, Some(VenueClaim::Agrees)),
             (vec![over(Outcome::Won, None)], late, Some(VenueClaim::Agrees)),
@@ -223,7 +223,7 @@ mod tests {
         }
         assert_eq!((results.booked.len(), results.order.len()), (MAX_RESULTS, MAX_RESULTS));
         let mut found = |number: usize| {
-            let (progress, id) = (Progress::Over(Outcome::Lost), format!("trade-{number}"));
+            let (progress, id) = (TradeProgress::Over(Outcome::Lost), format!("trade-{number}"));
             let lost = TradeReport { progress, ..TradeReport::new(id) };
             compare(&mut results, Millis::ZERO, vec![lost]).len()
         };

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
-use super::command::{Step, VenueRequest};
+use super::command::{ReadRequest, Step};
 use super::contradictions::REREAD_DELAY;
 use super::trade_watch::to_settlement;
 use candlewick_broker::{TradeListing, TradeReport};
@@ -32,7 +32,7 @@ impl Coordinator {
         } else {
             return;
         };
-        self.request(VenueRequest::Trade(intent, id), step);
+        self.request(ReadRequest::Trade(intent, id), step);
     }
 
     /// Returns whether the end may be booked: once the trade list or a second reading confirms it, or the wait is over.

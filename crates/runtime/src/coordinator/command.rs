@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::control::{ControlAnswer, ControlOrder};
-use crate::reload::{NewSettings, ReloadInput};
+use crate::reload::{NewSettings, RunStanding};
 use crate::{Notice, RuntimeError, StopReason};
 use candlewick_broker::{
     Balances, BrokerError, CandleQuery, Candles, Identity, OpenOutcome, PriceAnswer, PriceTick, Priority,
@@ -17,7 +17,7 @@ use std::time::Duration;
 #[allow(clippy::large_enum_variant, reason = "most commands are large and short-lived")]
 #[derive(Debug)]
 pub enum Command {
-    Ask(VenueRequest),
+    Ask(ReadRequest),
     /// Send this order exactly once. The runner answers with [`Answer::Open`](super::Answer::Open).
     Send(DurableOpen),
     /// Record a journal entry. If refused, the runner answers with [`Input::EntryRefused`](super::Input::EntryRefused).
@@ -36,7 +36,7 @@ pub enum Command {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum VenueRequest {
+pub enum ReadRequest {
     Candles(SeriesId, CandleQuery),
     Price(SymbolId, Symbol, Millis),
     Subscription(SymbolId, Symbol),
@@ -48,10 +48,10 @@ pub enum VenueRequest {
     SettlementPrice(Symbol, Millis),
     NamedTrade(ControlOrderId, IntentId, String),
     /// Read the current settings from local files. This request is not sent to the venue.
-    Settings(Box<ReloadInput>),
+    Settings(Box<RunStanding>),
 }
 
-impl VenueRequest {
+impl ReadRequest {
     pub const fn id(&self) -> RequestId {
         match self {
             Self::Candles(series, _) => RequestId::Candles(*series),
@@ -94,7 +94,7 @@ pub(crate) struct Step<'a> {
 }
 
 impl Step<'_> {
-    pub(crate) fn ask(&mut self, ask: VenueRequest) {
+    pub(crate) fn ask(&mut self, ask: ReadRequest) {
         self.commands.push(Command::Ask(ask));
     }
 
@@ -294,31 +294,29 @@ impl PendingRequests {
 }
 
 impl Coordinator {
-    pub(super) fn request(&mut self, ask: VenueRequest, step: &mut Step<'_>) {
+    pub(super) fn request(&mut self, ask: ReadRequest, step: &mut Step<'_>) {
         self.requests.begin(ask.id());
         step.ask(ask);
     }
 
-    pub(crate) fn priority(&self, ask: &VenueRequest) -> Priority {
+    pub(crate) fn priority(&self, ask: &ReadRequest) -> Priority {
         match ask {
-            VenueRequest::Trade(..)
-            | VenueRequest::NamedTrade(..)
-            | VenueRequest::Subscription(..)
-            | VenueRequest::Settings(_) => Priority::Trades,
-            VenueRequest::Trades | VenueRequest::BalancesAfterTrades
-                if self.doubts.resolver.is_searching() =>
-            {
+            ReadRequest::Trade(..)
+            | ReadRequest::NamedTrade(..)
+            | ReadRequest::Subscription(..)
+            | ReadRequest::Settings(_) => Priority::Trades,
+            ReadRequest::Trades | ReadRequest::BalancesAfterTrades if self.doubts.resolver.is_searching() => {
                 Priority::Trades
             }
-            VenueRequest::Balances if self.token_refused.is_some() => Priority::Trades,
-            VenueRequest::Candles(..) => Priority::Candles,
-            VenueRequest::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,
-            VenueRequest::Trades
-            | VenueRequest::BalancesAfterTrades
-            | VenueRequest::Balances
-            | VenueRequest::User
-            | VenueRequest::Price(..)
-            | VenueRequest::SettlementPrice(..) => Priority::Display,
+            ReadRequest::Balances if self.token_refused.is_some() => Priority::Trades,
+            ReadRequest::Candles(..) => Priority::Candles,
+            ReadRequest::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,
+            ReadRequest::Trades
+            | ReadRequest::BalancesAfterTrades
+            | ReadRequest::Balances
+            | ReadRequest::User
+            | ReadRequest::Price(..)
+            | ReadRequest::SettlementPrice(..) => Priority::Display,
         }
     }
 }

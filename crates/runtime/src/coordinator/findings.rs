@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::command::{RequestId, Step, VenueRequest};
+use super::command::{ReadRequest, RequestId, Step};
 use crate::audit::{
     Audit, BookedResult, Finding, PriceCheck, ResultSource, Settlement, Severity, TermsCheck, check_terms,
 };
@@ -163,7 +163,7 @@ impl Coordinator {
         loop {
             match self.audits.settlements.next_check() {
                 PriceCheck::Ask(symbol, at) => {
-                    return self.request(VenueRequest::SettlementPrice(symbol, at), step);
+                    return self.request(ReadRequest::SettlementPrice(symbol, at), step);
                 }
                 PriceCheck::Checked(checked, findings) => {
                     self.report_findings(Audit::Settlement, checked, findings, step);

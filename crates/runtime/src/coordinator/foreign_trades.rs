@@ -8,7 +8,7 @@ use super::trade_watch::reported_profit;
 use crate::SecondTradeRule;
 use crate::audit::{Audit, Finding, describe_stake};
 use crate::resolver::EscalationReason;
-use candlewick_broker::{Progress, TradeListing, TradeReport};
+use candlewick_broker::{TradeListing, TradeProgress, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentState, SecondTrade, VenueId};
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ impl Coordinator {
         let (ours, uncertainty) = (self.session.account, self.clock_uncertainty());
         let refused = self.doubts.refused_doubts(&self.session, step.now);
         let is_other_trade = |report: &&TradeReport| {
-            report.progress == Progress::Running
+            report.progress == TradeProgress::Running
                 && report.from_token != Some(false)
                 && report.other_user.is_none()
                 && report.account.is_none_or(|account| account == ours)

@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::agenda::{Agenda, EventQueue, EventRank, Job};
 use super::candle_watch::CandleWatch;
-use super::command::{Step, StreamSupport, VenueRequest};
+use super::command::{ReadRequest, Step, StreamSupport};
 use crate::RuntimeSettings;
 use crate::control::{LateSeries, MarketState, QuietSeries, SlowestCandle, StreamState};
 use candlewick_broker::{BrokerError, CandleQuery, Candles, PriceTick};
@@ -70,7 +70,7 @@ impl MarketWatch {
         events.gate.expect_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
         let Series { symbol, interval } = *series;
         let query = CandleQuery { symbol, interval, start: watch.request_start(), end: step.now };
-        step.ask(VenueRequest::Candles(id, query));
+        step.ask(ReadRequest::Candles(id, query));
         true
     }
 
@@ -187,7 +187,7 @@ impl MarketWatch {
         events.gate.expect_job(due, due, Job::Price(id));
         let SymbolWatch { symbol, stream, .. } = &mut self.symbols[id.index()];
         let Some(stream) = stream else {
-            step.ask(VenueRequest::Price(id, *symbol, due));
+            step.ask(ReadRequest::Price(id, *symbol, due));
             return true;
         };
         stream.expect_grid_time(due);
@@ -306,7 +306,7 @@ impl Coordinator {
     }
 
     pub(super) fn subscribe(&mut self, id: SymbolId, step: &mut Step<'_>) {
-        self.request(VenueRequest::Subscription(id, self.market.symbol(id)), step);
+        self.request(ReadRequest::Subscription(id, self.market.symbol(id)), step);
     }
 
     pub(super) fn on_subscription(

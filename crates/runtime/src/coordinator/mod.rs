@@ -31,12 +31,12 @@ mod wallet_watch;
 mod warm_up;
 
 pub use command::{
-    Answer, Command, ControlOrderId, DurableOpen, Input, JournalEntry, RequestId, RunResult, StreamSupport,
-    VenueRequest,
+    Answer, Command, ControlOrderId, DurableOpen, Input, JournalEntry, ReadRequest, RequestId, RunResult,
+    StreamSupport,
 };
 pub use ending::{FinishedRun, UnfinishedKind, UnfinishedTrade, WalletDifference};
 pub(crate) use plausibility::with_rounded_amount;
-pub use plausibility::{applied_terms, remove_impossible_payout, remove_impossible_times};
+pub use plausibility::{changed_terms, remove_impossible_payout, remove_impossible_times};
 pub(crate) use recorded_session::Reservations;
 pub use trade_watch::computed_profit;
 
@@ -277,9 +277,9 @@ impl Coordinator {
                 Job::Trade(intent) => self.request_trade(intent, due, step),
                 Job::Trades => self.request_trades(step),
                 Job::SettlementPrices => self.request_settlement_prices(step),
-                Job::User => self.request(VenueRequest::User, step),
+                Job::User => self.request(ReadRequest::User, step),
                 Job::Balances => {
-                    self.request(VenueRequest::Balances, step);
+                    self.request(ReadRequest::Balances, step);
                 }
             }
         }
@@ -291,7 +291,7 @@ impl Coordinator {
         }
         self.doubts.resolver.begin_poll(step.now);
         self.foreign_trades.begin_search();
-        self.request(VenueRequest::Trades, step);
+        self.request(ReadRequest::Trades, step);
     }
 
     fn dispatch_events(&mut self, step: &mut Step<'_>) {

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::EventRank;
-use super::command::{Command, ControlOrderId, Step, VenueRequest};
+use super::command::{Command, ControlOrderId, ReadRequest, Step};
 use super::journal_state::Urgency;
 use super::plausibility::with_rounded_amount;
 use crate::RuntimeError;
@@ -10,7 +10,7 @@ use crate::adoption::check_report;
 use crate::control::{
     ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally, SourceTally,
 };
-use crate::reload::{NewSettings, ReloadInput};
+use crate::reload::{NewSettings, RunStanding};
 use candlewick_broker::{BrokerError, TradeReport};
 use candlewick_engine::{
     BotId, Control, EventKind, IntentId, OutsideSignal, ReloadNote, ReloadTrigger, Rule, Session, SignalId,
@@ -95,7 +95,7 @@ impl Coordinator {
     }
 
     fn request_named_trade(&mut self, id: ControlOrderId, claim: AdoptionRequest, step: &mut Step<'_>) {
-        self.request(VenueRequest::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
+        self.request(ReadRequest::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
         self.claims.insert(id, claim);
     }
 
@@ -164,11 +164,11 @@ impl Coordinator {
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.total;
-        let standing = ReloadInput {
+        let standing = RunStanding {
             forgotten_trades: forgotten,
-            ..ReloadInput::new(self.session.session(), self.session.book())
+            ..RunStanding::new(self.session.session(), self.session.book())
         };
-        self.request(VenueRequest::Settings(Box::new(standing)), step);
+        self.request(ReadRequest::Settings(Box::new(standing)), step);
         Ok(())
     }
 

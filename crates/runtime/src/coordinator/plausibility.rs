@@ -121,7 +121,7 @@ impl Coordinator {
     pub(super) fn venue_terms(&self, intent: IntentId, report: &TradeReport) -> Option<VenueTerms> {
         let terms = self.session.terms(intent)?;
         let known = self.session.book().original_order(intent).and_then(|departure| departure.symbol);
-        applied_terms(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
+        changed_terms(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
     }
 
     pub(super) fn to_opened(&self, intent: IntentId, report: &TradeReport) -> OpenedTrade {
@@ -209,7 +209,7 @@ pub(crate) fn with_rounded_amount(report: TradeReport, scale: MoneyScale) -> Tra
 
 /// Returns the terms that the venue applied. `None` if these terms equal the booked terms.
 /// If a field is missing or cannot be represented, the booked value is used.
-pub fn applied_terms(
+pub fn changed_terms(
     report: &TradeReport,
     terms: &OrderTerms,
     (ordered, known): (Symbol, Option<VenueSymbol>),

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
-use super::command::{Step, VenueRequest};
+use super::command::{ReadRequest, Step};
 use super::foreign_trades::MAX_NAMED_TRADES;
 use super::plausibility::{remove_times_outside, with_rounded_amount};
 use crate::control::describe_time;
@@ -84,7 +84,7 @@ impl Coordinator {
         }
         self.doubts.listing = Some(listing);
         if is_whole {
-            self.request(VenueRequest::BalancesAfterTrades, step);
+            self.request(ReadRequest::BalancesAfterTrades, step);
         } else {
             self.on_balances_after_trades(None, step);
         }

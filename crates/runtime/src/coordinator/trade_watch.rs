@@ -353,7 +353,7 @@ fn describe_missing(intent: IntentId, trade: &OpenTrade) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_broker::Progress;
+    use candlewick_broker::TradeProgress;
     use candlewick_sdk::rust_decimal::Decimal;
 
     fn check(report: &TradeReport, expected: Option<(Outcome, i64)>) {
@@ -376,7 +376,7 @@ mod tests {
     }
 
     fn over(outcome: Outcome) -> TradeReport {
-        TradeReport { progress: Progress::Over(outcome), ..TradeReport::new("01JT") }
+        TradeReport { progress: TradeProgress::Over(outcome), ..TradeReport::new("01JT") }
     }
 
     #[test]

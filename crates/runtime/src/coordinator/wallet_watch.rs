@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
-use super::command::{RequestId, Step, VenueRequest};
+use super::command::{ReadRequest, RequestId, Step};
 use super::ending::WalletDifference;
 use crate::audit::{
     Audit, BonusWallets, CONFIRMATION_INTERVAL, Finding, InFlightMoney, NameCheck, Reading, ReadingOutcome,
@@ -316,7 +316,7 @@ impl Coordinator {
                     (self.audits.wallet.lag(setting) + LAST_READING_DELAY * 2).min(LAST_READING_TIMEOUT);
                 self.wallet.ending = LastReading::Until(step.now + patience);
                 if !self.requests.has(RequestId::Balances) {
-                    self.request(VenueRequest::Balances, step);
+                    self.request(ReadRequest::Balances, step);
                 }
                 true
             }

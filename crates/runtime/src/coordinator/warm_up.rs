@@ -1,7 +1,7 @@
 //! Requests the past candles that the strategies need before a run starts.
 
 use super::candle_watch::CandleWatch;
-use super::command::{Step, VenueRequest};
+use super::command::{ReadRequest, Step};
 use crate::{RuntimeError, RuntimeSettings};
 use candlewick_broker::{BrokerError, COMMON_INTERVALS, CandleQuery, Candles};
 use candlewick_engine::{SeriesId, Session};
@@ -56,7 +56,7 @@ impl WarmUp {
         let length = series.interval.length();
         let start = self.began.floor_to(length) - length * *bars;
         let (symbol, interval) = (series.symbol, series.interval);
-        step.ask(VenueRequest::Candles(*id, CandleQuery { symbol, interval, start, end: self.began }));
+        step.ask(ReadRequest::Candles(*id, CandleQuery { symbol, interval, start, end: self.began }));
         Some(*id)
     }
 

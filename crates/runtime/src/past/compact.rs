@@ -6,8 +6,8 @@ use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::SessionSettings;
 use candlewick_journal::{
-    Compaction, Head, Holder, IntentRows as _, JournalUrl, ProjectionProgress, Projector, Reader, Store,
-    VerifiedJournal, compact,
+    Compaction, Head, Holder, IntentRows as _, JournalUrl, JournalVerification, ProjectionProgress,
+    Projector, Reader, Store, compact,
 };
 use candlewick_sdk::Millis;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub async fn compact_journal(
     url: &JournalUrl,
     to: &Path,
     keep: Millis,
-) -> Result<(Compaction, VerifiedJournal)> {
+) -> Result<(Compaction, JournalVerification)> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;
     if let Some(settings) = last_settings(&mut source).await? {
@@ -43,7 +43,7 @@ async fn dump_state(reader: &mut Reader, settings: &SessionSettings) -> Result<V
     for row in past.book.rows() {
         all.push(serde_json::to_string(&past.book.stored_row(row.approved.intent())).map_err(unreadable)?);
     }
-    all.push(format!("{:?} {:?} {:?}", past.sent, past.doubted, past.book.totals()));
+    all.push(format!("{:?} {:?} {:?}", past.sent, past.doubted, past.book.unlisted_counts()));
     all.push(format!("{:?} {:?} {:?}", past.unexplained, past.second_trades, past.alarms));
     all.push(format!("{:?} {:?} {:?} {:?}", past.found, past.is_halted, past.runs, past.began));
     Ok(all)

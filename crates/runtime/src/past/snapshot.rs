@@ -4,8 +4,8 @@ use super::{IntentDecision, RecoveredState, unreadable_entry};
 use crate::audit::WalletAudit;
 use crate::error::Result;
 use candlewick_engine::{
-    BookTotals, IntentId, IntentRow, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings,
-    SessionSnapshot, StoredRow,
+    IntentId, IntentRow, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings,
+    SessionSnapshot, StoredRow, UnlistedCounts,
 };
 use candlewick_journal::{Head, IntentRows as _};
 use candlewick_sdk::Millis;
@@ -63,7 +63,7 @@ pub(super) struct WholeSnapshot {
     pub(super) gain: SnapshotDelta,
     pub(super) session: SessionSnapshot,
     pub(super) decoder: Option<JournalDecoder>,
-    pub(super) totals: BookTotals,
+    pub(super) totals: UnlistedCounts,
     pub(super) wallet: WalletAudit,
     pub(super) is_halted: bool,
     pub(super) wallet_line: Option<u64>,
@@ -156,7 +156,7 @@ impl WrittenParts {
             gain: self.collect_delta(past, past.last_intent()),
             session: session.snapshot(),
             decoder: decoder.cloned(),
-            totals: past.book.totals(),
+            totals: past.book.unlisted_counts(),
             wallet: past.wallet.clone(),
             is_halted: past.is_halted,
             wallet_line: past.wallet_line,

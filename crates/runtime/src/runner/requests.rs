@@ -1,9 +1,9 @@
 //! Requests to the venue, and price subscriptions. Each request has its own task and a deadline.
 
 use crate::adoption;
-use crate::coordinator::{Answer, DurableOpen, RequestId, StreamSupport, VenueRequest};
+use crate::coordinator::{Answer, DurableOpen, ReadRequest, RequestId, StreamSupport};
 use crate::notice::RequestKind;
-use crate::reload::{NewSettings, ReloadInput, SettingsReader};
+use crate::reload::{NewSettings, RunStanding, SettingsReader};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{
     AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, PriceTick, Priority, Reply,
@@ -70,7 +70,7 @@ impl Requests {
         self.running.is_empty()
     }
 
-    pub(crate) fn start_request(&mut self, question: VenueRequest, priority: Priority) {
+    pub(crate) fn start_request(&mut self, question: ReadRequest, priority: Priority) {
         let id = question.id();
         let task = self.running.spawn(with_priority(priority, perform_request(self.ports.clone(), question)));
         self.asked.insert(task.id(), (id, Instant::now()));
@@ -112,17 +112,17 @@ impl Requests {
     }
 }
 
-async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response {
+async fn perform_request(ports: VenuePorts, question: ReadRequest) -> Response {
     let VenuePorts { market, broker, clock, settings, reading } = ports;
     match question {
-        VenueRequest::Candles(series, query) => {
+        ReadRequest::Candles(series, query) => {
             Answer::Candles(series, within_deadline(market.candles(&query)).await).into()
         }
-        VenueRequest::Price(id, symbol, at) => {
+        ReadRequest::Price(id, symbol, at) => {
             let answer = within_deadline(market.price(&symbol, AsOf::Moment(at))).await;
             Answer::Price(id, at, answer).into()
         }
-        VenueRequest::Subscription(id, symbol) => {
+        ReadRequest::Subscription(id, symbol) => {
             let subscribed = tokio::time::timeout(REQUEST_DEADLINE, market.subscribe(&symbol)).await;
             match subscribed.unwrap_or_else(|_| Err(timeout_error())) {
                 Ok(Some(feed)) => {
@@ -133,12 +133,12 @@ async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response 
                 Err(error) => Answer::Subscription(id, Err(error)).into(),
             }
         }
-        VenueRequest::Trade(intent, venue_id) => {
+        ReadRequest::Trade(intent, venue_id) => {
             let trade = broker.trade(&venue_id, Detail::Progress);
             let answer = within_deadline(with_intent(intent.number(), trade)).await;
             Answer::Trade(intent, answer.map(Box::new)).into()
         }
-        VenueRequest::Trades => {
+        ReadRequest::Trades => {
             let began = clock.now();
             match tokio::time::timeout(LIST_DEADLINE, broker.trades()).await {
                 Ok(listing) => Answer::Trades(listing).into(),
@@ -151,22 +151,22 @@ async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response 
                 .into(),
             }
         }
-        VenueRequest::BalancesAfterTrades => {
+        ReadRequest::BalancesAfterTrades => {
             Answer::BalancesAfterTrades(within_deadline(broker.balances()).await).into()
         }
-        VenueRequest::User => Answer::User(within_deadline(broker.identity()).await).into(),
-        VenueRequest::Balances => Answer::Balances(within_deadline(broker.balances()).await).into(),
-        VenueRequest::SettlementPrice(symbol, at) => {
+        ReadRequest::User => Answer::User(within_deadline(broker.identity()).await).into(),
+        ReadRequest::Balances => Answer::Balances(within_deadline(broker.balances()).await).into(),
+        ReadRequest::SettlementPrice(symbol, at) => {
             let answer = within_deadline(market.price(&symbol, AsOf::Moment(at))).await;
             Answer::SettlementPrice(answer).into()
         }
-        VenueRequest::NamedTrade(order, intent, venue_id) => {
+        ReadRequest::NamedTrade(order, intent, venue_id) => {
             let trade = with_intent(intent.number(), broker.trade(&venue_id, Detail::Everything));
             let answer = tokio::time::timeout(adoption::REPORT_TIMEOUT, trade).await;
             let answer = answer.unwrap_or_else(|_| Err(adoption::timeout_error()));
             Answer::NamedTrade(order, answer.map(Box::new)).into()
         }
-        VenueRequest::Settings(standing) => {
+        ReadRequest::Settings(standing) => {
             Answer::Settings(read_settings(settings, reading, *standing).await).into()
         }
     }
@@ -176,7 +176,7 @@ async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response 
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
-    standing: ReloadInput,
+    standing: RunStanding,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
         return Err("this run cannot reload its configuration. Restart the run".to_owned());
@@ -263,7 +263,7 @@ mod tests {
             Err("read to its end".to_owned())
         });
         let reading = Arc::new(Mutex::new(()));
-        let standing = || ReloadInput {
+        let standing = || RunStanding {
             free_balance: Money::ZERO,
             payouts: Vec::new(),
             rows: Vec::new(),

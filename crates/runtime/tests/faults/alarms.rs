@@ -221,7 +221,9 @@ fn due_for_rows(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
                     report.profit.and_then(|profit| MoneyScale::default().convert_rounded(profit).ok());
                 listed != outcome || profit.is_some_and(|profit| profit != row.profit)
             }
-            None => report.progress == Progress::Running && listing.began - at > MAX_LIST_LAG + MAX_OFFSET,
+            None => {
+                report.progress == TradeProgress::Running && listing.began - at > MAX_LIST_LAG + MAX_OFFSET
+            }
         };
         if differs {
             due.push(Due::new(about(row.approved.intent()), &["was booked as"], false));

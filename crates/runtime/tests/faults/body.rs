@@ -55,15 +55,15 @@ fn reported<T: Display>(value: Option<&Reported<T>>) -> Option<String> {
     value.map(ToString::to_string)
 }
 
-fn status_and_result(progress: &Progress) -> (&'static str, Option<&'static str>) {
+fn status_and_result(progress: &TradeProgress) -> (&'static str, Option<&'static str>) {
     match progress {
-        Progress::Running => ("OPEN", Some("PENDING")),
-        Progress::Over(Outcome::Won) => ("COMPLETED", Some("WON")),
-        Progress::Over(Outcome::Lost) => ("COMPLETED", Some("LOST")),
-        Progress::Over(Outcome::Draw) => ("COMPLETED", Some("DRAW")),
-        Progress::Over(Outcome::Cancelled) => ("CANCELLED", Some("PENDING")),
-        Progress::OverWithoutOutcome => ("COMPLETED", None),
-        Progress::Unrecognised(_) => ("AUDITED", Some(UNKNOWN_RESULT)),
+        TradeProgress::Running => ("OPEN", Some("PENDING")),
+        TradeProgress::Over(Outcome::Won) => ("COMPLETED", Some("WON")),
+        TradeProgress::Over(Outcome::Lost) => ("COMPLETED", Some("LOST")),
+        TradeProgress::Over(Outcome::Draw) => ("COMPLETED", Some("DRAW")),
+        TradeProgress::Over(Outcome::Cancelled) => ("CANCELLED", Some("PENDING")),
+        TradeProgress::OverWithoutOutcome => ("COMPLETED", None),
+        TradeProgress::Unrecognised(_) => ("AUDITED", Some(UNKNOWN_RESULT)),
     }
 }
 

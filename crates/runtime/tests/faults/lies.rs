@@ -336,7 +336,7 @@ pub(crate) fn distort(trade: &Trade, mut report: TradeReport, place: Place, now:
         (Lie::ListedOtherwise, Place::List) => contradict(&mut report, trade),
         (Lie::ListedProfit, Place::List) => report.profit = report.profit.map(|profit| profit - Decimal::ONE),
         (Lie::Reopens, Place::List) if now >= trade.told_at + REOPENS_AFTER => {
-            (report.progress, report.profit) = (Progress::Running, None);
+            (report.progress, report.profit) = (TradeProgress::Running, None);
         }
         _ => {}
     }
@@ -373,14 +373,14 @@ fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {
 }
 
 fn contradict(report: &mut TradeReport, trade: &Trade) {
-    let Progress::Over(outcome) = report.progress else { return };
+    let TradeProgress::Over(outcome) = report.progress else { return };
     let (other, profit) = match outcome {
         Outcome::Lost => (Outcome::Won, trade.stake / 2),
         Outcome::Won => (Outcome::Lost, -trade.stake),
         Outcome::Draw => (Outcome::Cancelled, 0),
         Outcome::Cancelled => (Outcome::Draw, 0),
     };
-    report.progress = Progress::Over(other);
+    report.progress = TradeProgress::Over(other);
     report.profit = Some(Decimal::new(profit, 2));
 }
 

@@ -312,7 +312,7 @@ pub(crate) fn change_record(lie: MoneyLie, trade: &Trade, report: &mut TradeRepo
         NamesFee => report.payment.fee = Decimal::new(FEE, 2),
         ClosesLate => report.close_time = report.close_time.map(|right| right + LATE),
         Reruns if (trade.told_at + REVISED_AFTER..trade.told_at + REVISED_AFTER + RERUN).contains(&now) => {
-            (report.progress, report.profit) = (Progress::Running, None);
+            (report.progress, report.profit) = (TradeProgress::Running, None);
         }
         _ => {}
     }
@@ -326,7 +326,7 @@ pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut Trade
     let is_first = report.progress.outcome().is_some() && now < trade.told_at + FIRST_WORD;
     let FirstSays(word) = lie else { return };
     if let Some((outcome, profit)) = first_word(word, trade).filter(|_| is_first) {
-        report.progress = Progress::Over(outcome);
+        report.progress = TradeProgress::Over(outcome);
         report.profit = (outcome != Outcome::Cancelled).then(|| Decimal::new(profit, 2));
         report.is_outcome_from_status = outcome == Outcome::Cancelled && is_by_status(trade);
     }

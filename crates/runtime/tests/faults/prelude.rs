@@ -14,8 +14,8 @@ pub(crate) use crate::world::World;
 pub(crate) use async_trait::async_trait;
 pub(crate) use candlewick_broker::clock::Clock;
 pub(crate) use candlewick_broker::{
-    Account, Balances, BrokerError, CandleRow, OpenOutcome, PriceAnswer, PriceRecord, Progress, Reply,
-    Reported, TradeListing, TradeOrder, TradeReport, WalletIdentity,
+    Account, Balances, BrokerError, CandleRow, OpenOutcome, PriceAnswer, PriceRecord, Reply, Reported,
+    TradeListing, TradeOrder, TradeProgress, TradeReport, WalletIdentity,
 };
 pub(crate) use candlewick_engine::{
     Action, ApprovedTrade, BotSettings, Control, Event, EventKind, IntentId, IntentRow, IntentState, Ledger,

@@ -7,12 +7,12 @@ use crate::prelude::*;
 use crate::records;
 use crate::stream::subscribed;
 use candlewick_broker::Candles;
-use candlewick_runtime::VenueRequest;
+use candlewick_runtime::ReadRequest;
 
 const PAGE: u64 = 100;
 
 pub(crate) struct PendingRequest {
-    ask: VenueRequest,
+    ask: ReadRequest,
     sent: Millis,
     back: Option<Millis>,
     is_failing: bool,
@@ -44,7 +44,7 @@ pub(crate) enum RequestProgress {
 }
 
 impl PendingRequest {
-    pub(crate) fn begin(world: &World, ask: VenueRequest, now: Millis) -> (Self, Millis) {
+    pub(crate) fn begin(world: &World, ask: ReadRequest, now: Millis) -> (Self, Millis) {
         let listing = Listing { page: 1, ..Listing::default() };
         let mut asking = Self { ask, sent: now, back: None, is_failing: false, reading: None, listing };
         let there = asking.draw(world);
@@ -78,23 +78,23 @@ impl PendingRequest {
 
     fn ask_venue(&mut self, world: &World) -> Reading {
         match &self.ask {
-            VenueRequest::Candles(_, query) => {
+            ReadRequest::Candles(_, query) => {
                 let window = (query.start, query.end);
                 Reading::Candles(records::candles(world, query.symbol, query.interval, window))
             }
-            VenueRequest::Price(_, symbol, at) | VenueRequest::SettlementPrice(symbol, at) => {
+            ReadRequest::Price(_, symbol, at) | ReadRequest::SettlementPrice(symbol, at) => {
                 let price = records::last_price(world, *symbol, *at);
                 price.map_or_else(|| Reading::Failed(malformed("no time", "soon")), Reading::Price)
             }
-            VenueRequest::Trade(_, id) => said_of(world, id, false),
-            VenueRequest::NamedTrade(_, _, id) => said_of(world, id, true),
-            VenueRequest::Balances | VenueRequest::BalancesAfterTrades => {
+            ReadRequest::Trade(_, id) => said_of(world, id, false),
+            ReadRequest::NamedTrade(_, _, id) => said_of(world, id, true),
+            ReadRequest::Balances | ReadRequest::BalancesAfterTrades => {
                 Reading::Balances(records::balances(world))
             }
-            VenueRequest::Trades => self.read_page(world),
-            VenueRequest::Subscription(..) => Reading::Failed(unavailable("nothing streams")),
-            VenueRequest::User => Reading::Failed(unavailable("no user is configured")),
-            VenueRequest::Settings(_) => Reading::Failed(unavailable("settings are not reloadable")),
+            ReadRequest::Trades => self.read_page(world),
+            ReadRequest::Subscription(..) => Reading::Failed(unavailable("nothing streams")),
+            ReadRequest::User => Reading::Failed(unavailable("no user is configured")),
+            ReadRequest::Settings(_) => Reading::Failed(unavailable("settings are not reloadable")),
         }
     }
 
@@ -127,42 +127,42 @@ impl PendingRequest {
         let date = world.plan.habits.has_dates.then(|| at.floor_to(Millis::SECOND));
         let reply = Reply { value: (), date, sent: self.sent, received: now };
         RequestProgress::Came(match (self.ask, reading) {
-            (VenueRequest::Candles(series, query), Reading::Candles(rows)) => {
+            (ReadRequest::Candles(series, query), Reading::Candles(rows)) => {
                 Answer::Candles(series, Ok(reply.map(|()| Candles::from_rows(&rows, &query, now))))
             }
-            (VenueRequest::Candles(series, _), reading) => Answer::Candles(series, Err(reading.error())),
-            (VenueRequest::Price(symbol, _, at), Reading::Price(price)) => {
+            (ReadRequest::Candles(series, _), reading) => Answer::Candles(series, Err(reading.error())),
+            (ReadRequest::Price(symbol, _, at), Reading::Price(price)) => {
                 Answer::Price(symbol, at, Ok(reply.map(|()| price)))
             }
-            (VenueRequest::Price(symbol, _, at), reading) => Answer::Price(symbol, at, Err(reading.error())),
-            (VenueRequest::SettlementPrice(..), Reading::Price(price)) => {
+            (ReadRequest::Price(symbol, _, at), reading) => Answer::Price(symbol, at, Err(reading.error())),
+            (ReadRequest::SettlementPrice(..), Reading::Price(price)) => {
                 Answer::SettlementPrice(Ok(reply.map(|()| price)))
             }
-            (VenueRequest::SettlementPrice(..), reading) => Answer::SettlementPrice(Err(reading.error())),
-            (VenueRequest::Trade(intent, _), Reading::Trade(report)) => {
+            (ReadRequest::SettlementPrice(..), reading) => Answer::SettlementPrice(Err(reading.error())),
+            (ReadRequest::Trade(intent, _), Reading::Trade(report)) => {
                 Answer::Trade(intent, Ok(Box::new(reply.map(|()| *report))))
             }
-            (VenueRequest::Trade(intent, _), reading) => Answer::Trade(intent, Err(reading.error())),
-            (VenueRequest::NamedTrade(order, ..), Reading::Trade(report)) => {
+            (ReadRequest::Trade(intent, _), reading) => Answer::Trade(intent, Err(reading.error())),
+            (ReadRequest::NamedTrade(order, ..), Reading::Trade(report)) => {
                 Answer::NamedTrade(order, Ok(Box::new(reply.map(|()| *report))))
             }
-            (VenueRequest::NamedTrade(order, ..), reading) => Answer::NamedTrade(order, Err(reading.error())),
-            (VenueRequest::Balances, Reading::Balances(shown)) => Answer::Balances(Ok(reply.map(|()| shown))),
-            (VenueRequest::Balances, reading) => Answer::Balances(Err(reading.error())),
-            (VenueRequest::BalancesAfterTrades, Reading::Balances(shown)) => {
+            (ReadRequest::NamedTrade(order, ..), reading) => Answer::NamedTrade(order, Err(reading.error())),
+            (ReadRequest::Balances, Reading::Balances(shown)) => Answer::Balances(Ok(reply.map(|()| shown))),
+            (ReadRequest::Balances, reading) => Answer::Balances(Err(reading.error())),
+            (ReadRequest::BalancesAfterTrades, Reading::Balances(shown)) => {
                 Answer::BalancesAfterTrades(Ok(reply.map(|()| shown)))
             }
-            (VenueRequest::BalancesAfterTrades, reading) => Answer::BalancesAfterTrades(Err(reading.error())),
-            (VenueRequest::User, reading) => Answer::User(Err(reading.error())),
-            (VenueRequest::Trades, reading) => Answer::Trades(TradeListing {
+            (ReadRequest::BalancesAfterTrades, reading) => Answer::BalancesAfterTrades(Err(reading.error())),
+            (ReadRequest::User, reading) => Answer::User(Err(reading.error())),
+            (ReadRequest::Trades, reading) => Answer::Trades(TradeListing {
                 began: self.sent,
                 ended: now,
                 is_complete: matches!(reading, Reading::LastPage(true)),
                 trades: self.listing.trades.into_values().collect(),
                 end_error: if let Reading::Failed(error) = reading { Some(error) } else { None },
             }),
-            (VenueRequest::Subscription(id, name), _) => Answer::Subscription(id, subscribed(world, name)),
-            (VenueRequest::Settings(_), _) => Answer::Settings(Err("settings are not reloadable".to_owned())),
+            (ReadRequest::Subscription(id, name), _) => Answer::Subscription(id, subscribed(world, name)),
+            (ReadRequest::Settings(_), _) => Answer::Settings(Err("settings are not reloadable".to_owned())),
         })
     }
 }
@@ -191,7 +191,7 @@ fn said_of(world: &World, id: &str, is_all: bool) -> Reading {
     if !world.plan.habits.is_short_by_id || (trade.listed_from <= now && (is_all || is_over)) {
         return Reading::Trade(Box::new(report));
     }
-    let progress = if is_over { Progress::OverWithoutOutcome } else { report.progress };
+    let progress = if is_over { TradeProgress::OverWithoutOutcome } else { report.progress };
     Reading::Trade(Box::new(TradeReport { progress, symbol: report.symbol, ..TradeReport::new(report.id) }))
 }
 

@@ -195,11 +195,11 @@ fn full_record(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
     };
     if now < trade.told_at {
         if habits.has_unknown_words && now >= trade.told_at - UNKNOWN_FOR && now >= trade.close_time {
-            report.progress = Progress::Unrecognised(UNKNOWN_RESULT.to_owned());
+            report.progress = TradeProgress::Unrecognised(UNKNOWN_RESULT.to_owned());
         }
         return report;
     }
-    report.progress = Progress::Over(trade.outcome);
+    report.progress = TradeProgress::Over(trade.outcome);
     report.is_outcome_from_status = trade.outcome == Outcome::Cancelled && money_lies::is_by_status(trade);
     report.profit = (trade.outcome != Outcome::Cancelled).then(|| Decimal::new(trade.profit, 2));
     report.close_price = Some(trade.close_price);

@@ -1,7 +1,7 @@
 //! The scripted behaviour of the venue.
 
 use crate::prelude::*;
-use candlewick_broker::Progress;
+use candlewick_broker::TradeProgress;
 use candlewick_sdk::Payout;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -145,7 +145,7 @@ impl OpenScript {
 }
 
 pub(crate) fn end(report: &mut TradeReport, outcome: Outcome, profit: i64) {
-    report.progress = Progress::Over(outcome);
+    report.progress = TradeProgress::Over(outcome);
     report.profit = Some(Decimal::from(profit));
     report.close_price = Some(101.0);
 }

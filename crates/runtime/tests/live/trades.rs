@@ -1,7 +1,7 @@
 //! A trade from its intent to its settlement.
 
 use crate::prelude::*;
-use candlewick_broker::Progress;
+use candlewick_broker::TradeProgress;
 
 const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
@@ -62,7 +62,7 @@ async fn polls_a_pending_result_with_growing_pauses() {
     check_not_final(|_| {}, 1, &[0, 1_000]).await;
     check_not_final(|_| {}, 12_000, &[0, 1_000, 4_000, 7_000, 12_000]).await;
     check_not_final(|_| {}, 23_000, &[0, 1_000, 4_000, 7_000, 12_000, 22_000, 52_000]).await;
-    for progress in [Progress::OverWithoutOutcome, Progress::Unrecognised("REVERTED".to_owned())] {
+    for progress in [TradeProgress::OverWithoutOutcome, TradeProgress::Unrecognised("REVERTED".to_owned())] {
         let change = |report: &mut TradeReport| {
             report.progress = progress.clone();
             report.profit = Some(8.into());

@@ -4,8 +4,8 @@ use crate::harness::{NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_broker::{
-    Account, AsOf, Broker, CandleQuery, Detail, MarketData, OpenOutcome, PriceAnswer, Progress,
-    RejectionReason, Reply, Skew, TradeOrder, TradeReport,
+    Account, AsOf, Broker, CandleQuery, Detail, MarketData, OpenOutcome, PriceAnswer, RejectionReason, Reply,
+    Skew, TradeOrder, TradeProgress, TradeReport,
 };
 use candlewick_sandbox::Replies;
 use candlewick_sdk::{Direction, ExpirationType, Interval, Millis, Outcome};
@@ -40,7 +40,7 @@ async fn client_reads_every_field() {
     assert_eq!(opened.request_time, Some(Millis::new(NOON + 2_000)));
     assert_eq!((opened.account, opened.from_token), (Some(Account::Demo), Some(true)));
     clock.set(NOON + 70_000);
-    let won = Progress::Over(Outcome::Won);
+    let won = TradeProgress::Over(Outcome::Won);
     let short = broker.trade(&opened.id, Detail::Progress).await.unwrap().value;
     assert_eq!((&short.progress, short.profit), (&won, Some(Decimal::TEN)));
     assert_eq!(short.direction, None, "the short projection does not say it");

@@ -161,7 +161,7 @@ fn search_balance(
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
+pub enum RecoveryGoal {
     Losses,
     LossesAndProfit,
 }
@@ -172,15 +172,19 @@ pub enum Recovery {
 /// losses: `s(k) = (s(1) + ... + s(k-1)) / b`. The total of `n` levels is `(1 + 1/b)^(n - 1)`. To also recover the
 /// profit of the first stake, each later stake is 1 larger. It is then `1 + 1/b` times the previous stake, and the
 /// total is `((1 + 1/b)^n - 1) b`.
-pub fn recovery_cost(payout_fraction: f64, levels: u32, recovery: Recovery) -> Result<f64, StatisticsError> {
+pub fn recovery_cost(
+    payout_fraction: f64,
+    levels: u32,
+    recovery: RecoveryGoal,
+) -> Result<f64, StatisticsError> {
     let b = check_payout(payout_fraction)?;
     if !(1..=64).contains(&levels) {
         return Err(StatisticsError::NotALadder { levels });
     }
     let growth = 1.0 + 1.0 / b;
     Ok(match recovery {
-        Recovery::Losses => growth.powi(levels.cast_signed() - 1),
-        Recovery::LossesAndProfit => (growth.powi(levels.cast_signed()) - 1.0) * b,
+        RecoveryGoal::Losses => growth.powi(levels.cast_signed() - 1),
+        RecoveryGoal::LossesAndProfit => (growth.powi(levels.cast_signed()) - 1.0) * b,
     })
 }
 
@@ -317,7 +321,7 @@ mod tests {
     #[test]
     fn recovery_cost_equals_summed_stakes() {
         for (payout, levels) in [(0.85, 6_u32), (0.6, 3), (1.0, 1), (0.92, 10)] {
-            for (recovery, profit) in [(Recovery::Losses, 0.0), (Recovery::LossesAndProfit, payout)] {
+            for (recovery, profit) in [(RecoveryGoal::Losses, 0.0), (RecoveryGoal::LossesAndProfit, payout)] {
                 let mut spent = 1.0;
                 for _ in 1..levels {
                     // This stake wins `payout` times itself, which covers everything spent and the profit.
@@ -332,7 +336,7 @@ mod tests {
     #[test]
     fn recovery_cost_rejects_ladders_without_levels() {
         for (payout, levels) in [(0.0, 3), (f64::NAN, 3), (0.85, 0), (0.85, 65)] {
-            assert!(recovery_cost(payout, levels, Recovery::Losses).is_err(), "{payout} {levels}");
+            assert!(recovery_cost(payout, levels, RecoveryGoal::Losses).is_err(), "{payout} {levels}");
         }
     }
 }

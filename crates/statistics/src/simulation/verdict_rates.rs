@@ -15,7 +15,7 @@ pub struct VerdictRates {
 
 impl VerdictRates {
     /// Simulates a range of paths. Results of disjoint ranges can be joined with [`VerdictRates::join`].
-    pub fn simulate(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange) -> Self {
+    pub fn simulate(plan: EdgeTestPlan, stream: &TradeStream, range: PathBatch) -> Self {
         let mut rates = Self { paths: range.paths, shown_after: Vec::new(), rejected_after: Vec::new() };
         for path in range.first_path..range.first_path + range.paths {
             match simulate_path(plan, stream, range, path) {
@@ -72,14 +72,14 @@ impl VerdictRates {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PathRange {
+pub struct PathBatch {
     pub seed: u64,
     pub first_path: u64,
     pub paths: u64,
     pub trades: u64,
 }
 
-fn simulate_path(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
+fn simulate_path(plan: EdgeTestPlan, stream: &TradeStream, range: PathBatch, path: u64) -> (Verdict, u64) {
     let mut test = EdgeTest::new(plan);
     let mut stakes: Vec<Option<NotionalStake>> = (0..stream.max_open_trades()).map(|_| None).collect();
     let mut verdict = test.verdict();
@@ -105,9 +105,9 @@ fn simulate_path(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange, pat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TradeDependence;
+    use crate::SimulatedDependence;
 
-    const RANGE: PathRange = PathRange { seed: 11, first_path: 0, paths: 1_500, trades: 1_000 };
+    const RANGE: PathBatch = PathBatch { seed: 11, first_path: 0, paths: 1_500, trades: 1_000 };
 
     #[test]
     fn trades_to_a_verdict_are_a_quantile_of_paths() {
@@ -132,10 +132,10 @@ mod tests {
 
     #[test]
     fn parts_join_to_the_whole() {
-        let stream = TradeStream::new(TradeDependence::Independent, &[0.85], 5.0, 0.0).unwrap();
+        let stream = TradeStream::new(SimulatedDependence::Independent, &[0.85], 5.0, 0.0).unwrap();
         let simulate = |range| VerdictRates::simulate(EdgeTestPlan::default(), &stream, range);
-        let whole = PathRange { paths: 60, ..RANGE };
-        let second = PathRange { first_path: 20, paths: 40, ..RANGE };
-        assert_eq!(simulate(second).join(simulate(PathRange { paths: 20, ..RANGE })), simulate(whole));
+        let whole = PathBatch { paths: 60, ..RANGE };
+        let second = PathBatch { first_path: 20, paths: 40, ..RANGE };
+        assert_eq!(simulate(second).join(simulate(PathBatch { paths: 20, ..RANGE })), simulate(whole));
     }
 }

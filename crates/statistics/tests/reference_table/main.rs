@@ -19,9 +19,9 @@ const NO_FIGURES: &str = "\
     DirectedTrade DirectionBaseline Drawdown Expectancy GateDecision GateOpening GateRule GateState \
     GateWorth GatedTrade GroupMoments MAX_BLOCKS MAX_HORIZON_TRADES MAX_MIXED_TRADES MAX_MONEY \
     MAX_PLANNED_TRADES MAX_TRADES MoneyStop NotionalStake OpenBets OpenTime OpenTrade Overfitting \
-    OversizedStake PathRange Recovery Ruin RuinQuestion RuinTrials RunsTest SharpeSample Split \
+    OversizedStake PathBatch RecoveryGoal Ruin RuinQuestion RuinTrials RunsTest SharpeSample Split \
     SprtAnswer StakePlan StakeWithPayout StatisticsError Stops StreakTracker Streaks StreamEvent \
-    TradeDependence TradeGate TradeOutcome TradeSide TradeStream VariantReturns VariantSource WalletLimits WatchStake";
+    SimulatedDependence TradeGate TradeOutcome TradeSide TradeStream VariantReturns VariantReturnSource WalletLimits WatchStake";
 /// Items without reference figures: `examples/promises` and the test `promises` measure those valid
 /// after every trade. Gate worth, ruin under limits and block length have their own tests.
 const MEASURED: &str = "\

@@ -3,7 +3,7 @@
 use super::Figure;
 use super::variants::returns;
 use candlewick_statistics::{
-    Bootstrap, Recovery, RuinQuestion, SharpeSample, Split, StakePlan, VariantReturns, best_of_many,
+    Bootstrap, RecoveryGoal, RuinQuestion, SharpeSample, Split, StakePlan, VariantReturns, best_of_many,
     break_even, calmar, deflated_sharpe, expectancy, max_drawdown, probabilistic_sharpe,
     probability_of_overfitting, profit_factor, recovery_cost, required_balance, ruin, sharpe, simulate_ruin,
     sortino,
@@ -73,10 +73,14 @@ fn ruins() -> Result<Vec<Figure>, Box<dyn Error>> {
         ),
         (
             "six levels that win back losses and profit at payout 85",
-            recovery_cost(0.85, 6, Recovery::LossesAndProfit)?,
+            recovery_cost(0.85, 6, RecoveryGoal::LossesAndProfit)?,
             1e-14,
         ),
-        ("six levels that win back losses at payout 85", recovery_cost(0.85, 6, Recovery::Losses)?, 1e-14),
+        (
+            "six levels that win back losses at payout 85",
+            recovery_cost(0.85, 6, RecoveryGoal::Losses)?,
+            1e-14,
+        ),
     ])
 }
 

@@ -1,7 +1,7 @@
 //! The verdict errs no more often than promised, and not much less often.
 
 use candlewick_statistics::{
-    EdgeTest, EdgeTestPlan, PathRange, TradeDependence, TradeOutcome, TradeStream, Verdict, VerdictRates,
+    EdgeTest, EdgeTestPlan, PathBatch, SimulatedDependence, TradeOutcome, TradeStream, Verdict, VerdictRates,
 };
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -43,12 +43,12 @@ fn error_rate_is_exhausted_on_sequential_trades() {
 #[test]
 fn dependent_trades_are_not_overly_conservative() {
     for (dependence, draws, least) in [
-        (TradeDependence::SameTrade(3), 0.0, 0.02),
-        (TradeDependence::Overlapping(2), 0.0, 0.02),
-        (TradeDependence::Independent, 0.2, 0.03),
+        (SimulatedDependence::SameTrade(3), 0.0, 0.02),
+        (SimulatedDependence::Overlapping(2), 0.0, 0.02),
+        (SimulatedDependence::Independent, 0.2, 0.03),
     ] {
         let stream = TradeStream::new(dependence, &[0.85], 0.0, draws).unwrap();
-        let range = PathRange { seed: 5, first_path: 0, paths: 2_000, trades: 1_200 };
+        let range = PathBatch { seed: 5, first_path: 0, paths: 2_000, trades: 1_200 };
         let shown = VerdictRates::simulate(plan(), &stream, range).shown_share();
         assert!((least..=0.0646).contains(&shown), "{dependence:?}: {shown}");
     }

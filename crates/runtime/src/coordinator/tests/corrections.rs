@@ -1,6 +1,6 @@
 use super::reports::{Asked, INTENT, OPENED, Seen, in_time, over, play, running, venue};
 use super::*;
-use candlewick_broker::Progress;
+use candlewick_broker::TradeProgress;
 use candlewick_engine::{IntentState, TradeSettlement};
 use candlewick_sdk::{Outcome, Payout};
 
@@ -22,7 +22,7 @@ fn seen(
 
 fn ended(outcome: Outcome, cents: i64) -> TradeReport {
     let profit = Some(Decimal::new(cents, 2));
-    TradeReport { progress: Progress::Over(outcome), profit, ..running() }
+    TradeReport { progress: TradeProgress::Over(outcome), profit, ..running() }
 }
 
 fn corrections(seen: &Seen) -> Vec<(Outcome, i64)> {

@@ -548,7 +548,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: StreamSupport) -> Vec<(i64, f64)> 
         }
         let mut place = 0;
         while place < commands.len() {
-            if let Command::Ask(VenueRequest::Price(id, _, at)) = commands[place] {
+            if let Command::Ask(ReadRequest::Price(id, _, at)) = commands[place] {
                 assert_eq!(streams, StreamSupport::No, "streamed prices are not requested");
                 let newest = ticks.iter().rfind(|(time, _)| moment(*time) <= at);
                 let answer = newest.map(|&(time, price)| {
@@ -586,7 +586,7 @@ fn start_fails_without_past_candles() {
     let mut bench = Bench::new(parts());
     let asked = bench.step(Input::Start);
     let window = |command: &Command| match command {
-        Command::Ask(VenueRequest::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
+        Command::Ask(ReadRequest::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
         _ => None,
     };
     assert_eq!(asked.iter().find_map(window), Some((START - Millis::MINUTE, START)));

@@ -106,7 +106,7 @@ fn searches_rejected_orders_of_earlier_runs() {
     let mut bench = continued(400_000, vec![open, JournalEntry::Event(rejected)]);
     let sent = approved(1).decision_time() + Millis::new(300);
     let trade = TradeReport {
-        progress: candlewick_broker::Progress::Over(Outcome::Lost),
+        progress: candlewick_broker::TradeProgress::Over(Outcome::Lost),
         ..report_of_tests("01JT", sent)
     };
     for _ in 0..3 {

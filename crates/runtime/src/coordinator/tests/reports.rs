@@ -3,7 +3,7 @@
 use super::*;
 use crate::control::Resolution;
 use crate::{Notice, SecondTradeRule};
-use candlewick_broker::{Progress, Reported};
+use candlewick_broker::{Reported, TradeProgress};
 use candlewick_engine::IntentState;
 use candlewick_sdk::{Direction, Outcome, Payout};
 
@@ -42,7 +42,7 @@ pub(super) fn running() -> TradeReport {
 }
 
 pub(super) fn over() -> TradeReport {
-    TradeReport { progress: Progress::Over(Outcome::Won), profit: Some(Decimal::from(8)), ..running() }
+    TradeReport { progress: TradeProgress::Over(Outcome::Won), profit: Some(Decimal::from(8)), ..running() }
 }
 
 /// Plays five minutes with one open that is answered with `opened`. `record` gives the later records of the trade.
@@ -97,13 +97,13 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
         let [command] = commands;
         match command {
             Command::Send(_) => return Some(answer(Asked::Open, ms, now)),
-            Command::Ask(VenueRequest::Trade(..)) => {
+            Command::Ask(ReadRequest::Trade(..)) => {
                 asked.push(ms);
                 return Some(answer(Asked::Trade, ms, now));
             }
-            Command::Ask(VenueRequest::Trades) => return Some(answer(Asked::List, ms, now)),
-            Command::Ask(VenueRequest::BalancesAfterTrades) => return Some(no_balances_after_trades()),
-            Command::Ask(VenueRequest::Candles(..)) => return Some(candles_at(&[OPENED], ms, now)),
+            Command::Ask(ReadRequest::Trades) => return Some(answer(Asked::List, ms, now)),
+            Command::Ask(ReadRequest::BalancesAfterTrades) => return Some(no_balances_after_trades()),
+            Command::Ask(ReadRequest::Candles(..)) => return Some(candles_at(&[OPENED], ms, now)),
             Command::Record(JournalEntry::Event(Event { kind: EventKind::Settled(settled), .. })) => {
                 assert_eq!(booked.replace((settled.profit.minor(), ms)), None, "booked once");
             }
@@ -160,7 +160,7 @@ fn trade_with_other_terms_halts_and_still_settles() {
 }
 
 fn lost(amount: i64) -> TradeReport {
-    with_amount(amount, TradeReport { progress: Progress::Over(Outcome::Lost), ..running() })
+    with_amount(amount, TradeReport { progress: TradeProgress::Over(Outcome::Lost), ..running() })
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
         (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);
     });
     let listed = |ms: i64| {
-        let progress = if ms < 121_000 { Progress::Running } else { Progress::Over(Outcome::Lost) };
+        let progress = if ms < 121_000 { TradeProgress::Running } else { TradeProgress::Over(Outcome::Lost) };
         let other = TradeReport { progress, ..other.clone() };
         Some(if ms < OPENED { Vec::new() } else { vec![other] })
     };
@@ -365,17 +365,17 @@ fn many_second_trades_are_all_at_stake_and_some_are_named() {
     let mut bench = Bench::start(|parts| parts.settings.second_trade = SecondTradeRule::Alarm);
     play(&mut bench, OPENED, honest());
     let free = bench.free();
-    let mut look = |progress: &Progress| {
+    let mut look = |progress: &TradeProgress| {
         let second = |n: u32| TradeReport { id: format!("01K{n}"), progress: progress.clone(), ..running() };
         let commands = look_at(&mut bench, (0..30).map(second).collect(), 100);
         (commands, bench.free())
     };
-    let (commands, at_stake) = look(&Progress::Running);
+    let (commands, at_stake) = look(&TradeProgress::Running);
     assert_eq!(free - at_stake, 30_000);
     // The finding is reported twice: to the operator and to the journal.
     assert_eq!(mentions(&commands, "has a second one, 01K"), 2 * 20);
     assert_eq!(mentions(&commands, "10 more unknown trades are in the venue's list"), 2);
-    let (_, lost) = look(&Progress::Over(Outcome::Lost));
+    let (_, lost) = look(&TradeProgress::Over(Outcome::Lost));
     assert_eq!(free - lost, 30_000);
     assert_eq!(bench.coordinator.session.session().second_trades().len(), 0, "all are over");
 }

@@ -54,23 +54,23 @@ fn accepted_token_continues_opens_unless_otherwise_suspended() {
 #[test]
 fn prioritizes_trades_over_display_requests() {
     let mut bench = Bench::start(|parts| parts.priced_symbols = parts.session.symbols().to_vec());
-    let priority = |bench: &Bench, ask: VenueRequest| bench.coordinator.priority(&ask);
+    let priority = |bench: &Bench, ask: ReadRequest| bench.coordinator.priority(&ask);
     let symbol = order_of_tests().symbol;
-    let price = |id| VenueRequest::Price(id, symbol, START);
+    let price = |id| ReadRequest::Price(id, symbol, START);
     let window = CandleQuery { symbol, interval: Interval::MINUTE, start: START, end: START };
     for (ask, expected) in [
-        (VenueRequest::Trade(IntentId::new(1), "01JT".to_owned()), Priority::Trades),
-        (VenueRequest::Candles(SeriesId::FIRST, window), Priority::Candles),
+        (ReadRequest::Trade(IntentId::new(1), "01JT".to_owned()), Priority::Trades),
+        (ReadRequest::Candles(SeriesId::FIRST, window), Priority::Candles),
         (price(SymbolId::FIRST), Priority::Prices),
         (price(SymbolId::new(1).unwrap()), Priority::Display),
-        (VenueRequest::Balances, Priority::Display),
-        (VenueRequest::Trades, Priority::Display),
-        (VenueRequest::SettlementPrice(symbol, START), Priority::Display),
+        (ReadRequest::Balances, Priority::Display),
+        (ReadRequest::Trades, Priority::Display),
+        (ReadRequest::SettlementPrice(symbol, START), Priority::Display),
     ] {
         assert_eq!(priority(&bench, ask), expected);
     }
     bench.signal();
     bench.durable();
     bench.answer(lost_open(IntentId::new(1)));
-    assert_eq!(priority(&bench, VenueRequest::Trades), Priority::Trades);
+    assert_eq!(priority(&bench, ReadRequest::Trades), Priority::Trades);
 }

@@ -21,14 +21,14 @@ fn shown(ms: i64) -> i64 {
         + shown_from(came_at, amount)
 }
 
-fn answer(ask: VenueRequest, ms: i64, now: Millis) -> Answer {
+fn answer(ask: ReadRequest, ms: i64, now: Millis) -> Answer {
     match ask {
-        VenueRequest::Candles(..) => candles_at(&[OPENED], ms, now),
-        VenueRequest::Trade(..) => record_answer(over(), now),
-        VenueRequest::Trades => list_answer(if ms < LISTED { Vec::new() } else { vec![running()] }, now),
-        VenueRequest::BalancesAfterTrades => no_balances_after_trades(),
-        VenueRequest::Balances => balances_answer(Decimal::new(shown(ms), 2), now),
-        VenueRequest::User => Answer::User(Err(no_answer())),
+        ReadRequest::Candles(..) => candles_at(&[OPENED], ms, now),
+        ReadRequest::Trade(..) => record_answer(over(), now),
+        ReadRequest::Trades => list_answer(if ms < LISTED { Vec::new() } else { vec![running()] }, now),
+        ReadRequest::BalancesAfterTrades => no_balances_after_trades(),
+        ReadRequest::Balances => balances_answer(Decimal::new(shown(ms), 2), now),
+        ReadRequest::User => Answer::User(Err(no_answer())),
         other => panic!("unexpected request {other:?}"),
     }
 }

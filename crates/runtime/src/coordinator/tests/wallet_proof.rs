@@ -2,7 +2,7 @@
 
 use super::reports::running;
 use super::*;
-use candlewick_broker::Progress;
+use candlewick_broker::TradeProgress;
 use candlewick_engine::IntentState;
 use candlewick_sdk::Outcome;
 
@@ -34,7 +34,7 @@ impl Venue {
             return running;
         }
         let profit = Some(Decimal::new(self.back[0] - 1_000, 2));
-        TradeReport { progress: Progress::Over(Outcome::Lost), profit, ..running }
+        TradeReport { progress: TradeProgress::Over(Outcome::Lost), profit, ..running }
     }
 
     fn rows(self, ms: i64) -> Vec<TradeReport> {
@@ -46,13 +46,13 @@ impl Venue {
         [Some(self.first(ms)), is_listed.then_some(second)].into_iter().flatten().collect()
     }
 
-    fn answer(self, ask: VenueRequest, ms: i64, now: Millis) -> Answer {
+    fn answer(self, ask: ReadRequest, ms: i64, now: Millis) -> Answer {
         match ask {
-            VenueRequest::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
-            VenueRequest::Trade(FIRST, _) => record_answer(self.first(ms), now),
-            VenueRequest::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
-            VenueRequest::Trades => list_answer(self.rows(ms), now),
-            VenueRequest::BalancesAfterTrades => {
+            ReadRequest::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
+            ReadRequest::Trade(FIRST, _) => record_answer(self.first(ms), now),
+            ReadRequest::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
+            ReadRequest::Trades => list_answer(self.rows(ms), now),
+            ReadRequest::BalancesAfterTrades => {
                 let demo = Decimal::new(self.wallet(ms), 2);
                 Answer::BalancesAfterTrades(Ok(Reply::at(demo_balances(demo), now)))
             }

@@ -1,7 +1,7 @@
 use super::{Scenario, trade, twin};
 use crate::resolver::Doubt;
 use crate::resolver::testing::{doubt, listing};
-use candlewick_broker::{Progress, Reported, TradeListing, TradeReport};
+use candlewick_broker::{Reported, TradeListing, TradeProgress, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome};
 
@@ -59,10 +59,10 @@ fn manually_unopened_stake_counts_until_released_or_listed() {
 #[test]
 fn listed_stake_has_left_and_may_return_after_the_close() {
     for (close_s, progress, is_back) in [
-        (Some(400), Progress::Running, false),
-        (Some(280), Progress::Running, true),
-        (None, Progress::Running, true),
-        (Some(400), Progress::Over(Outcome::Cancelled), true),
+        (Some(400), TradeProgress::Running, false),
+        (Some(280), TradeProgress::Running, true),
+        (None, TradeProgress::Running, true),
+        (Some(400), TradeProgress::Over(Outcome::Cancelled), true),
     ] {
         let mut sale = twin(2, 110);
         sale.order.direction = Direction::Sell;
