@@ -1,4 +1,4 @@
-//! Host of a command in a Python process. Stores the command's progress and result, and failures of strategies.
+//! Host of a command in a Python process. Stores the command's progress and result, and the exceptions of strategies.
 
 use crate::trades::build_trades_table;
 use arrow_array::RecordBatch;
@@ -50,7 +50,7 @@ impl PyHost {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Records the exception of a strategy. Stops the command if it trades, and otherwise unwinds its thread.
+    /// Records the exception of a strategy. Then stops a command that trades, or unwinds the thread of any other.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
         let kind = *lock_unpoisoned(&self.kind);

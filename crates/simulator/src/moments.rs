@@ -16,7 +16,7 @@ pub struct TradeTimes {
 }
 
 impl TradeTimes {
-    /// Computes open and close time of a trade from the order's arrival (`observed: expiry` in docs/api/observed.md).
+    /// Computes the times of a trade from the arrival of the order (see `observed: expiry` in docs/api/observed.md).
     ///
     /// - `TIME_FIXED d` opens at the arrival, or at the end of the second of arrival. It closes `d` after the open.
     /// - `CANDLE_CLOSE d` opens in the same way. It closes at the end of the aligned candle of length `d` that contains
@@ -74,7 +74,7 @@ fn exit_price_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment 
     }
 }
 
-/// Returns the second that sets the price. The last millisecond of a second already has the next second's price.
+/// Returns the second whose price applies. The last millisecond of a second already has the next second's price.
 fn pricing_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }

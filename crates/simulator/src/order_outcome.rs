@@ -38,7 +38,7 @@ pub(crate) enum OrderOutcome {
 }
 
 /// Order whose stake the wallet covers, with its entry and exit prices.
-/// The settlement is computed by a separate method, which avoids copying the outcome (docs/performance.md).
+/// A separate method computes the settlement, which avoids copying the outcome (see docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,

@@ -47,7 +47,7 @@ enum OutcomeKind {
 const KIND_BITS: u32 = 3;
 const KIND_MASK: u8 = 0b111;
 
-/// Outcome for each value of three bits, `None` if unused. A lookup avoids branches (docs/performance.md).
+/// Outcome for each value of three bits, `None` if unused. A lookup avoids branches (see docs/performance.md).
 const KIND_BY_BITS: [Option<OutcomeKind>; 8] = {
     use OutcomeKind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
     [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), Some(StaysOpen), Some(NoPrice), None]
@@ -114,8 +114,8 @@ impl OutcomeTable {
         Some(OrderOutcome::Settles(opening, trade))
     }
 
-    /// Returns the trade of an order that is decided when the candle at index `candle` closes, `None` if the trade does
-    /// not settle. `close` must be the close time of this candle.
+    /// Returns the trade of an order decided at the close of the candle at index `candle`, `None` if the trade does not
+    /// settle. `close` must be the close time of this candle.
     #[inline]
     pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
         let outcome = self.outcome_kind((candle, close), direction)?.outcome()?;
@@ -199,7 +199,7 @@ impl OutcomeKind {
     }
 }
 
-/// Returns the delays of a fixed-duration expiry, if all candles close at the same fraction of a second.
+/// Returns the delays from a decision to the open and to the close, `None` if they may vary between candles.
 fn delays(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => {}

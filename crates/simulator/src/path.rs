@@ -202,8 +202,8 @@ impl Tick {
         Some(Self { size, steps_per_one })
     }
 
-    /// Rounds to the nearest tick; ties round up. If 1.0 is a whole number of ticks, the result equals the price parsed
-    /// from decimal text (123,457 ticks of 0.00001 are exactly 1.23457). It can then equal a close, which makes a draw.
+    /// Rounds to the nearest tick; ties round up. If 1.0 is a whole number of ticks, the result is exactly the decimal
+    /// price (123,457 ticks of 0.00001 are 1.23457), so it can equal a candle's close, which makes the trade a draw.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {

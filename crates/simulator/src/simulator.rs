@@ -133,7 +133,7 @@ impl Simulator {
     }
 
     /// Submits an order whose outcome is in a table. Does nothing and returns `None` for other orders.
-    /// Never inlined, because [`submit`](Self::submit) would then copy the outcomes of other orders.
+    /// `inline(never)` keeps the compiler from copying the outcomes of other orders in [`submit`](Self::submit).
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
@@ -203,7 +203,7 @@ impl Simulator {
     }
 
     /// Returns the total of stakes that left the wallet and have not returned.
-    /// After all events are popped, only unsettled trades have such stakes. `balance() + open_stakes()` is then the
+    /// After all events are popped, only stakes of unsettled trades are left. `balance() + open_stakes()` is then the
     /// balance with these stakes refunded.
     #[inline]
     pub fn open_stakes(&self) -> Money {
@@ -256,7 +256,7 @@ impl VenueState {
         self.answers.push(answer.at, answer.number, || PendingAnswer { answer, stake });
     }
 
-    /// Returns whether the wallet covers `stake`, after settlements known by `at` and stakes of accepted orders.
+    /// Returns whether the balance minus reserved stakes, plus settlements due by `at`, covers a positive `stake`.
     fn covers(&self, stake: Money, at: Millis) -> bool {
         let free = self.wallet.free_balance();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();

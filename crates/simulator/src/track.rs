@@ -13,7 +13,7 @@ pub(crate) enum Slot<'a> {
     Filled(&'a Candle),
     Missing {
         last: &'a Candle,
-        /// Number of consecutive missing candles, counted up to and including this slot.
+        /// Number of consecutive missing candles up to and including this slot.
         intervals: i64,
     },
     Before,

@@ -25,12 +25,12 @@ pub struct DirectionBaseline {
     pub always_buy_mean: f64,
     pub always_sell_mean: f64,
     pub shifted_mean: f64,
-    /// Probability that shifted directions have at least the actual mean return. `None` if a shift changes too little,
-    /// because more than 95 % of trades have the same direction or no symbol has two trades.
+    /// Probability that shifted directions have at least the actual mean return. `None` if a shift hardly changes the
+    /// directions, because more than 95 % of trades have the same direction or no symbol has two trades.
     pub p_value: Option<f64>,
 }
 
-/// Maximum share of trades in one direction. Above this share, a shift changes too little for a test.
+/// Maximum share of trades in one direction. Above this share, a shift hardly changes the directions.
 const MAX_SAME_DIRECTION_SHARE: f64 = 0.95;
 
 /// Compares the directions of trades with the same directions shifted in time.

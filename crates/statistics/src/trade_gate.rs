@@ -11,7 +11,7 @@ const DEFAULT_WINDOW_TRADES: usize = 20;
 pub enum GateOpening {
     /// Opens after this number of consecutive virtual losses, and stays open until a closing condition applies.
     AfterVirtualLosses(u32),
-    /// Opens when the last `over` decided trades, virtual or real, have a win rate of at least `rate`. Closes below it.
+    /// Opens when the last `over` decided trades, virtual or real, have a win rate of `rate` or more. Otherwise closes.
     WinRate {
         rate: f64,
         /// Number of trades over which the gate computes the win rate. The gate stays closed until there are this many.
@@ -201,7 +201,7 @@ impl TradeGate {
         Ok(Self { rule, is_open, day, openings, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
-    /// Sets the current day, as a number that differs between days. Call it before the first decision of a day.
+    /// Sets the number of the current day, unique to that day. Call this before the first decision of a day.
     pub fn set_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
@@ -362,7 +362,7 @@ impl fmt::Display for GateState {
     }
 }
 
-/// Describes the closing conditions of a gate. Signals that pass the gate count, even if a risk limit rejects them.
+/// Describes the closing conditions of a gate. A passed signal counts even if a risk limit rejects it.
 fn describe_closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a passed signal" } else { "of passed signals" };
     [

@@ -63,7 +63,7 @@ pub struct ConfidenceInterval {
     pub upper: f64,
 }
 
-/// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %), for independent trades.
+/// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %), assuming independent trades.
 ///
 /// For `k` wins out of `n` and the normal quantile `z` at `(1 + confidence) / 2`, the interval's ends are
 /// `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`, without continuity correction.
@@ -84,7 +84,7 @@ pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInter
     Ok(ConfidenceInterval { lower: lower.min(1.0), upper: upper.min(1.0) })
 }
 
-/// Returns the two-sided Clopper-Pearson interval at confidence `level` (0.95 for 95 %), for independent trades.
+/// Returns the two-sided Clopper-Pearson interval at confidence `level` (0.95 for 95 %), assuming independent trades.
 ///
 /// At the lower end, the probability of at least the observed wins is `(1 - level) / 2`. At the upper end, the
 /// probability of at most the observed wins is `(1 - level) / 2`. The coverage is at least `level`. Bisection finds the

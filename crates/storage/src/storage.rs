@@ -163,7 +163,7 @@ impl Storage {
         result.map_err(|error| self.to_storage_error(url, &error))
     }
 
-    /// Creates an object if `before` is `None`, or replaces an object that is unchanged since `before`.
+    /// Creates an object if `before` is `None`, otherwise replaces it unless it has changed since `before`.
     pub fn put_if_unchanged(
         &self,
         url: &ObjectUrl,

@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 pub enum KeyCommand {
     Halt,
     Resume,
-    /// Open no more trades, wait for open trades, and then exit. A second `Quit` exits immediately.
+    /// Stops opening trades, waits for open trades, and then exits. A second `Quit` exits immediately.
     Quit,
     /// Like `Quit`, but triggered by Ctrl-C.
     Interrupt,

@@ -165,7 +165,7 @@ fn restore_terminal() {
     }
 }
 
-/// Restores only the keyboard mode, because output to a blocked terminal could block forever.
+/// Restores only the keyboard mode. Writes no output, because that could block forever on a blocked terminal.
 pub fn restore_keyboard() {
     if IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();

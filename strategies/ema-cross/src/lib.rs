@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Share of the slow average up to which a difference between the averages is ignored as a rounding error.
+/// Maximum difference between the averages that counts as a rounding error, as a share of the slow average.
 const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {

@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Share of the price up to which a difference between the lines is ignored as a rounding error.
+/// Maximum difference between the lines that counts as a rounding error, as a share of the price.
 const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {

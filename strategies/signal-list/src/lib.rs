@@ -20,7 +20,7 @@ parameters! {
 }
 
 /// Strategy that trades a list of signals. Each row has a direction and the close time (ms) of the signal's candle.
-/// Rows for other symbols are skipped. The `close_type` of a row replaces the bot's, but not the expiration type.
+/// Rows for other symbols are skipped. A row's `close_type` overrides the bot's; the expiration type stays the bot's.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,

@@ -45,7 +45,7 @@ impl Objective {
         }
     }
 
-    /// Returns the score. `None` if the score is undefined, or if fewer than `min_trades` trades were won or lost.
+    /// Returns the score of a trial, `None` if it is undefined or fewer than `min_trades` trades were won or lost.
     pub fn score(self, figures: &Figures, min_trades: u64) -> Option<f64> {
         if figures.decided_trades() < min_trades.max(1) {
             return None;

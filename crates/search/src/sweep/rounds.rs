@@ -1,4 +1,4 @@
-//! Divisions of a sweep: halving rungs, rounds of an adaptive search, and shards.
+//! Parts of a sweep: halving rungs, rounds of an adaptive search, and shards.
 
 use super::run::TrialJob;
 use super::search::Parzen;
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
-    /// Factor from rung to rung: divides the number of sets and multiplies the number of candles.
+    /// Factor by which the number of sets falls, and the number of candles grows, from rung to rung.
     keep_one_in: u32,
     rungs: u32,
 }

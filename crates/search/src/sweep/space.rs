@@ -16,7 +16,7 @@ const MAX_GRID_SETS: u64 = 1_000_000;
 pub struct Space {
     axes: Vec<Axis>,
     conditions: Vec<Condition>,
-    /// Values of the parameters that are not searched. Conditions refer by index to the axes, followed by these values.
+    /// Values of the parameters that are not searched. Indices in conditions count the axes, then these values.
     fixed: Vec<f64>,
     bot: BotSettings,
 }

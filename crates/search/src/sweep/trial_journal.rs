@@ -189,7 +189,7 @@ fn read_journal(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Recor
 }
 
 /// Returns the records up to the first invalid line, and the length in bytes of all valid lines.
-/// If the file starts with a line other than `first`, the inner error is that line.
+/// If the file is not the journal of this sweep, the inner error is its first line.
 #[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
 fn read_all(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);

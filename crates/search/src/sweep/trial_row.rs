@@ -13,7 +13,7 @@ pub struct TrialRow {
     pub trial: u64,
     pub candidate: Candidate,
     pub rung: u32,
-    /// Fraction of the candles that this rung uses.
+    /// Fraction of the candles that the trial's rung uses.
     pub share: f64,
     pub outcome: TrialOutcome,
     pub score: Option<f64>,
@@ -52,7 +52,7 @@ pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
 
 #[derive(Clone, Copy, Debug)]
 pub struct SweepProgress<'a> {
-    /// Completed work, in thousandths of a trial over all candles.
+    /// Completed work, in thousandths of a trial that runs over all candles.
     pub done: u64,
     pub total: u64,
     pub best: Option<&'a TrialRow>,

@@ -13,10 +13,10 @@ use std::ops::Range;
 
 /// Runs trials. Trials may share work, but the trades must be the same as in a [`Backtest`].
 pub trait TrialRunner: Sync {
-    /// Runs one set over the candles that close by `until`. An error affects every trial, such as missing candles.
+    /// Runs one set over the candles that close by `until`. Errors, such as missing candles, concern the whole sweep.
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialResult, SearchError>;
 
-    /// Returns the time from the open of the bot's first candle to the close of its last candle.
+    /// Returns the time range from the open of the bot's first candle to the close of its last candle.
     fn span(&self) -> Range<Millis>;
 
     /// Announces the sets and the end time for [`measure`](Self::measure). Returns groups of set indices.

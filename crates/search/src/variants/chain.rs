@@ -113,7 +113,7 @@ impl Receipt {
         Ok(())
     }
 
-    /// Returns the other ledgers with receipts in this folder, and the paths of receipts that name no ledger.
+    /// Returns the ledger of each other receipt in this folder, or the path of the receipt if it names no ledger.
     pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<OtherLedger, PathBuf>>> {
         let entries = match read_dir(self.folder()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

@@ -128,7 +128,7 @@ impl<'a> LedgerContents<'a> {
         self.runs.values().filter(move |line| line.strategy == strategy)
     }
 
-    /// Returns whether the first lines of this ledger are exactly those of `chain`, as after the file was renamed.
+    /// Returns whether this ledger starts with the lines of `chain`, which is the case if the file was merely renamed.
     pub(super) fn had_chain(&self, chain: &Chain) -> bool {
         let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)

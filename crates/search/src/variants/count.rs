@@ -27,7 +27,7 @@ pub struct VariantCount {
     pub p_value_bonferroni: Option<f64>,
     /// Benjamini-Hochberg p-value among all variants. A missing p-value is replaced by 1.
     pub p_value_bh: Option<f64>,
-    /// Fraction of the run's time range on which no other variant has run; `None` without other variants.
+    /// Fraction of the run's time range in which no other variant has run; `None` without other variants.
     pub unseen_share: Option<f64>,
     /// Variance of the variants' daily Sharpe ratios; `None` for fewer than two ratios.
     #[serde(skip)]
@@ -105,7 +105,7 @@ fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     by_class.into_values().flat_map(largest_variant_set).collect()
 }
 
-/// Returns the largest set of variants of one time range. Those without a trades hash only count if none has one.
+/// Returns the largest set of variants of one time range. Ignores those without a trades hash if others have a hash.
 fn largest_variant_set(mut stretches: VariantsByRange<'_>) -> Vec<&KnownVariant> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");

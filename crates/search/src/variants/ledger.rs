@@ -40,7 +40,7 @@ pub struct KnownVariant {
     pub daily_sharpe: Option<f64>,
     pub trades_hash: Option<String>,
     pub candles_id: String,
-    /// Id of these candles before later candles were added.
+    /// Id that these candles had before later candles were added.
     pub root: String,
     pub span: Range<Millis>,
     pub sample: Arc<CandleSample>,
@@ -184,8 +184,8 @@ impl VariantLedger {
 
     /// Records the planned sets of a run before any of them starts.
     ///
-    /// Planned sets count as tried until the run records its results. If its process is killed, they count until a
-    /// later process has recorded the sets of the run.
+    /// Planned sets count as tried until the run records its results. If the process of the run is killed, they
+    /// count until a later process has recorded the sets of the run.
     pub fn record_planned(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;

@@ -14,7 +14,7 @@ pub(super) struct CandlesLine {
     /// Hash of all complete lines before this one.
     pub(super) chain: String,
     pub(super) candles: String,
-    /// Id of these candles before later candles were added; equal to `candles` if none were added.
+    /// Id that these candles had before later candles were added; equal to `candles` if none were added.
     pub(super) root: String,
     /// Whether the user chose the end of the candles. Such candles are never linked to shorter or longer ones.
     #[serde(default, rename = "is_cut")]
@@ -43,7 +43,7 @@ pub(super) struct RunLine {
     pub(super) run: String,
     /// Number of sets that may have been tried but are not recorded.
     pub(super) sets: u64,
-    /// Number of the planned sets that belong to an earlier, killed process.
+    /// Number of planned sets that belong to an earlier, killed process.
     #[serde(default)]
     pub(super) unclosed: u64,
     pub(super) is_done: bool,
@@ -78,7 +78,7 @@ pub(super) struct VariantsLine {
     pub(super) chain: String,
     pub(super) key: String,
     pub(super) strategy: String,
-    /// Set only in older lines, which do not identify their candles.
+    /// Symbols of the candles. Set only in older lines, which do not identify the candles otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     symbols: Vec<String>,
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -31,7 +31,7 @@ pub enum LookEnd {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LookKind {
-    /// A backtest, or an unknown kind.
+    /// Backtest, which is also assumed if the kind is unknown.
     #[default]
     Backtest,
     Sweep,

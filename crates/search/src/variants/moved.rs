@@ -1,7 +1,7 @@
 //! Detection of candles that were shifted in time. Shifted candles have the same price moves at other times.
 //!
 //! Windows of one series are compared at every position of the other series. If a window matches, the whole overlap is
-//! compared, which must have at least 96 steps. A shift is detected only if it is a multiple of either series' step.
+//! compared, which must have at least 96 steps. A shift is detected only if it is a multiple of the step of one series.
 
 use super::steps::{MIN_CORRELATION, MISSING_MOVE, Steps, correlation};
 use std::iter;

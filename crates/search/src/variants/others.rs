@@ -100,7 +100,7 @@ impl OtherLedgers<'_> {
         self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first_run(run))
     }
 
-    /// Returns, for each other run with unrecorded sets of a strategy, the line with the fewest unrecorded sets.
+    /// Returns the other runs with unrecorded sets of a strategy, each as its line with the fewest unrecorded sets.
     pub(super) fn unfinished_runs<'a>(
         &'a self,
         strategy: &'a str,

@@ -15,11 +15,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 const MAX_SAMPLED_CANDLES: usize = 4096;
-/// Minimum number of sampled candles in the common time range. Fewer candles cannot rule out a match.
+/// Minimum number of sampled candles in the common time range. With fewer, series of one symbol count as matching.
 const MIN_COMPARED_POINTS: usize = 16;
 /// Minimum number of matching candles between two symbols, because prices of two markets coincide occasionally.
 const MIN_COMMON_POINTS: usize = 4;
-/// At least one in this many candles of the smaller sample must match.
+/// Reciprocal of the minimum share of matching candles in the smaller sample.
 const COMMON_POINTS_DIVISOR: usize = 20;
 const POINT_HEX_DIGITS: usize = 12;
 
@@ -34,7 +34,7 @@ pub(super) struct SeriesSample {
     pub(super) from: Millis,
     pub(super) to: Millis,
     candles: usize,
-    /// One candle in `2^rarity` is in the sample.
+    /// Sampling exponent: one candle in `2^rarity` is in the sample.
     rarity: u32,
     points: Points,
     /// Price moves; `None` in older ledgers.

@@ -19,7 +19,7 @@ impl WalkForwardData<'_> {
         self.replay.span()
     }
 
-    /// Returns the minimum gap between training and test: the longest possible trade, rounded up to whole candles.
+    /// Returns the minimum gap between training and test: the maximum trade duration, rounded up to whole candles.
     pub fn purge(&self) -> Millis {
         let bot = self.replay.settings.session.bots.first();
         let close_types = self.possible_values("close_type", bot.map(|bot| bot.close_type));

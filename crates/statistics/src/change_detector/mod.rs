@@ -1,4 +1,4 @@
-//! Detection of the end of an edge. A false alarm takes, on average, at least a guaranteed number of trades.
+//! Detection of the end of an edge, with a guaranteed minimum for the mean number of trades to a false alarm.
 
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};

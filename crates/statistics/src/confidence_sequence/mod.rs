@@ -184,7 +184,7 @@ impl Measure {
     }
 }
 
-/// Returns the first step at which `holds` is false, `INTERVAL_STEPS + 1` if none. After it, `holds` must stay false.
+/// Returns the first step at which `holds` is false, `INTERVAL_STEPS + 1` if none. All later steps must also be false.
 fn first_false_step(holds: impl Fn(u32) -> bool) -> u32 {
     let (mut first, mut end) = (0, INTERVAL_STEPS + 1);
     while first < end {

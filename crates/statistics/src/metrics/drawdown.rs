@@ -24,7 +24,7 @@ impl Drawdown {
 }
 
 /// Returns the largest drawdown relative to its peak (the first if several are equal). `None` if the curve never falls.
-/// It maximizes `(P_t - E_t) / P_t` over all `t`, where `E_t` is the equity and `P_t` is the highest equity up to `t`.
+/// At time `t`, the drawdown is `(P_t - E_t) / P_t`, where `E_t` is the equity and `P_t` the highest equity up to `t`.
 pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError> {
     check_numbers("equity", equity, 1)?;
     let mut peak_at = 0;

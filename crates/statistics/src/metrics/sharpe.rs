@@ -5,7 +5,7 @@ use crate::statistics_error::check_numbers;
 use statrs::consts::EULER_MASCHERONI;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Returns the annualized Sharpe ratio `mean / s sqrt(days_per_year)`, `None` if all returns are equal.
+/// Returns the annualized Sharpe ratio `mean / s * sqrt(days_per_year)`, `None` if all returns are equal.
 /// `s` is the sample deviation (`n - 1`). Include days without trades as 0: without them, the ratio would be too high.
 pub fn sharpe(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
@@ -25,7 +25,7 @@ pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
 }
 
 /// Returns the annualized Sortino ratio for a target return of 0, `None` without a losing day.
-/// The ratio is `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`. `n` counts all days, not only losing days.
+/// The ratio is `mean / sqrt(sum(min(r, 0)^2) / n) * sqrt(days_per_year)`. `n` counts all days, not just losing days.
 pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let count = daily_returns.len() as f64;

@@ -6,7 +6,7 @@ use crate::simulation::Dice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// Length of a resampled block, in periods. To preserve dependence, use at least the length of the longest trade.
+    /// Length of a resampled block, in periods. To preserve dependence, use at least the duration of the longest trade.
     pub block_periods: usize,
     pub draws: u32,
     pub seed: u64,

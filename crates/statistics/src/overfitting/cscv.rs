@@ -10,13 +10,13 @@ pub struct Split {
     /// Number of blocks into which the history is divided: an even number from 2 to [`MAX_BLOCKS`].
     pub blocks: usize,
     /// Number of periods dropped from the selection half at each border with the other half.
-    /// Use at least the length of a trade, so that no trade is in both halves.
+    /// Use at least the maximum duration of a trade, so that no trade is in both halves.
     pub purged_periods: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overfitting {
-    /// Share of splits in which the selected variant ranks in the lower half out of sample. Without skill, it is 0.5.
+    /// Share of splits in which the selected variant ranks in the lower half out of sample. 0.5 is expected by chance.
     pub probability: f64,
     /// Share of splits in which the selected variant loses money out of sample.
     pub loss_probability: f64,

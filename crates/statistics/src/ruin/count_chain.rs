@@ -5,7 +5,7 @@ use super::{Ruin, RuinQuestion};
 /// Maximum total probability of the rare paths dropped on each side. Dropped paths count as not ruined.
 const MAX_DROPPED_MASS: f64 = 1e-15;
 
-/// Computes ruin for a flat stake `s` that wins `w`. With `j` losses, `n` trades earn `(n - j) w - j s`.
+/// Computes the ruin curve for a flat stake `s` that wins `w`. With `j` losses, `n` trades earn `(n - j) w - j s`.
 pub(super) fn flat_stake_ruin(question: &RuinQuestion, stake: u64) -> Ruin {
     let (balance, profit) = (i128::from(question.balance), i128::from(question.profit(stake)));
     if stake < question.minimum_stake {
@@ -18,11 +18,11 @@ pub(super) fn flat_stake_ruin(question: &RuinQuestion, stake: u64) -> Ruin {
     })
 }
 
-/// Computes ruin for stakes of a fraction `f` of the balance and a payout fraction `b`. With `j` losses, `n` trades
-/// multiply the balance by `(1 + f b)^(n - j) (1 - f)^j`. Ruin means a balance below `minimum_stake / f`. Rounding a
-/// stake down reduces its fraction by at most `step / (minimum_stake / f)`. Ruin is least likely if this affects only
-/// losses, and most likely if it affects only wins. The result is computed for `f` itself and lies in between. Its
-/// error is the distance to the farther of these two bounds.
+/// Computes the ruin curve for stakes of a fraction `f` of the balance and a payout fraction `b`. With `j` losses, `n`
+/// trades multiply the balance by `(1 + f b)^(n - j) (1 - f)^j`. Ruin means a balance below `minimum_stake / f`.
+/// Rounding a stake down reduces its fraction by at most `step / (minimum_stake / f)`. Ruin is least likely if this
+/// affects only losses, and most likely if it affects only wins. The result is computed for `f` itself and lies in
+/// between. Its error is the distance to the farther of these two bounds.
 pub(super) fn fractional_stake_ruin(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     if fraction == 0.0 {
         return compute_curve(question, |_| i64::MAX);
@@ -40,7 +40,7 @@ pub(super) fn fractional_stake_ruin(question: &RuinQuestion, fraction: f64, step
     answer.add_error(error)
 }
 
-/// Returns the maximum number of losses without ruin, or -1. `room`, `up` and `down` are logarithms of balance ratios.
+/// Returns the maximum losses without ruin, -1 if ruin is certain. `room`, `up`, `down` are logs of balance ratios.
 fn max_losses(room: f64, up: f64, down: f64, trades: u32) -> i64 {
     // A small tolerance, so that a balance exactly at the floor can still place its stake.
     let reach = (room + f64::from(trades) * up) * (1.0 + 1e-12) + 1e-12;

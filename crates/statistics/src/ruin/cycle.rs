@@ -100,7 +100,7 @@ impl Cycle {
         Self { outcomes, cutoffs: vec![CycleCutoff { trades: 0, probability: 1.0, from: 0, below: needs }] }
     }
 
-    /// Returns an initial balance that covers the worst case over `trades`.
+    /// Returns an initial balance that covers the worst case of this number of trades.
     pub(super) fn worst_case_balance(&self, trades: u32) -> f64 {
         let needs = self.outcomes.iter().map(|outcome| outcome.required_balance).max().unwrap_or(0);
         let lost = |outcome: &Outcome| -(outcome.change as f64) / f64::from(outcome.trades);

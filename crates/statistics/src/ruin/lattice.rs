@@ -5,7 +5,7 @@ use super::spacing::{Lattice, LatticeTop};
 use super::{Ruin, RuinQuestion};
 use crate::StatisticsError;
 
-/// Points below this probability at the ends of the range are dropped and counted as error.
+/// Probability below which points at the ends of the range are dropped and counted as error.
 const MIN_POINT_PROBABILITY: f64 = 1e-22;
 
 pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, StatisticsError> {

@@ -105,8 +105,8 @@ fn coarsest_spacing(question: &RuinQuestion, cycle: &Cycle) -> u64 {
     (needs / MIN_POINTS_PER_CYCLE).min(moved).max(1.0) as u64
 }
 
-/// Returns a spacing of about `least`, at most `most`. Prefers one of which the base stake is an even multiple: the
-/// loss of a base stake is then a whole number of points, even on a lattice twice as coarse.
+/// Returns a spacing of about `least`, at most `most`. Prefers a spacing that fits into the base stake an even number
+/// of times: the loss of a base stake is then a whole number of points, even on a lattice twice as coarse.
 fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
     let base = cycle.outcomes.iter().map(|outcome| outcome.required_balance).min().unwrap_or(1);
     if least < most {

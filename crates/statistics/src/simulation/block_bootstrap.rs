@@ -5,9 +5,9 @@ use crate::StatisticsError;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockLength {
-    /// Random lengths: geometric with this mean, at least 1 (stationary bootstrap, Politis and Romano 1994).
+    /// Random block lengths: geometric with this mean, at least 1 (stationary bootstrap, Politis and Romano 1994).
     Mean(f64),
-    /// Constant length, at least 1 (circular block bootstrap, Politis and Romano 1992).
+    /// Constant block length, at least 1 (circular block bootstrap, Politis and Romano 1992).
     Fixed(u32),
 }
 

@@ -35,7 +35,7 @@ pub struct Stops {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WalletLimits {
-    /// Limits per day or session. After one stops trading, trading resumes in the next day or session.
+    /// Limits per day or session. Such a limit stops trading only until the next day or session.
     pub period_stops: Stops,
     pub run_stops: Stops,
     /// Maximum drawdown that the loss of a trade may cause, as a fraction of the peak. 0 means no limit.
@@ -154,7 +154,7 @@ impl RuinTrials {
     }
 }
 
-/// Simulates ruin trade by trade, in whole units of money. Independent check of the exact [`crate::ruin()`].
+/// Simulates ruin trade by trade, in whole units of money. Independently checks the exact [`crate::ruin()`].
 pub fn simulate_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,

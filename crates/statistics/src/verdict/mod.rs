@@ -58,7 +58,7 @@ impl EdgeTestPlan {
 }
 
 impl Default for EdgeTestPlan {
-    /// Uses error rates of 5 % and an edge of 0.04 per unit of stake: 2.2 percentage points at a payout of 85 %.
+    /// Returns a plan with error rates of 5 % and an edge of 0.04 per unit (2.2 percentage points at a payout of 85 %).
     fn default() -> Self {
         Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::DEFAULT_WATCH_TRADES }
     }

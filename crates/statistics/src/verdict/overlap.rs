@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// Overlap statistics: clusters of trades, and the variance inflation of the sum of returns.
 ///
 /// The inflation is `1 + 2 sum(r_i r_j over pairs open at the same time) / sum(r_i^2)`: the variance of the sum of
-/// returns `r`, relative to independent trades. For three bots with identical trades, it is 3: their trades provide a
-/// third of the evidence of independent trades. 10 is added to `sum(r_i^2)`, so that the first pairs do not dominate.
+/// returns `r`, relative to that of independent trades. It is 3 for three bots with identical trades, which give a
+/// third of the evidence of independent trades. 10 is added to `sum(r_i^2)`, so that early pairs do not dominate.
 ///
 /// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs instead of clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Overlap {
         self.open
     }
 
-    /// Returns the variance of the sum of returns relative to independent trades, at least 1.
+    /// Returns the variance of the sum of returns, relative to that of independent trades; at least 1.
     pub fn variance_inflation(&self) -> f64 {
         1.0 + 2.0 * self.sum_of_pairs.max(0.0) / (self.sum_of_squares + PRIOR_TRADES)
     }

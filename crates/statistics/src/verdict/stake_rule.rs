@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 const EDGE_MULTIPLES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const INITIAL_EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// Edges on which the parts of the mirror account bet. A value of 3 means an edge of 3 `delta` below `delta`.
+/// Shortfalls below the edge `delta` on which the parts of the mirror account bet, as multiples of `delta`.
 const SHORTFALL_MULTIPLES: [f64; 2] = [1.1, 3.0];
 const INITIAL_MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 

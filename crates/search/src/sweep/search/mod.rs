@@ -37,7 +37,7 @@ pub struct SearchSettings {
 /// Default batch size: small enough to adapt often, large enough for several threads.
 pub const DEFAULT_BATCH: u64 = 16;
 
-/// Number of consecutive points that must give no new set before the search space counts as exhausted.
+/// Number of consecutive points without a new set after which the search space counts as exhausted.
 const MAX_REPEATED_POINTS: u64 = 10_000;
 const MAX_SHUFFLED_SETS: u64 = 100_000;
 const MAX_TRIALS: u64 = 1_000_000;

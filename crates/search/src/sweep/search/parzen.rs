@@ -12,7 +12,7 @@ use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator
 
 const INITIAL_RANDOM_SETS: usize = 32;
 const MAX_MODEL_DRAWS: u32 = 32;
-/// Number of random draws that must give no new set before the search space counts as exhausted.
+/// Number of random draws without a new set after which the search space counts as exhausted.
 const MAX_RANDOM_DRAWS: u32 = 10_000;
 
 /// State of an adaptive search. Recording the same scores in a new search restores the state.

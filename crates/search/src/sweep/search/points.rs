@@ -49,7 +49,7 @@ pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) ->
 
 pub(super) const MAX_SOBOL_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
 const POINTS_PER_SEQUENCE: u32 = 1 << 16;
-/// A power of two, so that the points of each round are evenly spread.
+/// Number of points per round, a power of two so that the points of each round are evenly spread.
 const POINTS_PER_ROUND: u32 = 1 << 12;
 
 /// Returns the points of one round of an Owen-scrambled Sobol sequence.

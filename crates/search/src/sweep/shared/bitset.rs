@@ -7,7 +7,7 @@ pub(crate) struct BitSet {
     words: Vec<u64>,
 }
 
-/// Candles that meet a declared entry, as one bit set per condition. A candle in all sets gives a signal.
+/// Declared entry, as one bit set of candles per condition. A candle in all sets gives a signal.
 pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 
 const WORD_BITS: usize = 64;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// Maps the first series of a trial to its group. Each group runs together, so that few series are in memory.
+    /// Group index by the first series of a trial. A group runs together, so that few series are in memory.
     groups: HashMap<Option<SeriesKey>, usize>,
     members: Vec<Vec<usize>>,
     series_by_key: HashMap<SeriesKey, (HashSet<u64>, usize)>,
@@ -24,7 +24,7 @@ pub(crate) struct SeriesCache {
 
 struct CachedSeries {
     levels: Vec<f64>,
-    /// Locked during the computation, so that other trials wait instead of computing the same series.
+    /// Shared content, locked while computed: other trials then wait instead of computing the same series.
     content: Mutex<SeriesContent>,
 }
 
@@ -36,7 +36,7 @@ struct SeriesContent {
 
 /// Number of values per computed chunk; see docs/performance.md.
 const CHUNK_LENGTH: usize = 1_024;
-/// Number of values that each trial recomputes, to verify that its key belongs to the cached series.
+/// Number of values that each later trial recomputes, to detect a key that is used for two different series.
 const VALUES_TO_VERIFY: usize = 256;
 
 impl CachePlan {

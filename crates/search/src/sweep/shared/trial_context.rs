@@ -38,7 +38,7 @@ pub(super) struct TrialContext<'a> {
 }
 
 impl TrialContext<'_> {
-    /// Settles an approved trade immediately. Does nothing and returns `None` if an event may precede its close.
+    /// Settles an approved trade immediately. Does nothing and returns `None` if events must settle the trade.
     #[allow(clippy::inline_always, reason = "keeps its arguments in registers: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_immediately(
@@ -181,7 +181,7 @@ impl TrialTotals {
         self.rejected += 1;
     }
 
-    /// Counts a settled trade by its decision time `decided` and the time `at` when its settlement became known.
+    /// Counts a trade that was decided at the time `decided` and whose settlement became known at the time `at`.
     #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
     pub(crate) fn count_settled(
