@@ -157,8 +157,8 @@ impl Settings {
             return Err(BrokerError::settings("requests_per_second", rate, problem));
         }
         if self.open_body == OpenBody::Short && self.short_close_type.is_none() {
-            let problem = "this body contains no duration and no account: use \"full\", or set broker.short_close_type \
-                           to the venue's documented duration and use that duration for every bot";
+            let problem = "a short body omits the duration and the account: use \"full\", or set broker.short_close_type \
+                           to the duration that the venue documents, and use that duration for every bot";
             return Err(BrokerError::settings("open_body", "short", problem));
         }
         if !(1..=10_000).contains(&self.max_connections) {

@@ -8,7 +8,7 @@ use crate::interrupt;
 use crate::output::show_as;
 use candlewick_app::AppError;
 use candlewick_app::search::{
-    LayoutTerms, OtherProgram, PLAN_FILE, PlanLocation, PlannedCommand, PlannedRow, ResultFolder, RowPlan,
+    LayoutSpec, OtherProgram, PLAN_FILE, PlanLocation, PlannedCommand, PlannedRow, ResultFolder, RowPlan,
     SearchOptions, SearchPlan,
 };
 use candlewick_sdk::Millis;
@@ -218,9 +218,9 @@ impl SearchArguments {
 }
 
 impl LayoutArguments {
-    pub(crate) fn to_layout_terms(&self) -> LayoutTerms {
+    pub(crate) fn to_layout_spec(&self) -> LayoutSpec {
         let Self { anchored, train, test, embargo, hold_out } = *self;
-        LayoutTerms { anchored, train, test, embargo, hold_out }
+        LayoutSpec { anchored, train, test, embargo, hold_out }
     }
 }
 

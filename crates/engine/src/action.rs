@@ -35,9 +35,9 @@ pub struct Judgement {
     pub edge: EdgeVerdict,
     /// Number of judged trades: won, lost and drawn.
     pub trades: u64,
-    /// Value of the notional account that bets on an edge, starting at 1.
+    /// Evidence for an edge: the value of a notional account that starts at 1 and bets on an edge.
     pub account_for: f64,
-    /// Value of the notional account that bets against an edge, starting at 1.
+    /// Evidence against an edge: the value of a notional account that starts at 1 and bets against an edge.
     pub account_against: f64,
     /// Bot's share of the error rate alpha. An edge is shown once `account_for` reaches `1 / (alpha x weight)`.
     pub weight: f64,

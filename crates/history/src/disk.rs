@@ -123,7 +123,7 @@ struct PartialFile {
 
 impl PartialFile {
     fn new(path: &Path) -> Self {
-        let path = partial_name(path);
+        let path = partial_path(path);
         partial_files().insert(path.clone());
         Self { path }
     }
@@ -153,7 +153,7 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
 }
 
 /// Returns a unique path in the folder of `path`, so that concurrent writes never share a partial file.
-fn partial_name(path: &Path) -> PathBuf {
+fn partial_path(path: &Path) -> PathBuf {
     static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
     let write = NEXT_WRITE.fetch_add(1, Ordering::Relaxed);
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -142,7 +142,7 @@ impl RunJournal {
 
     fn report_cancelled_piece(&mut self) {
         if std::mem::take(&mut self.is_writing_piece) {
-            self.record_failure("the disk was too slow, and other entries had to be written");
+            self.record_failure("the disk was too slow, so other entries took precedence");
         }
     }
 
@@ -285,7 +285,7 @@ pub trait JournalFollower: Send {
 
     fn on_piece_stored(&mut self, head: Head);
 
-    /// Reports that the last piece may not have been stored. The next piece must start a new snapshot.
+    /// Handles a snapshot piece that may not have been stored. The next piece must start a new snapshot.
     fn on_piece_failed(&mut self, why: &str);
 
     fn intent_rows(&self) -> Option<&dyn IntentRows> {

@@ -267,7 +267,7 @@ pub(super) struct JumpLog {
 }
 
 impl JumpLog {
-    pub(super) fn describe(&mut self, by: Millis, now: Millis) -> Option<String> {
+    pub(super) fn report_jump(&mut self, by: Millis, now: Millis) -> Option<String> {
         if self.reported.is_some_and(|reported| now - reported < REPORT_INTERVAL) {
             self.omitted += 1;
             self.largest = self.largest.max(by.abs_diff(Millis::ZERO));
@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn condenses_frequent_clock_jumps() {
         let mut log = JumpLog::default();
-        let mut jump = |second: i64, by: i64| log.describe(Millis::new(by), Millis::from_seconds(second));
+        let mut jump = |second: i64, by: i64| log.report_jump(Millis::new(by), Millis::from_seconds(second));
         let first = jump(0, 1_373);
         assert!(first.as_ref().is_some_and(|text| text.contains("1373 ms")), "{first:?}");
         assert_eq!([jump(5, -2_000), jump(599, 900)], [None, None]);

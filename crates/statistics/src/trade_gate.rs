@@ -129,7 +129,7 @@ impl GateState {
             }
             GateOpening::VerdictShown { .. } => {
                 let [account, goal] = self.edge_account;
-                format!("evidence for an edge {account:.2}, opens at {goal:.0}")
+                format!("evidence for an edge is {account:.2}, and the gate opens at {goal:.0}")
             }
         }
     }
@@ -586,7 +586,7 @@ mod tests {
                 "LL",
                 "open: until the day ends",
             ),
-            (verdict, "", "closed: evidence for an edge 1.00, opens at 20"),
+            (verdict, "", "closed: evidence for an edge is 1.00, and the gate opens at 20"),
         ] {
             let mut gate = TradeGate::new(rule).unwrap();
             play(&mut gate, results);

@@ -250,7 +250,7 @@ impl HttpBroker {
         is_ours.ok()
     }
 
-    /// Checks for a new token after a rejected open, because successful reads do not trigger a reload.
+    /// Polls for a new token after a rejected open. Usually a rejected request triggers this, but reads may succeed.
     pub(super) async fn poll_token_source(&self) {
         let Some((generation, _)) = self.credentials.open_rejection() else { return };
         // The operator may have cleared the rejection during the reload.

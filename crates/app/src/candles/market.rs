@@ -1,4 +1,4 @@
-//! Assigns candle series to bots and markets, explains missing candles, and detects price steps.
+//! Assigns candle series to bots and markets, explains missing candles, and derives tick sizes from prices.
 
 use super::load::{format_series, has_candles_for, stored_series_for};
 use super::name::{DataName, divides, parse_data_names};

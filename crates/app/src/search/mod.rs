@@ -21,6 +21,6 @@ pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::{GatheredShards, RoundShard};
 pub use variants::{SweepRun, TriedCount, record_sweep};
 pub use walk::{
-    HoldOutOutcome, HoldOutUse, Layout, LayoutTerms, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
+    HoldOutOutcome, HoldOutUse, Layout, LayoutSpec, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
     WalkWatcher,
 };

@@ -1,6 +1,6 @@
 //! Plans of sharded searches: everything that a machine needs except the program and the candles.
 
-use super::LayoutTerms;
+use super::LayoutSpec;
 use super::folder::ResultFolder;
 use super::prepared::{PreparedSearch, SearchOptions};
 use crate::candles::{CandleChoice, SeriesContent};
@@ -52,7 +52,7 @@ pub struct SearchPlan {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedWalk {
-    pub layout: LayoutTerms,
+    pub layout: LayoutSpec,
     /// Number of windows. All windows have the same number of shards.
     pub windows: u64,
 }

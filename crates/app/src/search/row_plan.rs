@@ -180,7 +180,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         planned["shard"] = json!([number, self.shards]);
         let program = found["program"].take();
         if program != planned["program"].take() {
-            let problem = format!("shard {number} was not run by the program of the plan");
+            let problem = format!("shard {number} was not run by the program that planned it");
             notice = Some(notice_or_error(&place, problem, others)?);
         }
         if found != planned {

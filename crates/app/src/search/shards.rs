@@ -81,7 +81,7 @@ impl SearchPlan {
             && program != identity["program"]
         {
             let hash: String = program.as_str().unwrap_or_default().chars().take(12).collect();
-            let problem = format!("shard {number} was not run by the program of the plan, but by {hash}");
+            let problem = format!("shard {number} was not run by the program that planned it, but by {hash}");
             notice = Some(notice_or_error(&place, problem, others)?);
             identity["program"] = program;
         }

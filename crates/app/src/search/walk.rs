@@ -33,7 +33,7 @@ pub struct WalkRun<'a> {
     pub(super) walk: WalkForward<'a>,
     pub(super) terms: &'a SearchOptions,
     pub(super) prepared: &'a PreparedSearch<'a>,
-    pub(super) layout_terms: &'a LayoutTerms,
+    pub(super) layout_spec: &'a LayoutSpec,
     pub layout: Layout,
     pub(super) windows: Vec<Window>,
     pub folder: ResultFolder,
@@ -78,14 +78,14 @@ impl<'a> WalkRun<'a> {
     /// Divides the candles and opens the result folder. Fails if the hold-out must stay closed.
     pub fn prepare(
         terms: &'a SearchOptions,
-        layout_terms: &'a LayoutTerms,
+        layout_spec: &'a LayoutSpec,
         prepared: &'a PreparedSearch<'a>,
         (folder, hold_out_use): (&Path, HoldOutUse),
     ) -> Result<Self> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
         let whole = Replayer { settings, entry, space, candles: &candles.series, markets: &candles.markets };
         let course = WalkForwardData { replay: whole, balance: loaded.initial_balance()? };
-        let layout = layout_terms.divide(&course.span(), course.alignment(), course.purge())?;
+        let layout = layout_spec.divide(&course.span(), course.alignment(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
         let identity = build_identity(terms, prepared, &layout)?;
         let hold_out = HoldOut::from_layout(terms, prepared, &layout);
@@ -95,7 +95,7 @@ impl<'a> WalkRun<'a> {
         }
         Ok(Self {
             terms,
-            layout_terms,
+            layout_spec,
             gathered: Vec::new(),
             walk: WalkForward { data: course, sweep, threads: terms.threads() },
             prepared,
@@ -254,7 +254,7 @@ const DEFAULT_WINDOWS: i64 = 5;
 const DEFAULT_TESTS_PER_TRAINING: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LayoutTerms {
+pub struct LayoutSpec {
     pub anchored: bool,
     /// Length of a training period, or of the first one if `anchored`. Default: three times `test`.
     pub train: Option<Millis>,
@@ -274,7 +274,7 @@ pub struct Layout {
     pub hold_out: Option<Range<Millis>>,
 }
 
-impl LayoutTerms {
+impl LayoutSpec {
     /// Divides a span of candles into windows. `step` is the longest interval, `purge` the longest trade duration.
     pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
         for (flag, length) in
@@ -321,7 +321,7 @@ impl WalkRun<'_> {
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
         let windows = self.windows.len() as u64;
         let parts = if search.search.is_adaptive() { 1 } else { shards.get().div_ceil(windows.max(1)) };
-        let walk = PlannedWalk { layout: self.layout_terms.clone(), windows };
+        let walk = PlannedWalk { layout: self.layout_spec.clone(), windows };
         let cut = (sets, windows * parts, Some(walk));
         SearchPlan::new(cut, (self.terms, self.prepared), self.identity.clone())
     }
@@ -405,8 +405,8 @@ impl WalkRun<'_> {
 mod tests {
     use super::*;
 
-    fn arguments(train: Option<i64>, test: Option<i64>, hold_out: f64) -> LayoutTerms {
-        LayoutTerms {
+    fn arguments(train: Option<i64>, test: Option<i64>, hold_out: f64) -> LayoutSpec {
+        LayoutSpec {
             anchored: false,
             train: train.map(|hours| Millis::HOUR * hours),
             test: test.map(|hours| Millis::HOUR * hours),
@@ -417,7 +417,7 @@ mod tests {
 
     /// Uses 100 hourly candles with trades of at most 2 h. Expects training and test in hours, end of the
     /// walk, start of the hold-out, and number of windows.
-    fn check(arguments: &LayoutTerms, expected: (i64, i64, i64, Option<i64>, usize)) {
+    fn check(arguments: &LayoutSpec, expected: (i64, i64, i64, Option<i64>, usize)) {
         let hour = |at: Millis| at.get() / Millis::HOUR.get();
         let span = Millis::HOUR * 10..Millis::HOUR * 110;
         let layout = arguments.divide(&span, Millis::HOUR, Millis::HOUR * 2).unwrap();
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn rejects_lengths_with_fractions_of_candles() {
-        let arguments = LayoutTerms { embargo: Millis::MINUTE * 90, ..arguments(None, None, 20.0) };
+        let arguments = LayoutSpec { embargo: Millis::MINUTE * 90, ..arguments(None, None, 20.0) };
         let failure = arguments.divide(&(Millis::ZERO..Millis::DAY), Millis::HOUR, Millis::HOUR).unwrap_err();
         assert!(failure.text().contains("--embargo: 5400000 ms is not a whole number of candles"));
     }

@@ -9,7 +9,7 @@ use crate::configuration::{BaseLayer, LoadedConfig};
 use crate::data::check::CheckTarget;
 use crate::error::AppError;
 use crate::progress::Progress;
-use crate::search::{Layout, LayoutTerms, PreparedSearch, SearchOptions, find_bot_index, render_best_bot};
+use crate::search::{Layout, LayoutSpec, PreparedSearch, SearchOptions, find_bot_index, render_best_bot};
 use crate::shell::quote_for_shell;
 use crate::storage::is_storage_url;
 use candlewick_backtest::BacktestSettings;
@@ -35,7 +35,7 @@ const USUAL_PARTS: i64 = 8;
 pub struct TunePlan<'a> {
     pub terms: SearchOptions,
     pub prepared: PreparedSearch<'a>,
-    pub layout: LayoutTerms,
+    pub layout: LayoutSpec,
     pub is_bot_unchanged: bool,
     pub parameters_without_range: Vec<String>,
     /// Parameters of the combination itself, such as `within`. They are searched only if they are named explicitly.
@@ -143,8 +143,8 @@ fn load_bot_to_tune(
 }
 
 /// Divides the candles into periods. If no parameter is searched, a short training period is sufficient.
-fn new_layout(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
-    let usual = LayoutTerms { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
+fn new_layout(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutSpec, AppError> {
+    let usual = LayoutSpec { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
     if !is_fixed {
         return Ok(usual);
     }
@@ -154,7 +154,7 @@ fn new_layout(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> R
     let step = course.alignment();
     let divided = usual.divide(&course.span(), step, course.purge())?;
     let part = Millis::new(divided.settings.test.get() * USUAL_PARTS / FIXED_PARTS).floor_to(step).max(step);
-    Ok(LayoutTerms { train: Some(part), test: Some(part), ..usual })
+    Ok(LayoutSpec { train: Some(part), test: Some(part), ..usual })
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -19,9 +19,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml\n  candlewick halt --journal run.db\n\n\
-                  Open trades are tracked until they settle. The bot is found by its journal (--journal, or journal.url of the \
-                  configuration), or by --config if a single bot uses it. The command is sent through the bot's socket and its \
-                  journal; it fails if the bot does not acknowledge it.\nIf no bot is running, a journal entry and a HALT file \
+                  Open trades are tracked until they settle. Name the bot's journal (--journal) or configuration (--config). \
+                  If several bots use that configuration, name the journal. The command is sent through the bot's socket and \
+                  its journal; it fails if the bot does not acknowledge it.\nIf no bot is running, a journal entry and a HALT file \
                   halt the next start. `touch candlewick.db.HALT` has the same effect."
 )]
 pub(crate) struct HaltArguments {

@@ -134,7 +134,7 @@ fn run_args(
     (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let (terms, layout) = (own.search.to_search_terms(), own.layout.to_layout_terms());
+    let (terms, layout) = (own.search.to_search_terms(), own.layout.to_layout_spec());
     let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;

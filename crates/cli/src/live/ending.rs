@@ -274,7 +274,7 @@ fn describe_unfinished(one: &UnfinishedTrade, scale: MoneyScale) -> String {
     match kind {
         UnfinishedKind::Open => format!("trade #{intent} is open: {trade}, stake {stake}{closes}"),
         UnfinishedKind::InDoubt => {
-            format!("trade #{intent} has an unknown status, stake {stake}; check the trades at the venue")
+            format!("trade #{intent} has an unknown status (stake {stake}): check the trades at the venue")
         }
         UnfinishedKind::SecondTrade => format!("trade #{intent} has a duplicate: {trade}, stake {stake}"),
     }

@@ -19,9 +19,9 @@ pub enum ClockChange {
     /// The import fails unless each repeated local hour in the file occurs twice, one after the other.
     #[default]
     Strict,
-    /// A repeated local hour that the file contains once is read as the first one, before clocks are set back.
+    /// A local hour that the clocks show twice, but the file contains once, is taken as the first of the two.
     Earlier,
-    /// A repeated local hour that the file contains once is read as the second one, after clocks are set back.
+    /// A local hour that the clocks show twice, but the file contains once, is taken as the second of the two.
     Later,
     /// If rows with equal local times come in pairs, the first row of each pair gets the earlier UTC time.
     Pairs,

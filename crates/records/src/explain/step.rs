@@ -64,7 +64,7 @@ impl Step {
     pub(super) fn describe(&self, scale: MoneyScale) -> String {
         match (&self.short, self.detail.as_str()) {
             (Some(short), _) => short.clone(),
-            (None, Some(text)) => describe_text(text),
+            (None, Some(text)) => summarize_text(text),
             (None, None) => describe_entry(&self.detail, scale),
         }
     }
@@ -116,7 +116,7 @@ const OMITTED_FIELDS: [&str; 8] =
 const MAX_TEXT_CHARS: usize = 180;
 
 fn describe_entry(detail: &Value, scale: MoneyScale) -> String {
-    let Value::Object(fields) = detail else { return describe_text(&plain_text(detail)) };
+    let Value::Object(fields) = detail else { return summarize_text(&plain_text(detail)) };
     let mut fields = fields.clone();
     // Journal entries contain indices of bots and symbols, which mean nothing to a reader.
     fields.retain(|key, value| {
@@ -133,7 +133,7 @@ fn describe_entry(detail: &Value, scale: MoneyScale) -> String {
     truncate(&describe_fields(&fields).join(", "))
 }
 
-fn describe_text(text: &str) -> String {
+fn summarize_text(text: &str) -> String {
     let Some(at) = text.find(['{', '[']) else { return truncate(text) };
     let (before, document) = text.split_at(at);
     let Ok(document) = serde_json::from_str::<Value>(document) else { return truncate(text) };
@@ -220,9 +220,9 @@ mod tests {
             ("502 <html>{", "502 <html>{"),
             ("no answer", "no answer"),
         ] {
-            assert_eq!(describe_text(text), expected);
+            assert_eq!(summarize_text(text), expected);
         }
-        let long = describe_text(&format!("200 {}", "x".repeat(900)));
+        let long = summarize_text(&format!("200 {}", "x".repeat(900)));
         assert!(long.len() < 220 && long.ends_with("... (add --raw for the full text)"), "{long}");
     }
 

@@ -85,8 +85,8 @@ impl Charts {
         // This cannot fail, because strings, numbers and lists of them always convert to JSON.
         self.specified.insert(name.to_owned(), serde_json::to_value(chart).unwrap_or_default());
         let keys = match chart.axis {
-            Axis::Time { .. } => " Arrow keys read out values, Shift+arrows pan, + and - zoom, 0 resets.",
-            Axis::Number { .. } => " Arrow keys read out values.",
+            Axis::Time { .. } => " Arrow keys step through values, Shift+arrows pan, + and - zoom, 0 resets.",
+            Axis::Number { .. } => " Arrow keys step through values.",
         };
         format!(
             "<div class=\"chart\" data-chart=\"{name}\"><canvas tabindex=\"0\" role=\"img\" aria-label=\"{}.{keys}\"></canvas></div>",

@@ -46,7 +46,7 @@ fn no_findings_text(verdict: &str, is_withheld: bool) -> &'static str {
              support: the edge ended, or it was smaller from the start."
         }
         "edge_rejected" => {
-            "Nothing was found that makes these figures doubtful: they rule out an edge, as the verdict says."
+            "Nothing was found that makes these figures doubtful. As the verdict says, they rule out an edge."
         }
         _ if is_withheld => {
             "Nothing was found that casts doubt on these figures, except the reasons for withholding the verdict."
@@ -179,7 +179,7 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
             found.runs,
             p * 100.0
         ),
-        None => "Nearly all trades have the same direction, so reassignment has no effect.".to_owned(),
+        None => "Directions cannot be tested: nearly all are equal, or no symbol has two trades.".to_owned(),
     };
     format!(
         "{head}<p>The same entries with other directions. {luck}</p><table class=\"compared\"><thead><tr><th \
@@ -301,7 +301,7 @@ mod tests {
     fn missing_findings_do_not_praise_rejected_edge() {
         for (name, is_withheld, expected) in [
             ("edge_shown", false, "casts doubt on these figures. Only later trades show"),
-            ("edge_rejected", false, "makes these figures doubtful: they rule out an edge"),
+            ("edge_rejected", false, "figures doubtful. As the verdict says, they rule out an edge."),
             ("not_enough_trades", true, "except the reasons for withholding the verdict."),
             ("not_enough_trades", false, "but they do not yet show"),
         ] {

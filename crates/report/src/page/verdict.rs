@@ -84,7 +84,7 @@ fn evidence_sentences(page: &RunPage<'_>) -> Vec<String> {
     }
     if let Some(payout) = page.analysis.sensitivity.as_ref().and_then(|all| all.break_even_payout_percent) {
         let words = break_even_payout_text(payout);
-        sentences.push(format!("Break-even payout if the run is repeated with other payouts: {words}."));
+        sentences.push(format!("Break-even payout found by repeating the run with other payouts: {words}."));
     }
     sentences.push(format!(
         "Evidence after {judged_trades} trades: {} for an edge ({} needed), {} against an edge ({} needed). The verdict \

@@ -127,7 +127,7 @@ fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>, weights
         Parameter::new("first_of", list("first_of"))
             .with_about("Parts; the first one that signals decides: [{ strategy = \"...\", params = { } }]."),
         Parameter::new("vote", list("vote"))
-            .with_about("Parts that vote, each with a weight (default 1); use it instead of first_of."),
+            .with_about("Parts that vote, each with a weight (default 1); an alternative to first_of."),
         quorum.with_about("Weight that a direction needs; defaults to the sum of all weights."),
         Parameter::new("within", 1)
             .within(1.0, MAX_WITHIN_CANDLES as f64)

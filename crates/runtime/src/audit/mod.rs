@@ -13,7 +13,7 @@ pub(crate) use prices::{PriceAudit, RevisionAudit};
 pub(crate) use profit::{ProfitRules, SettledProfit};
 pub(crate) use results::{BookedResult, BookedResults, ResultSource, VenueClaim, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
-pub(crate) use terms::{OrderedTerms, PayoutAudit, TermsCheck, check_terms, describe_stake};
+pub(crate) use terms::{ExpectedTerms, PayoutAudit, TermsCheck, check_terms, describe_stake};
 pub(crate) use wallet::{
     BonusWallets, CONFIRMATION_INTERVAL, InFlightMoney, NameCheck, Reading, ReadingOutcome, WalletAudit,
     WalletState, magnitude,

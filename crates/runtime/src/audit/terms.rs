@@ -19,7 +19,7 @@ pub(crate) enum TermsCheck {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct OrderedTerms {
+pub(crate) struct ExpectedTerms {
     pub(crate) requested: TradeOrder,
     pub(crate) booked: TradeOrder,
 }
@@ -27,10 +27,10 @@ pub(crate) struct OrderedTerms {
 /// Compares a trade report with the terms of the order. Fields that the report does not contain are accepted.
 pub(crate) fn check_terms(
     intent: IntentId,
-    ordered: &OrderedTerms,
+    ordered: &ExpectedTerms,
     report: &TradeReport,
 ) -> (TermsCheck, Vec<Finding>) {
-    let OrderedTerms { requested: asked, booked } = ordered;
+    let ExpectedTerms { requested: asked, booked } = ordered;
     let owner = check_owner(intent, asked, report);
     let compare = |name, found: Option<String>, of: fn(&TradeOrder) -> String| {
         describe_difference(name, &found?, (&of(asked), &of(booked)))
@@ -151,8 +151,8 @@ mod tests {
         TradeReport { close_time, expiration_type: None, ..report_of_tests("01JT", Millis::new(1_000)) }
     }
 
-    fn as_ordered() -> OrderedTerms {
-        OrderedTerms { requested: order_of_tests(), booked: order_of_tests() }
+    fn as_ordered() -> ExpectedTerms {
+        ExpectedTerms { requested: order_of_tests(), booked: order_of_tests() }
     }
 
     fn check(change: impl Fn(&mut TradeReport), expected: &[&str], other: Option<&str>) {
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn compares_changed_terms_with_those_in_force() {
         let booked = TradeOrder { amount: Decimal::from(50), ..order_of_tests() };
-        let ordered = OrderedTerms { requested: order_of_tests(), booked };
+        let ordered = ExpectedTerms { requested: order_of_tests(), booked };
         let found = |amount| {
             let report = TradeReport { amount: Some(Decimal::from(amount)), ..report() };
             check_terms(IntentId::new(7), &ordered, &report).0

@@ -95,7 +95,7 @@ impl Coordinator {
     }
 
     fn report_clock_jump(&mut self, by: Millis, step: &mut Step<'_>) {
-        if let Some(text) = self.skew.jumps.describe(by, step.now) {
+        if let Some(text) = self.skew.jumps.report_jump(by, step.now) {
             self.session.alarm(text, step);
         }
     }

@@ -192,7 +192,7 @@ impl CandleWatch {
 }
 
 /// Start of the week that contains the Unix epoch: Monday 1969-12-29, 00:00 UTC.
-const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
+const EPOCH_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
 /// Start of the period in which forex may be closed. The period lasts from Friday 21:00 to Sunday 23:00 UTC.
 const FOREX_EARLIEST_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
@@ -221,7 +221,7 @@ impl TradingWeek {
 
 /// Returns whether `at` is in `[from, to)` of its week, where both limits are times since Monday 00:00 UTC.
 fn is_in_week_span(at: Millis, from: Millis, to: Millis) -> bool {
-    let in_week = (at - FIRST_MONDAY).get().rem_euclid(WEEK.get());
+    let in_week = (at - EPOCH_MONDAY).get().rem_euclid(WEEK.get());
     (from.get()..to.get()).contains(&in_week)
 }
 

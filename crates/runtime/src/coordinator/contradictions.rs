@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub(super) const REREAD_DELAY: Millis = Millis::from_seconds(5);
 const MAX_CLAIM_CHANGES: u32 = 3;
 const MAX_AGE: Millis = Millis::from_seconds(600);
-/// Maximum number of requests for the record of a contradicted trade. After these, the run halts.
+/// Maximum number of requests for the record of a trade whose booked result the venue contradicts. Then the run halts.
 const MAX_REQUESTS: u32 = 8;
 
 #[derive(Debug, Default)]

@@ -36,7 +36,7 @@ impl Coordinator {
 
     pub(super) fn audit_terms(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let Some(terms) = self.session.terms(intent) else { return };
-        let (terms, findings) = check_terms(intent, &self.session.ordered_terms(&terms), report);
+        let (terms, findings) = check_terms(intent, &self.session.expected_terms(&terms), report);
         self.report_findings(Audit::Terms, 1, findings, step);
         if let TermsCheck::Other { reason } = terms {
             self.halt(reason, step);

@@ -137,7 +137,7 @@ impl Coordinator {
             doubts: Doubts::new(account, &settings, &mut past, now),
             audits: Audits::from_journal(
                 past.wallet,
-                past.found,
+                past.findings,
                 past.evicted.payouts_by_symbol(session.symbols()),
             ),
             contradictions: Contradictions::default(),

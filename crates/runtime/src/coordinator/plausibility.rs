@@ -5,7 +5,7 @@ use super::agenda::Job;
 use super::command::Step;
 use super::recorded_session::RecordedSession;
 use super::trade_watch::{OpenTrade, WatchState};
-use crate::audit::{OrderedTerms, TermsCheck, check_terms};
+use crate::audit::{ExpectedTerms, TermsCheck, check_terms};
 use crate::connect::without_rounding_noise;
 use crate::control::describe_time;
 use candlewick_broker::{Reported, TradeListing, TradeOrder, TradeReport};
@@ -291,7 +291,7 @@ fn format_amount(amount: Decimal, scale: MoneyScale) -> String {
 impl Coordinator {
     pub(super) fn audit_reported_terms(&mut self, id: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let Some(terms) = self.session.terms(id) else { return };
-        let (terms, _) = check_terms(id, &self.session.ordered_terms(&terms), report);
+        let (terms, _) = check_terms(id, &self.session.expected_terms(&terms), report);
         // The answer to the open request may already have halted the run because of these terms.
         if let TermsCheck::Other { reason } = terms
             && self.session.halt_reason() != Some(&reason)
@@ -318,7 +318,7 @@ impl Coordinator {
 }
 
 impl RecordedSession {
-    pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
+    pub(super) fn expected_terms(&self, terms: &OrderTerms) -> ExpectedTerms {
         let booked = self.to_trade_order(terms);
         let asked = self.book().original_order(terms.intent()).map(|departure| TradeOrder {
             symbol: self.ordered_symbol(&departure.ordered),
@@ -326,7 +326,7 @@ impl RecordedSession {
             amount: self.scale().to_decimal(departure.ordered.stake()).normalize(),
             ..booked.clone()
         });
-        OrderedTerms { requested: asked.unwrap_or_else(|| booked.clone()), booked }
+        ExpectedTerms { requested: asked.unwrap_or_else(|| booked.clone()), booked }
     }
 }
 

@@ -45,7 +45,7 @@ async fn dump_state(reader: &mut Reader, settings: &SessionSettings) -> Result<V
     }
     all.push(format!("{:?} {:?} {:?}", past.sent, past.doubted, past.book.unlisted_counts()));
     all.push(format!("{:?} {:?} {:?}", past.unexplained, past.second_trades, past.alarms));
-    all.push(format!("{:?} {:?} {:?} {:?}", past.found, past.is_halted, past.runs, past.began));
+    all.push(format!("{:?} {:?} {:?} {:?}", past.findings, past.is_halted, past.runs, past.began));
     Ok(all)
 }
 

@@ -60,7 +60,7 @@ pub struct RecoveredState {
     /// Texts of all alarms in the journal. The text of a halt begins with [`HALT_PREFIX`].
     pub(crate) alarms: BTreeSet<String>,
     /// Findings of earlier runs that must not be reported again.
-    pub(crate) found: BTreeSet<String>,
+    pub(crate) findings: BTreeSet<String>,
     pub(crate) wallet: WalletAudit,
     pub(crate) is_halted: bool,
     /// Last halt. If the state came from a snapshot, `None` until [`RecoveredState::find_halt`] is called.
@@ -273,7 +273,7 @@ impl RecoveredState {
         if let (Some(audit), Some(finding)) = (text("audit"), text("finding"))
             && Audit::DEDUPLICATED.iter().any(|once| once.as_str() == audit)
         {
-            self.found.insert(finding.to_owned());
+            self.findings.insert(finding.to_owned());
         }
         if let Some(intent) = get_field(&note, "intent").filter(|_| get_field(&note, "tried") == Some(true)) {
             self.maybe_sent.insert(intent);

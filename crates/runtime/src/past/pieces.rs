@@ -52,7 +52,7 @@ impl SnapshotDelta {
         past.unexplained.extend(self.unexplained);
         past.second_trades.extend(self.second_trades);
         past.alarms.extend(self.alarms);
-        past.found.extend(self.found);
+        past.findings.extend(self.found);
         past.displayed.extend(self.displayed);
         for StoredIntent { kept, sent, doubted, decided } in self.intents {
             let intent: IntentId = kept.row().approved.intent();
@@ -226,7 +226,7 @@ impl<'a> SnapshotReader<'a> {
         past.revised = written.revised_in(&whole.gain);
         whole.gain.restore_into(&mut past, &mut reasons, may_lack)?;
         if !past.book.restore_totals(whole.totals) {
-            return Err("the snapshot counts refusals by unknown rules".to_owned());
+            return Err("the snapshot has refusal counts of rules unknown to this version".to_owned());
         }
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
         if next != session.next_intent().number() {

@@ -115,7 +115,7 @@ impl WrittenParts {
             revised: past.revised.len(),
             displayed: past.displayed.len(),
             alarms: past.alarms.clone(),
-            found: past.found.clone(),
+            found: past.findings.clone(),
             names: None,
             is_renumbered: false,
         }
@@ -174,7 +174,7 @@ impl WrittenParts {
             unexplained: past.unexplained[self.unexplained..].to_vec(),
             second_trades: past.second_trades[self.second_trades..].to_vec(),
             alarms: past.alarms.difference(&self.alarms).cloned().collect(),
-            found: past.found.difference(&self.found).cloned().collect(),
+            found: past.findings.difference(&self.found).cloned().collect(),
             displayed: past.displayed[self.displayed..].to_vec(),
             names_before: self.names.clone().map(Box::new),
         }

@@ -182,7 +182,7 @@ impl Runner {
             NextEvent::Stop(why) => self.feed(Input::Stop(why)).await,
             NextEvent::Order(order) => self.feed_order(order).await,
             NextEvent::Journal(returned) => {
-                self.feed_save_report(returned).await;
+                self.handle_save_report(returned).await;
                 // The interval starts again, so that a slow journal is not saved again immediately.
                 renewal.reset();
             }
@@ -208,7 +208,7 @@ impl Runner {
                 next
             }
             (next, LeaseCheck::Returned(returned)) => {
-                self.feed_save_report(returned).await;
+                self.handle_save_report(returned).await;
                 next
             }
         }
@@ -265,7 +265,7 @@ impl Runner {
         }
     }
 
-    async fn feed_save_report(&mut self, returned: SaveReport) {
+    async fn handle_save_report(&mut self, returned: SaveReport) {
         let SaveReport { save_result: durable, write_result, .. } = self.watchers.on_saved(returned);
         if let Err(error) = write_result {
             tracing::warn!(%error, "the journal rejected an entry");

@@ -73,7 +73,7 @@ impl SampledPart {
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct VariantsLine {
-    /// Hash of the previous lines; empty in older lines.
+    /// Hash of the previous lines; empty in lines of older program versions.
     #[serde(default)]
     pub(super) chain: String,
     pub(super) key: String,

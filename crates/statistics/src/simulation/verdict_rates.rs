@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerdictRates {
     paths: u64,
-    /// Sorted numbers of trades until *edge shown*, one for each path that showed an edge.
+    /// Sorted numbers of trades after which paths reached *edge shown*. Omits paths that did not reach it.
     shown_after: Vec<u64>,
-    /// Sorted numbers of trades until *no edge*, one for each path that ruled out an edge.
+    /// Sorted numbers of trades after which paths reached *no edge*. Omits paths that did not reach it.
     rejected_after: Vec<u64>,
 }
 

@@ -205,7 +205,7 @@ pub(super) fn suggest_header(first: &str) -> Option<String> {
     Some(format!("this line seems to name the columns: use {header} instead{more}"))
 }
 
-const HEADER_HINT: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
+const HEADER_HINT: &str = "name the columns in a header line, such as close_type;symbol;time;direction";
 
 impl NamedColumns {
     pub(super) fn parse(first: &str, bots: &ListBots<'_>) -> Result<Option<Self>, String> {

@@ -148,7 +148,7 @@ fn utc_date_plus_days(moment: Millis, days: i64) -> Option<NaiveDate> {
     day.checked_add_signed(TimeDelta::days(days))
 }
 
-/// Parses a timeframe such as M5, 5M, 5min or H1. Rejects `5H`, because `14h` is a time of day in some languages.
+/// Parses a timeframe such as M5, 5M, 5min or H1. Rejects `5H`, which could also be a time of day, as in `14h`.
 pub(crate) fn parse_timeframe(text: &str) -> Option<CloseType> {
     let upper = text.to_ascii_uppercase();
     let minutes = || ["MIN", "M"].iter().find_map(|unit| upper.strip_suffix(unit));

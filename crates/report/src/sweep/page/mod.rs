@@ -38,7 +38,7 @@ pub fn write_sweep_page(
         write!(out, "<p>Note: {}.</p>", escaped(notice))?;
     }
     if let Some(luck) = luck {
-        write_luck(luck, &mut out)?;
+        write_bias(luck, &mut out)?;
     }
     if let Some(shade) = ColourScale::new(counting.iter().filter_map(|row| row.score)) {
         shade.draw_legend(&mut out, objective)?;
@@ -65,7 +65,7 @@ pub fn write_sweep_page(
     write!(out, "<script>{SCRIPT}</script></body></html>")
 }
 
-fn write_luck(luck: &SelectionBias, mut out: impl Write) -> io::Result<()> {
+fn write_bias(luck: &SelectionBias, mut out: impl Write) -> io::Result<()> {
     write!(
         out,
         "<h2>Luck of the best set</h2><p><strong>Best of {} sets: {}.</strong></p><table><tr><th>probability \

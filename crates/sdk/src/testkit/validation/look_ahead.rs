@@ -115,5 +115,5 @@ fn compare_shifted_times(subject: &Subject, market: &Market, now: Millis) -> Che
             "at candle {candle} the decision changes if the candles are newer than the system time: the strategy reads the system clock"
         ));
     }
-    passed("decisions are the same on candles of the past year and of the coming weeks")
+    passed("decisions are the same on candles dated in the past year and in the coming weeks")
 }
