@@ -12,7 +12,7 @@ use candlewick_history::{GenerateSettings, Regime, generate};
 use candlewick_sandbox::build_markets;
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Outcome, Signal, Strategy};
 use candlewick_statistics::{
-    EdgeTestPlan, PathBatch, SimulatedDependence, StatisticsError, TradeStream, Verdict, VerdictRates,
+    EdgeTestPlan, PathBatch, StatisticsError, StreamDependence, TradeStream, Verdict, VerdictRates,
 };
 use clap::Args;
 use rayon::prelude::*;
@@ -178,9 +178,9 @@ impl TestMarket {
     ) -> Result<VerdictRates, StatisticsError> {
         let points = 100.0 * (self.chance - 1.0 / (1.0 + PAYOUT));
         let dependence = if self.bots == 1 {
-            SimulatedDependence::Independent
+            StreamDependence::Independent
         } else {
-            SimulatedDependence::SameTrade(self.bots)
+            StreamDependence::SameTrade(self.bots)
         };
         let stream = TradeStream::new(dependence, &[PAYOUT], points, 0.0)?;
         let trades = u64::from(DAYS) * TRADES_PER_DAY * self.bots as u64;

@@ -4,7 +4,7 @@ use crate::bots::{
     BotSet, build_strategies, convert_backtest_error, convert_search_error, session_problem,
     session_settings, without_unused_longer_share,
 };
-use crate::candles::{CandleChoice, Candles, FineCoverage};
+use crate::candles::{CandleChoice, Candles, FineData};
 use crate::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney, signal_problems};
 use crate::error::{AppError, Result};
 use crate::inspection::estimate_ruin;
@@ -95,7 +95,7 @@ impl BacktestOptions {
         let ladders = check_stakes(&settings.session).map_err(refused)?;
         let ruin = estimate_ruin(&loaded).map_err(refused)?;
         let mut candles = self.candles.gather(&loaded, progress)?;
-        let coarse = self.candles.check_expiries(&loaded, &candles.markets, FineCoverage::Somewhere)?;
+        let coarse = self.candles.check_expiries(&loaded, &candles.markets, FineData::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
         candles.notices.extend(ruin.stakes);
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);

@@ -123,11 +123,9 @@ fn hanging_indent(line: &str, columns: usize) -> usize {
     if words.starts_with("- ") {
         return indent + 2;
     }
-    let starts_text = |at: &usize| {
-        words.is_char_boundary(*at) && words[..*at].ends_with("  ") && !words[*at..].starts_with(' ')
-    };
-    let starts = (2..words.len()).filter(starts_text).map(|at| indent + measure_text_width(&words[..at]));
-    starts.take_while(|start| *start <= columns / 2).last().unwrap_or(indent)
+    let starts = words.rmatch_indices("  ").map(|(at, _)| at + 2).filter(|at| !words[*at..].starts_with(' '));
+    let mut columns_of_starts = starts.map(|at| indent + measure_text_width(&words[..at]));
+    columns_of_starts.find(|start| *start <= columns / 2).unwrap_or(indent)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::private_file::NewFile;
 use crate::reader::EXCHANGES_MIN_SCHEMA;
 use crate::{
-    Head, Holder, JournalError, JournalUrl, JournalVerification, Line, LineKind, Reader, Store, StoredLine,
+    Head, Holder, JournalCheck, JournalError, JournalUrl, Line, LineKind, Reader, Store, StoredLine,
     exchange, is_snapshot, lease,
 };
 use candlewick_sdk::Millis;
@@ -46,7 +46,7 @@ pub struct CompactedCopy {
     file: NewFile,
     url: JournalUrl,
     pub compaction: Compaction,
-    pub verified: JournalVerification,
+    pub verified: JournalCheck,
 }
 
 impl CompactedCopy {
@@ -122,7 +122,7 @@ fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
 }
 
 /// Copies a journal file. The copy has no lease holder, and it is verified before it receives its final name.
-pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<JournalVerification> {
+pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<JournalCheck> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });
     }
@@ -144,7 +144,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<JournalVerification>
     Ok(verified)
 }
 
-async fn verify_copy(copy: &Path) -> Result<JournalVerification> {
+async fn verify_copy(copy: &Path) -> Result<JournalCheck> {
     let url = JournalUrl::from_path(copy);
     let mut connection = Connection::open(&url, Purpose::Write).await?;
     lease::clear_holder(connection.sqlx(), &url).await?;

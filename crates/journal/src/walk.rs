@@ -128,7 +128,7 @@ impl Reader {
 const LINES_PER_PAGE: u32 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JournalVerification {
+pub struct JournalCheck {
     pub entries: u64,
     pub head_hash: ChainHash,
     pub exchanges: u64,
@@ -139,12 +139,12 @@ pub struct JournalVerification {
 impl Reader {
     /// Verifies the hash chain over all lines, and each raw exchange against its seal.
     /// The last line must match the line that the lease names.
-    pub async fn verify(&mut self) -> Result<JournalVerification> {
+    pub async fn verify(&mut self) -> Result<JournalCheck> {
         self.verify_each(|_| {}).await
     }
 
     /// Like [`Self::verify`], but also passes each line to `show`, until the first error.
-    pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<JournalVerification> {
+    pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<JournalCheck> {
         self.seals = Seals::default();
         let mut walk = self.walk(LINES_PER_PAGE).await?;
         loop {
@@ -172,7 +172,7 @@ impl Reader {
             return Err(chain_error(self.url(), seq, &format!("raw exchange {id} is sealed, but missing")));
         }
         let (exchanges, exchanges_outside) = (self.seals.count(), outside);
-        Ok(JournalVerification {
+        Ok(JournalCheck {
             entries: head.seq,
             head_hash: head.hash,
             exchanges,

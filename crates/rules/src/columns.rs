@@ -180,12 +180,7 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn compare_and_shift(
-        &mut self,
-        (one, other): (Slot, Slot),
-        out: Slot,
-        values: &mut InlineSlots,
-    ) {
+    pub(crate) fn try_shift(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
         let before = values.at(out);
         self.compare((one, other), out, values);
         self.shift(out, before, out + 1, values);

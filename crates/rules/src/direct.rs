@@ -171,7 +171,7 @@ impl RemainingSteps {
     ) {
         match self {
             Self::Nothing => {}
-            Self::TrackedComparison(order, out) => columns.compare_and_shift(order.operands(), *out, values),
+            Self::TrackedComparison(order, out) => columns.try_shift(order.operands(), *out, values),
             Self::Instructions(instructions) => instruction::run_batch(instructions, columns, values),
             Self::Parts(parts) => {
                 for part in parts {

@@ -70,7 +70,7 @@ pub(crate) fn run_batch(instructions: &[Instruction], columns: &mut Columns, val
                 values.put(other, next);
             }
             Operation::Compared => columns.compare((one, other), out, values),
-            Operation::TrackedComparison => columns.compare_and_shift((one, other), out, values),
+            Operation::TrackedComparison => columns.try_shift((one, other), out, values),
             Operation::CrossesAbove => {
                 columns.zip_with((one, other), out, values, |now, before| crosses(now, before, 1.0));
             }

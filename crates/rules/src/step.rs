@@ -310,7 +310,7 @@ impl Step {
                 columns.scan(*of, out, values, |of| replace_oldest(last, next, of));
             }
             Action::Compared(one, other) => columns.compare((*one, *other), out, values),
-            Action::TrackedComparison(order) => columns.compare_and_shift(order.operands(), out, values),
+            Action::TrackedComparison(order) => columns.try_shift(order.operands(), out, values),
             Action::Crosses { to, order } => {
                 columns.zip_with((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));
             }

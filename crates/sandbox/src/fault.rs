@@ -144,12 +144,6 @@ impl FaultProfile {
         Self::default()
     }
 
-    #[must_use]
-    pub fn with_fault(mut self, fault: Fault, rate: FaultRate) -> Self {
-        self.rates.insert(fault, rate);
-        self
-    }
-
     pub fn rate(&self, fault: Fault) -> Option<FaultRate> {
         self.rates.get(&fault).copied()
     }

@@ -7,7 +7,7 @@ mod fixtures;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{CandleSeries, Interval, Millis, Money, Registry, Series};
 use candlewick_search::sweep::{
-    Candidate, DeclarationMode, Replayer, Setting, SharedRunner, Space, TrialOutcome, TrialRunner,
+    Candidate, DeclarationMode, Replayer, Setting, SharedRunner, Space, TrialEnd, TrialRunner,
 };
 use fixtures::markets;
 use serde_json::json;
@@ -74,7 +74,7 @@ fn trial_memory_is_independent_of_the_number_of_candles() {
             let measure = |until: Millis| {
                 let before = ASKED.get();
                 let outcome = shared.measure(&candidate, until, Money::from_minor(100_000_000)).unwrap();
-                let TrialOutcome::Figures(figures) = outcome else { panic!("{outcome:?}") };
+                let TrialEnd::Figures(figures) = outcome else { panic!("{outcome:?}") };
                 (figures.trades, ASKED.get() - before)
             };
             let (start, end) = (candles[0].start(), candles[0].end());

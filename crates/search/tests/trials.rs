@@ -13,7 +13,7 @@ use candlewick_sdk::{
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     Candidate, DEFAULT_BATCH, DeclarationMode, Figures, Halving, Objective, Replayer, Search, SearchSettings,
-    SharedRunner, Space, Sweep, SweepSettings, TrialOutcome, TrialRow, TrialRunner, TrialTrade,
+    SharedRunner, Space, Sweep, SweepSettings, TrialEnd, TrialRow, TrialRunner, TrialTrade,
 };
 use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
 use fixtures::{MONDAY, backtest, markets, swept};
@@ -241,7 +241,7 @@ fn trials_share_an_earlier_end_and_stress() {
         let balance = Money::from_minor(1_000_000);
         let found = shared.measure(&row.candidate, until, balance).unwrap();
         assert_eq!(found, replay.measure(&row.candidate, until, balance).unwrap());
-        assert!(matches!(&found, TrialOutcome::Figures(figures) if figures.trades > 0), "{found:?}");
+        assert!(matches!(&found, TrialEnd::Figures(figures) if figures.trades > 0), "{found:?}");
         assert_ne!(found, row.outcome);
     }
 }

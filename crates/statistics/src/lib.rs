@@ -72,8 +72,8 @@ pub use metrics::{
     sharpe, sortino, streak_probability,
 };
 pub use overfitting::{
-    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, Split, VariantReturnSource, VariantReturns,
-    benjamini_hochberg, best_of_many, probability_of_overfitting,
+    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, ReturnSource, Split, VariantReturns, benjamini_hochberg,
+    best_of_many, probability_of_overfitting,
 };
 pub use planner::{MAX_PLANNED_TRADES, TradePlan};
 pub use ruin::{
@@ -82,8 +82,8 @@ pub use ruin::{
 };
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
-    BlockBootstrap, BlockLength, MoneyStop, OversizedStake, PathBatch, RuinTrials, SimulatedDependence,
-    Stops, StreamEvent, TradeStream, VerdictRates, WalletLimits, best_block_length, simulate_limited_ruin,
+    BlockBootstrap, BlockLength, MoneyStop, OversizedStake, PathBatch, RuinTrials, Stops, StreamDependence,
+    StreamEvent, TradeStream, VerdictRates, WalletLimits, best_block_length, simulate_limited_ruin,
     simulate_ruin,
 };
 pub use sprt::{Sprt, SprtAnswer};

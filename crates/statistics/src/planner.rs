@@ -2,7 +2,7 @@
 
 use crate::statistics_error::{check_error_rate, check_payout, check_probability};
 use crate::{
-    EdgeTestPlan, PathBatch, SimulatedDependence, StatisticsError, TradeStream, VerdictRates, WinRate,
+    EdgeTestPlan, PathBatch, StatisticsError, StreamDependence, TradeStream, VerdictRates, WinRate,
     binomial_p_value,
 };
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -94,8 +94,7 @@ impl TradePlan {
         most_trades: u64,
     ) -> Result<VerdictRates, StatisticsError> {
         let points = 100.0 * (self.win_probability - self.null);
-        let stream =
-            TradeStream::new(SimulatedDependence::Independent, &[self.payout_fraction], points, 0.0)?;
+        let stream = TradeStream::new(StreamDependence::Independent, &[self.payout_fraction], points, 0.0)?;
         let range = PathBatch { seed, first_path: 0, paths, trades: most_trades };
         Ok(VerdictRates::simulate(plan, &stream, range))
     }

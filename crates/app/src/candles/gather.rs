@@ -128,7 +128,7 @@ impl CandleChoice {
         &self,
         loaded: &LoadedConfig,
         markets: &[Market],
-        fineness: FineCoverage,
+        fineness: FineData,
     ) -> Result<Option<String>> {
         self.coarse_notice(check_expiries(loaded, markets, fineness, COARSE_FLAG_HINT))
     }
@@ -169,19 +169,19 @@ pub const ALLOW_COARSE_HINT: &str =
     "sandbox.allow_coarse = true fills in assumed prices inside candles, but the results then prove nothing";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FineCoverage {
+pub enum FineData {
     /// At least part of the run has candles fine enough for the expiry. Each trade is checked after the run.
     Somewhere,
     Throughout,
 }
 
-pub fn describe_coarse_expiry(expiry: Expiry, market: &Market, fineness: FineCoverage) -> Option<String> {
+pub fn describe_coarse_expiry(expiry: Expiry, market: &Market, fineness: FineData) -> Option<String> {
     if let Err(error) = check_expiry(expiry, market) {
         return Some(error.to_string());
     }
     let stretches = match fineness {
-        FineCoverage::Somewhere => return None,
-        FineCoverage::Throughout => coarse_periods(expiry, market),
+        FineData::Somewhere => return None,
+        FineData::Throughout => coarse_periods(expiry, market),
     };
     let first = stretches.first()?;
     let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
@@ -193,12 +193,7 @@ pub fn describe_coarse_expiry(expiry: Expiry, market: &Market, fineness: FineCov
     ))
 }
 
-pub fn check_expiries(
-    loaded: &LoadedConfig,
-    markets: &[Market],
-    level: FineCoverage,
-    hint: &str,
-) -> Result<()> {
+pub fn check_expiries(loaded: &LoadedConfig, markets: &[Market], level: FineData, hint: &str) -> Result<()> {
     let mut problems = Vec::new();
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };

@@ -7,7 +7,7 @@ mod name;
 mod shift;
 
 pub use gather::{
-    ALLOW_COARSE_HINT, COARSE_NOTICE, CandleChoice, Candles, FineCoverage, SeriesContent, check_expiries,
+    ALLOW_COARSE_HINT, COARSE_NOTICE, CandleChoice, Candles, FineData, SeriesContent, check_expiries,
     describe_coarse_expiry,
 };
 pub use load::{ALL_TIME, candle_store, collect_candles, load, stored_series_for, trim_to_range};

@@ -3,7 +3,7 @@
 use super::hold_out::Hypothesis;
 use crate::backtest::thread_count;
 use crate::bots::{BotSet, convert_search_error, session_settings, suggest_strategy};
-use crate::candles::{COARSE_NOTICE, CandleChoice, Candles, FineCoverage, describe_coarse_expiry};
+use crate::candles::{COARSE_NOTICE, CandleChoice, Candles, FineData, describe_coarse_expiry};
 use crate::configuration::{BaseLayer, LoadedConfig, RealMoney, to_json};
 use crate::error::{AppError, Result};
 use crate::lints::{self, LintInput, Stage};
@@ -280,7 +280,7 @@ fn check_expiries(
 ) -> Result<Option<String>> {
     let markets = &candles.markets;
     let coarse = match space.axes().iter().find(|axis| axis.target() == AxisTarget::CloseType) {
-        None => terms.candles.check_expiries(loaded, markets, FineCoverage::Throughout)?,
+        None => terms.candles.check_expiries(loaded, markets, FineData::Throughout)?,
         Some(axis) => check_searched_close_types(axis, markets, loaded, terms)?,
     };
     if coarse.is_some() {
@@ -290,8 +290,7 @@ fn check_expiries(
         let tried = boundary_bots(bot, space);
         let why = tried.iter().find_map(|(flag, bot)| {
             let mut own = strategy_expiries(entry, bot).into_iter().flatten().flatten();
-            let why =
-                own.find_map(|expiry| describe_coarse_expiry(expiry, market, FineCoverage::Throughout))?;
+            let why = own.find_map(|expiry| describe_coarse_expiry(expiry, market, FineData::Throughout))?;
             Some(format!("{flag}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
@@ -332,7 +331,7 @@ fn check_searched_close_types(
         for setting in axis.listed_values().into_iter().flatten() {
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
             let expiry = Expiry { close_type, ..bot.expiry() };
-            let Some(why) = describe_coarse_expiry(expiry, market, FineCoverage::Throughout) else {
+            let Some(why) = describe_coarse_expiry(expiry, market, FineData::Throughout) else {
                 continue;
             };
             return terms.coarse_candles_notice(format!("--param close_type: {why}"));

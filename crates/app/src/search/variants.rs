@@ -3,7 +3,7 @@
 use super::prepared::{PreparedSearch, SearchOptions};
 use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
-use candlewick_search::sweep::{Candidate, Figures, Sweep, TrialOutcome, TrialRow};
+use candlewick_search::sweep::{Candidate, Figures, Sweep, TrialEnd, TrialRow};
 use candlewick_search::variants::{
     LedgerSummary, Look, LookEnd, LookKind, Variant, VariantCount, VariantLedger, VariantNote, join_hashes,
 };
@@ -81,8 +81,8 @@ pub fn record_sweep(
         let sets: Vec<&Candidate> = places.iter().map(|place| tried[*place].candidate).collect();
         let outcomes = job.measure_until(&sets, until).map_err(io::Error::other)?;
         let trades = |outcome| match outcome {
-            TrialOutcome::Figures(figures) => Some(figures.trades_hash()),
-            TrialOutcome::Refused(_) => None,
+            TrialEnd::Figures(figures) => Some(figures.trades_hash()),
+            TrialEnd::Refused(_) => None,
         };
         Ok(outcomes.into_iter().map(trades).collect())
     };

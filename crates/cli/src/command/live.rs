@@ -266,12 +266,8 @@ async fn start_sandbox(
     )?;
     let series = candles::collect_candles(&series);
     let markets = candles::markets_for(&loaded.config.bots, &series);
-    let fine = candles::check_expiries(
-        loaded,
-        &markets,
-        candles::FineCoverage::Throughout,
-        candles::ALLOW_COARSE_HINT,
-    );
+    let fine =
+        candles::check_expiries(loaded, &markets, candles::FineData::Throughout, candles::ALLOW_COARSE_HINT);
     match fine {
         Err(_) if loaded.config.sandbox.allow_coarse => tracing::warn!("{}", candles::COARSE_NOTICE),
         fine => fine?,

@@ -47,8 +47,11 @@ pub(crate) fn describe_refusal(
 ) -> String {
     let RiskView { limits, state, .. } = view;
     if let Some(left) = remaining_amount(rule, proposal, view) {
-        let left = left.max(Money::ZERO);
-        return format!("stake {}, {} left", scale.format(proposal.stake), scale.format(left));
+        return format!(
+            "stake {}, {} left",
+            scale.format(proposal.stake),
+            scale.format(left.max(Money::ZERO))
+        );
     }
     match rule {
         Rule::StaleData => {
@@ -115,7 +118,7 @@ fn stake_figures(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale)
 /// Returns the amount that may still be staked under the rule, negative if its limit is already exceeded.
 fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Money> {
     let RiskView { limits, ledger, state, .. } = view;
-    let left = match rule {
+    Some(match rule {
         Rule::DailyLossLimit => {
             limits.daily_loss_limit.amount_at(ledger.day_equity())? + ledger.day_result()
                 - ledger.open_stakes()
@@ -130,8 +133,7 @@ fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> 
         }
         Rule::InsufficientBalance => ledger.available_balance(),
         rule => remaining_bot_loss(rule, proposal.bot, view)?,
-    };
-    Some(left)
+    })
 }
 
 fn pending_stakes(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Money {

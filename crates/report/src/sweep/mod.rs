@@ -6,7 +6,7 @@ use crate::figure::{format_json_value, p_value_text, percent, prefixed_lines};
 use crate::page::DataTable;
 use candlewick_records::{count_text, table_text};
 use candlewick_search::sweep::{
-    Figures, Objective, SelectionBias, Space, SweepSettings, TrialOutcome, TrialRow, corrected_p_values,
+    Figures, Objective, SelectionBias, Space, SweepSettings, TrialEnd, TrialRow, corrected_p_values,
     rank_rows,
 };
 use serde::Serialize;
@@ -51,8 +51,8 @@ pub struct RejectedSets<'a> {
 impl<'a> RejectedSets<'a> {
     pub fn from_rows(rows: &'a [TrialRow]) -> Self {
         let refused = |row: &'a TrialRow| match &row.outcome {
-            TrialOutcome::Refused(problem) => Some(problem.as_str()),
-            TrialOutcome::Figures(_) => None,
+            TrialEnd::Refused(problem) => Some(problem.as_str()),
+            TrialEnd::Figures(_) => None,
         };
         let mut refused = rows.iter().filter_map(refused);
         let first = refused.next();

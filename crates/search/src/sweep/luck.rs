@@ -2,7 +2,7 @@
 
 use super::{TIMELINE_PARTS, Timeline, TrialRow, rank_rows};
 use candlewick_statistics::{
-    BestOfMany, Bootstrap, SharpeSample, Split, VariantReturnSource, best_of_many, deflated_sharpe,
+    BestOfMany, Bootstrap, ReturnSource, SharpeSample, Split, best_of_many, deflated_sharpe,
     probability_of_overfitting,
 };
 use serde::Serialize;
@@ -129,7 +129,7 @@ impl<'a> ReturnTable<'a> {
     }
 }
 
-impl VariantReturnSource for ReturnTable<'_> {
+impl ReturnSource for ReturnTable<'_> {
     fn variants(&self) -> usize {
         self.timelines.len()
     }

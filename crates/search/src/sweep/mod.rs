@@ -33,7 +33,7 @@ pub use search::{DEFAULT_BATCH, Search, SearchSettings};
 pub use shared::{DeclarationMode, SharedRunner, Trial, TrialTrade};
 pub use space::{Candidate, Space};
 pub use timeline::{TIMELINE_PARTS, Timeline};
-pub use trial_journal::{Record, TrialJournal, TrialOutcome};
+pub use trial_journal::{Record, TrialEnd, TrialJournal};
 use trial_runner::PreparedTrial;
 
 #[cfg(test)]

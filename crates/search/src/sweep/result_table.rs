@@ -1,6 +1,6 @@
 //! Export of sweep trials as CSV and Parquet, one row per trial in search order.
 
-use super::{Figures, SelectionBias, Setting, Space, TrialOutcome, TrialRow, corrected_p_values, rank_rows};
+use super::{Figures, SelectionBias, Setting, Space, TrialEnd, TrialRow, corrected_p_values, rank_rows};
 use candlewick_sdk::to_csv_cell;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -157,8 +157,8 @@ fn build_columns(rows: &[TrialRow], space: &Space, luck: Option<&SelectionBias>)
     let of_luck = |place| luck.and_then(|luck| luck.p_values.get(place).copied().flatten());
     columns.push(column("p_value_of_many", ColumnData::Real((0..rows.len()).map(of_luck).collect())));
     let refusal = |row: &TrialRow| match &row.outcome {
-        TrialOutcome::Figures(_) => None,
-        TrialOutcome::Refused(problem) => Some(problem.clone()),
+        TrialEnd::Figures(_) => None,
+        TrialEnd::Refused(problem) => Some(problem.clone()),
     };
     columns.push(column("parameters_refused", ColumnData::Text(rows.iter().map(refusal).collect())));
     let stopped = |row: &TrialRow| Some(row.figures()?.stopped_by?.as_str().to_owned());
@@ -212,9 +212,8 @@ mod tests {
             "win_rate": 0.1 + 0.2, "edge_lower": -0.1, "p_value": 0.04, "pnl": -3.25, "expectancy": 0.1,
             "stopped_by": "LossStreak"
         }));
-        let ran = |score| (TrialOutcome::Figures(Box::new(figures.clone())), score);
-        let runs =
-            [ran(Some(0.25)), (TrialOutcome::Refused("no, \"never\"".to_owned()), None), ran(Some(0.5))];
+        let ran = |score| (TrialEnd::Figures(Box::new(figures.clone())), score);
+        let runs = [ran(Some(0.25)), (TrialEnd::Refused("no, \"never\"".to_owned()), None), ran(Some(0.5))];
         let filled = |((outcome, score), (trial, candidate))| TrialRow {
             candidate,
             outcome,

@@ -2,7 +2,7 @@
 
 use super::run::TrialJob;
 use super::search::Parzen;
-use super::{Candidate, Record, Sweep, TrialOutcome, TrialRow};
+use super::{Candidate, Record, Sweep, TrialEnd, TrialRow};
 use crate::SearchError;
 use candlewick_sdk::Millis;
 use std::collections::HashMap;
@@ -119,7 +119,7 @@ impl<'a> Rounds<'a> {
 
     /// Records the outcomes of a round. Every set of the round needs a record. Other records are ignored.
     pub fn tell(&mut self, round: &Round, records: Vec<Record>) -> Result<(), SearchError> {
-        let mut outcomes: HashMap<u64, TrialOutcome> =
+        let mut outcomes: HashMap<u64, TrialEnd> =
             records.into_iter().map(|record| (record.trial, record.outcome)).collect();
         let mut rows = Vec::with_capacity(round.sets.len());
         for job in round.to_jobs() {

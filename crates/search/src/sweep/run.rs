@@ -3,8 +3,8 @@
 use super::search::{no_set_error, plan_sets};
 use super::trial_row::{ProgressTracker, SweepWatcher, lock};
 use super::{
-    Candidate, Halving, Objective, Record, Round, Rounds, SearchSettings, Shard, Space, TrialJournal,
-    TrialOutcome, TrialRow, TrialRunner, rank_rows,
+    Candidate, Halving, Objective, Record, Round, Rounds, SearchSettings, Shard, Space, TrialEnd,
+    TrialJournal, TrialRow, TrialRunner, rank_rows,
 };
 use crate::SearchError;
 use crate::error::build_thread_pool;
@@ -114,16 +114,12 @@ impl Sweep<'_> {
         self.run_procedure(&procedure, (journal, known), watcher)
     }
 
-    pub fn measure_until(
-        &self,
-        sets: &[&Candidate],
-        until: Millis,
-    ) -> Result<Vec<TrialOutcome>, SearchError> {
+    pub fn measure_until(&self, sets: &[&Candidate], until: Millis) -> Result<Vec<TrialEnd>, SearchError> {
         let pool = build_thread_pool(self.threads)?;
         let groups = self.runner.prepare(sets, until)?;
         let one = |place: &usize| Ok((*place, self.runner.measure(sets[*place], until, self.balance)?));
         let group = |group: &Vec<usize>| group.par_iter().with_max_len(1).map(one).collect();
-        let measured: Result<Vec<Vec<(usize, TrialOutcome)>>, SearchError> =
+        let measured: Result<Vec<Vec<(usize, TrialEnd)>>, SearchError> =
             pool.install(|| groups.par_iter().with_max_len(1).map(group).collect());
         self.runner.evict();
         let mut measured = measured?.concat();
@@ -147,7 +143,7 @@ impl Sweep<'_> {
         watcher: &mut SweepWatcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let pool = build_thread_pool(self.threads)?;
-        let mut known: HashMap<(u64, u32), TrialOutcome> =
+        let mut known: HashMap<(u64, u32), TrialEnd> =
             known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
         let tracker = Mutex::new(ProgressTracker::new(journal, watcher));
         let mut run = |jobs: Vec<TrialJob>| self.run_jobs(&jobs, &mut known, &tracker, &pool);
@@ -226,7 +222,7 @@ impl Sweep<'_> {
     fn run_jobs(
         &self,
         jobs: &[TrialJob],
-        known: &mut HashMap<(u64, u32), TrialOutcome>,
+        known: &mut HashMap<(u64, u32), TrialEnd>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
         pool: &rayon::ThreadPool,
     ) -> Result<JobResults, SearchError> {
@@ -287,13 +283,11 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    pub(super) fn to_row(&self, job: &TrialJob, outcome: TrialOutcome) -> TrialRow {
+    pub(super) fn to_row(&self, job: &TrialJob, outcome: TrialEnd) -> TrialRow {
         let SweepSettings { objective, min_trades, halving, .. } = *self.settings;
         let score = match &outcome {
-            TrialOutcome::Figures(figures) => {
-                objective.score(figures, halving.min_trades(job.rung, min_trades))
-            }
-            TrialOutcome::Refused(_) => None,
+            TrialEnd::Figures(figures) => objective.score(figures, halving.min_trades(job.rung, min_trades)),
+            TrialEnd::Refused(_) => None,
         };
         let (candidate, share) = (job.candidate.clone(), halving.candle_fraction(job.rung));
         TrialRow { trial: job.trial, candidate, rung: job.rung, share, outcome, score }

@@ -1,7 +1,7 @@
 //! Fixtures for the tests of sweeps.
 
 use super::axis::{AxisScale, AxisValues};
-use super::{Axis, AxisTarget, Figures, Setting, TrialOutcome, TrialRow};
+use super::{Axis, AxisTarget, Figures, Setting, TrialEnd, TrialRow};
 use candlewick_engine::BotSettings;
 use serde_json::{Value, json};
 
@@ -24,8 +24,8 @@ pub(super) fn bot() -> BotSettings {
 }
 
 pub(super) fn row(trial: u64, figures: Option<Figures>, score: Option<f64>) -> TrialRow {
-    let refused = || TrialOutcome::Refused(String::new());
-    let outcome = figures.map_or_else(refused, |figures| TrialOutcome::Figures(Box::new(figures)));
+    let refused = || TrialEnd::Refused(String::new());
+    let outcome = figures.map_or_else(refused, |figures| TrialEnd::Figures(Box::new(figures)));
     TrialRow { trial, candidate: [].into(), rung: 0, share: 1.0, outcome, score }
 }
 

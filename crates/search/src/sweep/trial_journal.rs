@@ -16,11 +16,11 @@ pub struct Record {
     pub trial: u64,
     /// 0-based halving rung; always 0 without halving.
     pub rung: u32,
-    pub outcome: TrialOutcome,
+    pub outcome: TrialEnd,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum TrialOutcome {
+pub enum TrialEnd {
     Figures(Box<Figures>),
     Refused(String),
 }
@@ -149,8 +149,8 @@ impl TrialJournal {
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (figures, refused) = match &self.outcome {
-            TrialOutcome::Figures(figures) => (Some(Cow::Borrowed(&**figures)), None),
-            TrialOutcome::Refused(problem) => (None, Some(Cow::Borrowed(problem.as_str()))),
+            TrialEnd::Figures(figures) => (Some(Cow::Borrowed(&**figures)), None),
+            TrialEnd::Refused(problem) => (None, Some(Cow::Borrowed(problem.as_str()))),
         };
         RecordLine { trial: self.trial, rung: self.rung, figures, refused }.serialize(serializer)
     }
@@ -161,8 +161,8 @@ impl TryFrom<RecordLine<'_>> for Record {
 
     fn try_from(written: RecordLine<'_>) -> Result<Self, Self::Error> {
         let outcome = match (written.figures, written.refused) {
-            (Some(figures), None) => TrialOutcome::Figures(Box::new(figures.into_owned())),
-            (None, Some(problem)) => TrialOutcome::Refused(problem.into_owned()),
+            (Some(figures), None) => TrialEnd::Figures(Box::new(figures.into_owned())),
+            (None, Some(problem)) => TrialEnd::Refused(problem.into_owned()),
             _ => return Err("a trial must have either figures or a refusal"),
         };
         Ok(Self { trial: written.trial, rung: written.rung, outcome })
@@ -263,7 +263,7 @@ mod tests {
     }
 
     fn record(trial: u64) -> Record {
-        Record { trial, rung: 0, outcome: TrialOutcome::Refused(format!("no {trial}\n")) }
+        Record { trial, rung: 0, outcome: TrialEnd::Refused(format!("no {trial}\n")) }
     }
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
         let (mut journal, _) = fixture.open();
         let begin = journal.length();
         let figures = |share: f64, timeline: &Value| {
-            TrialOutcome::Figures(Box::new(figures(json!({
+            TrialEnd::Figures(Box::new(figures(json!({
                 "refused": u64::MAX, "win_rate": 0.1 + share, "edge_lower": -share, "pnl": -3.25,
                 "p_value": f64::MIN_POSITIVE, "sharpe": 1e300, "max_drawdown_percent": 1.0 / 3.0,
                 "timeline": timeline

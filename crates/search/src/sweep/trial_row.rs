@@ -1,7 +1,7 @@
 //! Trials of a sweep: rows, ranking, corrected p-values, and progress.
 
 use super::objective::compare_scores;
-use super::{Candidate, Figures, TrialJournal, TrialOutcome};
+use super::{Candidate, Figures, TrialEnd, TrialJournal};
 use crate::SearchError;
 use candlewick_statistics::benjamini_hochberg;
 use std::cmp::Ordering;
@@ -15,15 +15,15 @@ pub struct TrialRow {
     pub rung: u32,
     /// Fraction of the candles that the trial's rung uses.
     pub share: f64,
-    pub outcome: TrialOutcome,
+    pub outcome: TrialEnd,
     pub score: Option<f64>,
 }
 
 impl TrialRow {
     pub fn figures(&self) -> Option<&Figures> {
         match &self.outcome {
-            TrialOutcome::Figures(figures) => Some(figures),
-            TrialOutcome::Refused(_) => None,
+            TrialEnd::Figures(figures) => Some(figures),
+            TrialEnd::Refused(_) => None,
         }
     }
 }

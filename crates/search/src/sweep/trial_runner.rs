@@ -1,6 +1,6 @@
 //! Execution of trials: the `TrialRunner` trait, and an implementation with plain backtests.
 
-use super::{Candidate, Figures, Space, TrialOutcome};
+use super::{Candidate, Figures, Space, TrialEnd};
 use crate::SearchError;
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, BacktestError, BacktestResult, BacktestSettings};
@@ -29,19 +29,14 @@ pub trait TrialRunner: Sync {
     /// Frees the data of prepared sets. Call `prepare` again before measuring.
     fn evict(&self) {}
 
-    fn measure(
-        &self,
-        candidate: &Candidate,
-        until: Millis,
-        balance: Money,
-    ) -> Result<TrialOutcome, SearchError> {
+    fn measure(&self, candidate: &Candidate, until: Millis, balance: Money) -> Result<TrialEnd, SearchError> {
         Ok(match self.run(candidate, until)? {
             TrialResult::Ran(finished) => {
                 let mut span = self.span();
                 span.end = span.end.min(until);
-                TrialOutcome::Figures(Box::new(Figures::new(&finished, balance, &span)))
+                TrialEnd::Figures(Box::new(Figures::new(&finished, balance, &span)))
             }
-            TrialResult::Refused(problem) => TrialOutcome::Refused(problem),
+            TrialResult::Refused(problem) => TrialEnd::Refused(problem),
         })
     }
 }

@@ -5,7 +5,7 @@ use super::{WalkForwardData, Window};
 use crate::SearchError;
 use crate::sweep::{
     Candidate, DeclarationMode, Figures, Record, Replayer, Shard, SharedRunner, Sweep, SweepEnd,
-    SweepSettings, SweepWatcher, TrialJournal, TrialOutcome, TrialResult, TrialRow, TrialRunner, rank_rows,
+    SweepSettings, SweepWatcher, TrialEnd, TrialJournal, TrialResult, TrialRow, TrialRunner, rank_rows,
 };
 use candlewick_backtest::BacktestResult;
 use candlewick_sdk::{Millis, Money};
@@ -146,8 +146,8 @@ impl WalkForward<'_> {
         for candidate in self.data.replay.space.neighbours(&best.candidate) {
             let ran = |row: &&TrialRow| row.rung == best.rung && row.candidate == candidate;
             let figures = match rows.iter().find(ran).map(|row| &row.outcome) {
-                Some(TrialOutcome::Figures(figures)) => Some((**figures).clone()),
-                Some(TrialOutcome::Refused(_)) => None,
+                Some(TrialEnd::Figures(figures)) => Some((**figures).clone()),
+                Some(TrialEnd::Refused(_)) => None,
                 None => self.candidate_figures(&candidate, runner)?,
             };
             let score = figures.as_ref().and_then(|figures| objective.score(figures, min_trades));

@@ -3,7 +3,7 @@
 use crate::measured::{Bound, Measured, Scale, settled};
 use crate::verdict::MIXED;
 use candlewick_statistics::{
-    AlphaBudget, BudgetedBot, EdgeTest, EdgeTestPlan, SimulatedDependence, StatisticsError, TradeOutcome,
+    AlphaBudget, BudgetedBot, EdgeTest, EdgeTestPlan, StatisticsError, StreamDependence, TradeOutcome,
     TradeStream,
 };
 
@@ -80,7 +80,7 @@ impl Journal {
 
     /// Returns whether any bot is shown to have an edge within `trades` trades of each bot.
     fn shows(mut self, journal: u64, restarts: Restarts, trades: u64) -> Result<bool, StatisticsError> {
-        let stream = TradeStream::new(SimulatedDependence::Independent, &MIXED, 0.0, 0.02)?;
+        let stream = TradeStream::new(StreamDependence::Independent, &MIXED, 0.0, 0.02)?;
         let most = self.tests.len() + if restarts == Restarts::Renamed { 2 } else { 0 };
         let course = |bot| settled(&stream, journal * 64 + bot, trades).into_iter();
         let mut courses: Vec<_> = (0..most as u64).map(course).collect();

@@ -3,17 +3,17 @@
 
 use crate::measured::{Bound, Measured, SEED, Scale, each};
 use candlewick_statistics::{
-    ChangeDetector, EdgeTest, EdgeTestPlan, NotionalStake, SimulatedDependence, StatisticsError, StreamEvent,
+    ChangeDetector, EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, StreamDependence, StreamEvent,
     TradeOutcome, TradeStream, WatchStake,
 };
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-const KINDS: [(&str, SimulatedDependence); 4] = [
-    ("independent trades", SimulatedDependence::Independent),
-    ("three bots in step", SimulatedDependence::SameTrade(3)),
-    ("fifty bots in step", SimulatedDependence::SameTrade(50)),
-    ("chain, three open at once", SimulatedDependence::Overlapping(3)),
+const KINDS: [(&str, StreamDependence); 4] = [
+    ("independent trades", StreamDependence::Independent),
+    ("three bots in step", StreamDependence::SameTrade(3)),
+    ("fifty bots in step", StreamDependence::SameTrade(50)),
+    ("chain, three open at once", StreamDependence::Overlapping(3)),
 ];
 /// Number of trades with a steady edge before it ends, all seen by the detector.
 const STEADY: u64 = 2_000;
@@ -71,7 +71,7 @@ pub(crate) fn errors(scale: Scale, watch_trades: u64) -> Result<Vec<Measured>, S
     let points = 100.0 * scale.plan.delta() / 1.85;
     let mut measured = Vec::new();
     let kinds = KINDS.map(|(name, dependence)| (name, dependence, false));
-    let cancelled = ("independent trades, as many more cancelled", SimulatedDependence::Independent, true);
+    let cancelled = ("independent trades, as many more cancelled", StreamDependence::Independent, true);
     for (name, dependence, cancels) in kinds.into_iter().chain([cancelled]) {
         let stream = TradeStream::new(dependence, &[0.85], points, 0.0)?;
         let promise =
@@ -125,7 +125,7 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
 }
 
 fn print_delay(
-    (name, dependence): (&str, SimulatedDependence),
+    (name, dependence): (&str, StreamDependence),
     (end, points): (&str, f64),
     (plan, watch_trades): (EdgeTestPlan, u64),
     paths: u64,

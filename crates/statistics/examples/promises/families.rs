@@ -3,9 +3,8 @@
 use crate::intervals::p_value;
 use crate::measured::{Bound, Measured, Scale, settled};
 use candlewick_statistics::{
-    Bootstrap, DirectedTrade, SimulatedDependence, Split, StatisticsError, TradeOutcome, TradeSide,
-    TradeStream, VariantReturns, benjamini_hochberg, best_of_many, direction_baseline,
-    probability_of_overfitting,
+    Bootstrap, DirectedTrade, Split, StatisticsError, StreamDependence, TradeOutcome, TradeSide, TradeStream,
+    VariantReturns, benjamini_hochberg, best_of_many, direction_baseline, probability_of_overfitting,
 };
 
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
@@ -54,7 +53,7 @@ fn worthless(
     periods: u64,
     together: usize,
 ) -> Result<VariantReturns, StatisticsError> {
-    let stream = TradeStream::new(SimulatedDependence::SameTrade(together), &[0.85], 0.0, 0.0)?;
+    let stream = TradeStream::new(StreamDependence::SameTrade(together), &[0.85], 0.0, 0.0)?;
     let variant = |variant| {
         let settled = settled(&stream, path * variants + variant, periods).into_iter();
         settled.map(|(outcome, payout_fraction)| outcome.unit_return(payout_fraction)).collect()
@@ -64,7 +63,7 @@ fn worthless(
 
 /// Trades whose directions are independent of the prices.
 fn chance_directions(path: u64) -> Result<Vec<Vec<DirectedTrade>>, StatisticsError> {
-    let coin = TradeStream::new(SimulatedDependence::Independent, &[1.0], 0.0, 0.0)?;
+    let coin = TradeStream::new(StreamDependence::Independent, &[1.0], 0.0, 0.0)?;
     let sides = |path| {
         settled(&coin, path, 60)
             .into_iter()

@@ -2,7 +2,7 @@
 
 use crate::measured::{Bound, Measured, Scale, settled};
 use candlewick_statistics::{
-    ConfidenceInterval, SimulatedDependence, StatisticsError, TradeOutcome, TradeStream, WinRate,
+    ConfidenceInterval, StatisticsError, StreamDependence, TradeOutcome, TradeStream, WinRate,
     binomial_p_value, break_even, clopper_pearson_interval, poisson_binomial_p_value, wilson_interval,
 };
 
@@ -37,7 +37,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         |path| Ok(p_value(path, 500, 0.0)? <= 0.05),
     )?;
     let payouts = [0.7, 0.8, 0.92];
-    let stream = TradeStream::new(SimulatedDependence::Independent, &payouts, 0.0, 0.0)?;
+    let stream = TradeStream::new(StreamDependence::Independent, &payouts, 0.0, 0.0)?;
     let mixed = Measured::share(
         ("one Poisson-binomial test of 200 trades at mixed payouts errs", Bound::AtMost, 0.05),
         scale.trials / 10,
@@ -53,7 +53,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
 
 /// Returns the number of wins among independent trades, `points` above the break-even of payout 85.
 fn won(path: u64, trades: u64, points: f64) -> Result<u64, StatisticsError> {
-    let stream = TradeStream::new(SimulatedDependence::Independent, &[0.85], points, 0.0)?;
+    let stream = TradeStream::new(StreamDependence::Independent, &[0.85], points, 0.0)?;
     let settled = settled(&stream, path, trades);
     Ok(settled.iter().filter(|(outcome, _)| *outcome == TradeOutcome::Won).count() as u64)
 }

@@ -3,7 +3,7 @@
 
 use crate::measured::{SEED, Scale, each};
 use candlewick_statistics::{
-    RunningWinRate, SimulatedDependence, StatisticsError, StreamEvent, TradeOutcome, TradeStream, WinRate,
+    RunningWinRate, StatisticsError, StreamDependence, StreamEvent, TradeOutcome, TradeStream, WinRate,
     kelly_fraction, wilson_interval,
 };
 use std::ops::ControlFlow;
@@ -32,7 +32,7 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     );
     println!("|---|---|---|---|---|");
     for points in [0.0, 2.0, 5.0, 8.0] {
-        let stream = TradeStream::new(SimulatedDependence::Independent, &[PAYOUT], points, 0.0)?;
+        let stream = TradeStream::new(StreamDependence::Independent, &[PAYOUT], points, 0.0)?;
         for (name, is_running) in [("Wilson's, nothing below", false), ("sequence, the smallest below", true)]
         {
             let mut ended = each(paths, |path| follow(&stream, path, is_running))?;

@@ -4,30 +4,30 @@
 use crate::measured::{Bound, Measured, SEED, Scale};
 use crate::verdict::MIXED;
 use candlewick_statistics::{
-    ConfidenceSequence, OpenTrade, SimulatedDependence, StatisticsError, StreamEvent, TradeOutcome,
-    TradeStream, WinRate, wilson_interval,
+    ConfidenceSequence, OpenTrade, StatisticsError, StreamDependence, StreamEvent, TradeOutcome, TradeStream,
+    WinRate, wilson_interval,
 };
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 const CONFIDENCE: f64 = 0.95;
 
-type Kind = (&'static str, SimulatedDependence, &'static [f64], f64, f64);
+type Kind = (&'static str, StreamDependence, &'static [f64], f64, f64);
 
 /// Name, dependence, payouts, points above break-even, and share of draws.
 const KINDS: [Kind; 12] = [
-    ("independent trades at p*", SimulatedDependence::Independent, &[0.85], 0.0, 0.0),
-    ("independent trades, +5 points", SimulatedDependence::Independent, &[0.85], 5.0, 0.0),
-    ("independent trades, -4 points", SimulatedDependence::Independent, &[0.85], -4.0, 0.0),
-    ("three bots in step", SimulatedDependence::SameTrade(3), &[0.85], 0.0, 0.0),
-    ("five bots in step", SimulatedDependence::SameTrade(5), &[0.85], 0.0, 0.0),
-    ("fifty bots in step", SimulatedDependence::SameTrade(50), &[0.85], 0.0, 0.0),
-    ("chain, two open at once", SimulatedDependence::Overlapping(2), &[0.85], 0.0, 0.0),
-    ("chain, five open at once", SimulatedDependence::Overlapping(5), &[0.85], 0.0, 0.0),
-    ("mixed payouts 60 to 92 at p*", SimulatedDependence::Independent, &MIXED, 0.0, 0.0),
-    ("5 % draws", SimulatedDependence::Independent, &[0.85], 0.0, 0.05),
-    ("20 % draws", SimulatedDependence::Independent, &[0.85], 0.0, 0.2),
-    ("mixed payouts, 5 % draws, three in step", SimulatedDependence::SameTrade(3), &MIXED, 0.0, 0.05),
+    ("independent trades at p*", StreamDependence::Independent, &[0.85], 0.0, 0.0),
+    ("independent trades, +5 points", StreamDependence::Independent, &[0.85], 5.0, 0.0),
+    ("independent trades, -4 points", StreamDependence::Independent, &[0.85], -4.0, 0.0),
+    ("three bots in step", StreamDependence::SameTrade(3), &[0.85], 0.0, 0.0),
+    ("five bots in step", StreamDependence::SameTrade(5), &[0.85], 0.0, 0.0),
+    ("fifty bots in step", StreamDependence::SameTrade(50), &[0.85], 0.0, 0.0),
+    ("chain, two open at once", StreamDependence::Overlapping(2), &[0.85], 0.0, 0.0),
+    ("chain, five open at once", StreamDependence::Overlapping(5), &[0.85], 0.0, 0.0),
+    ("mixed payouts 60 to 92 at p*", StreamDependence::Independent, &MIXED, 0.0, 0.0),
+    ("5 % draws", StreamDependence::Independent, &[0.85], 0.0, 0.05),
+    ("20 % draws", StreamDependence::Independent, &[0.85], 0.0, 0.2),
+    ("mixed payouts, 5 % draws, three in step", StreamDependence::SameTrade(3), &MIXED, 0.0, 0.05),
 ];
 
 /// Coverage of the sequence after each trade, and of Wilson's interval checked from trade 30 on.
@@ -43,13 +43,13 @@ pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         })?);
     }
     for (known_late, name) in [(1, "settled in another order"), (40, "settled up to 40 trades late")] {
-        let stream = TradeStream::new(SimulatedDependence::Independent, &[0.85], 0.0, 0.0)?;
+        let stream = TradeStream::new(StreamDependence::Independent, &[0.85], 0.0, 0.0)?;
         let promise = format!("the sequence contains the edge after every trade: independent trades, {name}");
         covered.push(Measured::share((promise, Bound::AtLeast, CONFIDENCE), scale.trials, |path| {
             Ok(!late_sequence(&stream, path, scale.trades, known_late).excludes_edge(0.0, CONFIDENCE)?)
         })?);
     }
-    let stream = TradeStream::new(SimulatedDependence::Independent, &[0.85], 0.0, 0.0)?;
+    let stream = TradeStream::new(StreamDependence::Independent, &[0.85], 0.0, 0.0)?;
     let promise = "Wilson's interval contains the win rate after every trade from trade 30 on";
     covered.push(Measured::share((promise, Bound::Unpromised, CONFIDENCE), scale.trials, |path| {
         wilson_always_covers(&stream, path, scale.trades)
@@ -62,9 +62,9 @@ pub(crate) fn print_widths(scale: Scale) -> Result<(), StatisticsError> {
     println!("\n| half the width, edge per unit | 100 trades | 1,000 | 10,000 |\n|---|---|---|---|");
     let mut wilson = String::new();
     for (name, dependence) in [
-        ("independent trades", SimulatedDependence::Independent),
-        ("three bots in step", SimulatedDependence::SameTrade(3)),
-        ("chain, five open at once", SimulatedDependence::Overlapping(5)),
+        ("independent trades", StreamDependence::Independent),
+        ("three bots in step", StreamDependence::SameTrade(3)),
+        ("chain, five open at once", StreamDependence::Overlapping(5)),
     ] {
         let stream = TradeStream::new(dependence, &[0.85], 2.0, 0.0)?;
         let (mut ours, mut theirs) = (String::new(), String::new());

@@ -1,7 +1,7 @@
 //! False positive rate of the runs test on random orders of wins and losses.
 
 use crate::measured::{Bound, Measured, Scale, settled};
-use candlewick_statistics::{SimulatedDependence, StatisticsError, TradeOutcome, TradeStream, runs_test};
+use candlewick_statistics::{StatisticsError, StreamDependence, TradeOutcome, TradeStream, runs_test};
 
 /// Share of independent runs that the order test rejects, nominally 1 %.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
@@ -9,7 +9,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let measured = kinds.map(|(trades, points)| {
         let promise = format!("{trades} trades of chance in regimes, edge {points} points");
         Measured::share((promise, Bound::About(0.005), 0.01), scale.trials, |path| {
-            let stream = TradeStream::new(SimulatedDependence::Independent, &[0.85], points, 0.0)?;
+            let stream = TradeStream::new(StreamDependence::Independent, &[0.85], points, 0.0)?;
             let settled = settled(&stream, path, trades);
             let outcomes: Vec<bool> =
                 settled.into_iter().map(|(outcome, _)| outcome == TradeOutcome::Won).collect();

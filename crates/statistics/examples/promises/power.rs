@@ -3,10 +3,10 @@
 
 use crate::measured::{SEED, Scale, on_cores};
 use crate::verdict::{MIXED, rates};
-use candlewick_statistics::{SimulatedDependence, StatisticsError, StreamEvent, TradeStream};
+use candlewick_statistics::{StatisticsError, StreamDependence, StreamEvent, TradeStream};
 use std::ops::ControlFlow;
 
-const INDEPENDENT: SimulatedDependence = SimulatedDependence::Independent;
+const INDEPENDENT: StreamDependence = StreamDependence::Independent;
 const ONE: [f64; 1] = [0.85];
 
 /// Prints the power for each planted edge.
@@ -28,12 +28,12 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
         ("a coin: -4.05 points", INDEPENDENT, 50.0 - 100.0 / 1.85, &ONE, 0.0),
         ("+5 points, mixed payouts 60 to 92", INDEPENDENT, 5.0, &MIXED, 0.0),
         ("+5 points, 20 % draws", INDEPENDENT, 5.0, &ONE, 0.2),
-        ("+5 points, three bots in step", SimulatedDependence::SameTrade(3), 5.0, &ONE, 0.0),
-        ("+5 points, five bots in step", SimulatedDependence::SameTrade(5), 5.0, &ONE, 0.0),
-        ("+8 points, fifty bots in step", SimulatedDependence::SameTrade(50), 8.0, &ONE, 0.0),
-        ("+5 points, chain of three", SimulatedDependence::Overlapping(3), 5.0, &ONE, 0.0),
-        ("+2 points, three bots in step", SimulatedDependence::SameTrade(3), 2.0, &ONE, 0.0),
-        ("a coin, three bots in step", SimulatedDependence::SameTrade(3), 50.0 - 100.0 / 1.85, &ONE, 0.0),
+        ("+5 points, three bots in step", StreamDependence::SameTrade(3), 5.0, &ONE, 0.0),
+        ("+5 points, five bots in step", StreamDependence::SameTrade(5), 5.0, &ONE, 0.0),
+        ("+8 points, fifty bots in step", StreamDependence::SameTrade(50), 8.0, &ONE, 0.0),
+        ("+5 points, chain of three", StreamDependence::Overlapping(3), 5.0, &ONE, 0.0),
+        ("+2 points, three bots in step", StreamDependence::SameTrade(3), 2.0, &ONE, 0.0),
+        ("a coin, three bots in step", StreamDependence::SameTrade(3), 50.0 - 100.0 / 1.85, &ONE, 0.0),
     ] {
         let stream = TradeStream::new(dependence, payouts, points, draws)?;
         let rates = rates(&stream, scale);

@@ -1,24 +1,24 @@
 //! Error rates of the verdict, checked after every trade, with independent and dependent trades.
 
 use crate::measured::{Bound, Measured, SEED, Scale, on_cores};
-use candlewick_statistics::{PathBatch, SimulatedDependence, StatisticsError, TradeStream, VerdictRates};
+use candlewick_statistics::{PathBatch, StatisticsError, StreamDependence, TradeStream, VerdictRates};
 
 pub(crate) const MIXED: [f64; 5] = [0.60, 0.70, 0.80, 0.85, 0.92];
 
-pub(crate) type Null = (&'static str, SimulatedDependence, &'static [f64], f64);
+pub(crate) type Null = (&'static str, StreamDependence, &'static [f64], f64);
 
 /// Trades that win at exactly break-even: dependence, payouts, share of draws.
 pub(crate) const NULLS: [Null; 10] = [
-    ("independent trades", SimulatedDependence::Independent, &[0.85], 0.0),
-    ("three bots in step", SimulatedDependence::SameTrade(3), &[0.85], 0.0),
-    ("five bots in step", SimulatedDependence::SameTrade(5), &[0.85], 0.0),
-    ("fifty bots in step", SimulatedDependence::SameTrade(50), &[0.85], 0.0),
-    ("chain, two open at once", SimulatedDependence::Overlapping(2), &[0.85], 0.0),
-    ("chain, five open at once", SimulatedDependence::Overlapping(5), &[0.85], 0.0),
-    ("mixed payouts 60 to 92", SimulatedDependence::Independent, &MIXED, 0.0),
-    ("5 % draws", SimulatedDependence::Independent, &[0.85], 0.05),
-    ("20 % draws", SimulatedDependence::Independent, &[0.85], 0.2),
-    ("mixed payouts, 5 % draws, three in step", SimulatedDependence::SameTrade(3), &MIXED, 0.05),
+    ("independent trades", StreamDependence::Independent, &[0.85], 0.0),
+    ("three bots in step", StreamDependence::SameTrade(3), &[0.85], 0.0),
+    ("five bots in step", StreamDependence::SameTrade(5), &[0.85], 0.0),
+    ("fifty bots in step", StreamDependence::SameTrade(50), &[0.85], 0.0),
+    ("chain, two open at once", StreamDependence::Overlapping(2), &[0.85], 0.0),
+    ("chain, five open at once", StreamDependence::Overlapping(5), &[0.85], 0.0),
+    ("mixed payouts 60 to 92", StreamDependence::Independent, &MIXED, 0.0),
+    ("5 % draws", StreamDependence::Independent, &[0.85], 0.05),
+    ("20 % draws", StreamDependence::Independent, &[0.85], 0.2),
+    ("mixed payouts, 5 % draws, three in step", StreamDependence::SameTrade(3), &MIXED, 0.05),
 ];
 
 /// Error rates on each null, and on edges of exactly delta.
@@ -35,9 +35,9 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         ));
     }
     for (name, dependence) in [
-        ("independent trades", SimulatedDependence::Independent),
-        ("three bots in step", SimulatedDependence::SameTrade(3)),
-        ("chain, three open at once", SimulatedDependence::Overlapping(3)),
+        ("independent trades", StreamDependence::Independent),
+        ("three bots in step", StreamDependence::SameTrade(3)),
+        ("chain, three open at once", StreamDependence::Overlapping(3)),
     ] {
         let points = 100.0 * scale.plan.delta() / 1.85;
         let rates = rates(&TradeStream::new(dependence, &[0.85], points, 0.0)?, scale);

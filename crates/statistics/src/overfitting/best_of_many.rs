@@ -1,6 +1,6 @@
 //! Test of whether the best of many variants is significant.
 
-use super::{VariantGroup, VariantReturnSource};
+use super::{ReturnSource, VariantGroup};
 use crate::StatisticsError;
 use crate::simulation::Dice;
 
@@ -35,10 +35,7 @@ pub struct BestOfMany {
 ///
 /// Sources: H. White, *A Reality Check for Data Snooping* (2000); P. R. Hansen, *A Test for Superior Predictive
 /// Ability* (2005); D. N. Politis and J. P. Romano (1992); F. Goetze and H. R. Kuensch (1996).
-pub fn best_of_many(
-    source: &dyn VariantReturnSource,
-    bootstrap: Bootstrap,
-) -> Result<BestOfMany, StatisticsError> {
+pub fn best_of_many(source: &dyn ReturnSource, bootstrap: Bootstrap) -> Result<BestOfMany, StatisticsError> {
     let needs = |what, found: usize, needed: usize| {
         if found < needed { Err(StatisticsError::TooFew { what, found, needed }) } else { Ok(()) }
     };

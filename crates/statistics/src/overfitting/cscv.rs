@@ -1,6 +1,6 @@
 //! Probability of backtest overfitting, by combinatorially symmetric cross-validation.
 
-use super::{VariantGroup, VariantReturnSource};
+use super::{ReturnSource, VariantGroup};
 use crate::StatisticsError;
 
 pub const MAX_BLOCKS: usize = 16;
@@ -31,7 +31,7 @@ pub struct Overfitting {
 /// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of Backtest
 /// Overfitting* (2017); purging by M. Lopez de Prado, *Advances in Financial Machine Learning* (2018), chapter 7.
 pub fn probability_of_overfitting(
-    returns: &dyn VariantReturnSource,
+    returns: &dyn ReturnSource,
     split: Split,
 ) -> Result<Overfitting, StatisticsError> {
     let Split { blocks, purged_periods } = split;

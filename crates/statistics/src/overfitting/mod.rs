@@ -13,7 +13,7 @@ use crate::statistics_error::{check_numbers, check_probability};
 const GROUP_SIZE: usize = 32;
 
 /// Source of the returns of many variants. Only some variants are in memory at any time.
-pub trait VariantReturnSource {
+pub trait ReturnSource {
     fn variants(&self) -> usize;
 
     fn periods(&self) -> usize;
@@ -56,7 +56,7 @@ impl VariantReturns {
     }
 }
 
-impl VariantReturnSource for VariantReturns {
+impl ReturnSource for VariantReturns {
     fn variants(&self) -> usize {
         self.variants
     }
@@ -72,7 +72,7 @@ impl VariantReturnSource for VariantReturns {
 }
 
 impl VariantGroup {
-    fn build_all(variants: &dyn VariantReturnSource) -> impl Iterator<Item = Self> {
+    fn build_all(variants: &dyn ReturnSource) -> impl Iterator<Item = Self> {
         let mut own = vec![0.0; variants.periods()];
         (0..variants.variants()).step_by(GROUP_SIZE).map(move |first| {
             let count = GROUP_SIZE.min(variants.variants() - first);

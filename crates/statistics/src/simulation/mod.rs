@@ -9,7 +9,7 @@ pub use block_bootstrap::{BlockBootstrap, BlockLength, best_block_length};
 pub use ruin_paths::{
     MoneyStop, OversizedStake, RuinTrials, Stops, WalletLimits, simulate_limited_ruin, simulate_ruin,
 };
-pub use trade_stream::{SimulatedDependence, StreamEvent, TradeStream};
+pub use trade_stream::{StreamDependence, StreamEvent, TradeStream};
 pub use verdict_rates::{PathBatch, VerdictRates};
 
 use chacha20::ChaCha8Rng;

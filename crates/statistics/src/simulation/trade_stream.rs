@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use std::ops::ControlFlow;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SimulatedDependence {
+pub enum StreamDependence {
     Independent,
     /// Each trade is taken by this many bots at once, so all bots win or all bots lose.
     SameTrade(usize),
@@ -19,7 +19,7 @@ pub enum SimulatedDependence {
 /// rate of each payout. All payouts are equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
-    dependence: SimulatedDependence,
+    dependence: StreamDependence,
     payouts: Vec<PayoutOdds>,
     draw_share: f64,
 }
@@ -42,7 +42,7 @@ impl TradeStream {
     /// Creates a generator of trades. For a payout fraction of `b`, a trade that is not drawn wins with a probability
     /// of `1 / (1 + b) + points / 100`.
     pub fn new(
-        dependence: SimulatedDependence,
+        dependence: StreamDependence,
         payout_fractions: &[f64],
         points: f64,
         draw_share: f64,
@@ -60,8 +60,8 @@ impl TradeStream {
     /// Returns the maximum number of simultaneously open trades.
     pub const fn max_open_trades(&self) -> usize {
         match self.dependence {
-            SimulatedDependence::Independent => 1,
-            SimulatedDependence::SameTrade(trades) | SimulatedDependence::Overlapping(trades) => trades,
+            StreamDependence::Independent => 1,
+            StreamDependence::SameTrade(trades) | StreamDependence::Overlapping(trades) => trades,
         }
     }
 
@@ -69,9 +69,9 @@ impl TradeStream {
         let mut dice = Dice::new(seed, path);
         // A break means only that the listener stopped the stream.
         let _ = match self.dependence {
-            SimulatedDependence::Independent => self.play_groups(&mut dice, 1, trades, visit),
-            SimulatedDependence::SameTrade(size) => self.play_groups(&mut dice, size, trades, visit),
-            SimulatedDependence::Overlapping(steps) => self.play_overlapping(&mut dice, steps, trades, visit),
+            StreamDependence::Independent => self.play_groups(&mut dice, 1, trades, visit),
+            StreamDependence::SameTrade(size) => self.play_groups(&mut dice, size, trades, visit),
+            StreamDependence::Overlapping(steps) => self.play_overlapping(&mut dice, steps, trades, visit),
         };
     }
 
@@ -184,11 +184,11 @@ mod tests {
     #[test]
     fn stream_wins_at_its_configured_rate() {
         for (dependence, points, draw_share, expected) in [
-            (SimulatedDependence::Independent, 0.0, 0.0, 0.540_541),
-            (SimulatedDependence::Independent, 5.0, 0.1, 0.590_541),
-            (SimulatedDependence::SameTrade(3), 2.0, 0.0, 0.560_541),
-            (SimulatedDependence::Overlapping(4), -2.0, 0.0, 0.520_541),
-            (SimulatedDependence::Overlapping(4), 20.0, 0.0, 0.740_541),
+            (StreamDependence::Independent, 0.0, 0.0, 0.540_541),
+            (StreamDependence::Independent, 5.0, 0.1, 0.590_541),
+            (StreamDependence::SameTrade(3), 2.0, 0.0, 0.560_541),
+            (StreamDependence::Overlapping(4), -2.0, 0.0, 0.520_541),
+            (StreamDependence::Overlapping(4), 20.0, 0.0, 0.740_541),
         ] {
             let stream = TradeStream::new(dependence, &[0.85], points, draw_share).unwrap();
             let (win_rate, drawn, _) = observe(&stream, 300_000);
@@ -201,19 +201,19 @@ mod tests {
     #[test]
     fn neighbours_depend_on_each_other_as_they_overlap() {
         let product = |kind| observe(&TradeStream::new(kind, &[1.0], 0.0, 0.0).unwrap(), 300_000).2;
-        assert!(product(SimulatedDependence::Independent).abs() < 0.01);
-        assert!((product(SimulatedDependence::SameTrade(5)) - 0.8).abs() < 0.01); // four neighbours of five are twins
+        assert!(product(StreamDependence::Independent).abs() < 0.01);
+        assert!((product(StreamDependence::SameTrade(5)) - 0.8).abs() < 0.01); // four neighbours of five are twins
         // Half of the walk is shared: the correlation of the signs is 2 asin(1/2) / pi = 1/3.
-        assert!((product(SimulatedDependence::Overlapping(2)) - 1.0 / 3.0).abs() < 0.01);
+        assert!((product(StreamDependence::Overlapping(2)) - 1.0 / 3.0).abs() < 0.01);
     }
 
     #[test]
     fn rejects_invalid_streams() {
         let new = |kind, payouts: &[f64], points, draw| TradeStream::new(kind, payouts, points, draw);
-        assert_eq!(new(SimulatedDependence::Independent, &[], 0.0, 0.0), Err(StatisticsError::NoTrades));
-        assert_eq!(new(SimulatedDependence::SameTrade(0), &[0.85], 0.0, 0.0), Err(StatisticsError::NoTrades));
-        assert!(new(SimulatedDependence::Independent, &[0.0], 0.0, 0.0).is_err());
-        assert!(new(SimulatedDependence::Independent, &[0.85], 50.0, 0.0).is_err());
-        assert!(new(SimulatedDependence::Independent, &[0.85], 0.0, 1.1).is_err());
+        assert_eq!(new(StreamDependence::Independent, &[], 0.0, 0.0), Err(StatisticsError::NoTrades));
+        assert_eq!(new(StreamDependence::SameTrade(0), &[0.85], 0.0, 0.0), Err(StatisticsError::NoTrades));
+        assert!(new(StreamDependence::Independent, &[0.0], 0.0, 0.0).is_err());
+        assert!(new(StreamDependence::Independent, &[0.85], 50.0, 0.0).is_err());
+        assert!(new(StreamDependence::Independent, &[0.85], 0.0, 1.1).is_err());
     }
 }

@@ -105,7 +105,7 @@ fn simulate_path(plan: EdgeTestPlan, stream: &TradeStream, range: PathBatch, pat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SimulatedDependence;
+    use crate::StreamDependence;
 
     const RANGE: PathBatch = PathBatch { seed: 11, first_path: 0, paths: 1_500, trades: 1_000 };
 
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn parts_join_to_the_whole() {
-        let stream = TradeStream::new(SimulatedDependence::Independent, &[0.85], 5.0, 0.0).unwrap();
+        let stream = TradeStream::new(StreamDependence::Independent, &[0.85], 5.0, 0.0).unwrap();
         let simulate = |range| VerdictRates::simulate(EdgeTestPlan::default(), &stream, range);
         let whole = PathBatch { paths: 60, ..RANGE };
         let second = PathBatch { first_path: 20, paths: 40, ..RANGE };

@@ -21,7 +21,7 @@ const NO_FIGURES: &str = "\
     MAX_PLANNED_TRADES MAX_TRADES MoneyStop NotionalStake OpenBets OpenTime OpenTrade Overfitting \
     OversizedStake PathBatch RecoveryGoal Ruin RuinQuestion RuinTrials RunsTest SharpeSample Split \
     SprtAnswer StakePlan StakeWithPayout StatisticsError Stops StreakTracker Streaks StreamEvent \
-    SimulatedDependence TradeGate TradeOutcome TradeSide TradeStream VariantReturns VariantReturnSource WalletLimits WatchStake";
+    StreamDependence TradeGate TradeOutcome TradeSide TradeStream VariantReturns ReturnSource WalletLimits WatchStake";
 /// Items without reference figures: `examples/promises` and the test `promises` measure those valid
 /// after every trade. Gate worth, ruin under limits and block length have their own tests.
 const MEASURED: &str = "\

@@ -1,7 +1,7 @@
 //! The verdict errs no more often than promised, and not much less often.
 
 use candlewick_statistics::{
-    EdgeTest, EdgeTestPlan, PathBatch, SimulatedDependence, TradeOutcome, TradeStream, Verdict, VerdictRates,
+    EdgeTest, EdgeTestPlan, PathBatch, StreamDependence, TradeOutcome, TradeStream, Verdict, VerdictRates,
 };
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -43,9 +43,9 @@ fn error_rate_is_exhausted_on_sequential_trades() {
 #[test]
 fn dependent_trades_are_not_overly_conservative() {
     for (dependence, draws, least) in [
-        (SimulatedDependence::SameTrade(3), 0.0, 0.02),
-        (SimulatedDependence::Overlapping(2), 0.0, 0.02),
-        (SimulatedDependence::Independent, 0.2, 0.03),
+        (StreamDependence::SameTrade(3), 0.0, 0.02),
+        (StreamDependence::Overlapping(2), 0.0, 0.02),
+        (StreamDependence::Independent, 0.2, 0.03),
     ] {
         let stream = TradeStream::new(dependence, &[0.85], 0.0, draws).unwrap();
         let range = PathBatch { seed: 5, first_path: 0, paths: 2_000, trades: 1_200 };

@@ -234,7 +234,7 @@ fn describe_ladders(bots: &[&BotSettings]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_statistics::{SimulatedDependence, StreamEvent, TradeOutcome, TradeStream};
+    use candlewick_statistics::{StreamDependence, StreamEvent, TradeOutcome, TradeStream};
     use std::ops::ControlFlow;
 
     #[test]
@@ -305,11 +305,8 @@ mod tests {
             (40.0, 1, 100, 1_000, 990),
             (40.0, 5, 500, 1_000, 990),
         ] {
-            let dependence = if group == 1 {
-                SimulatedDependence::Independent
-            } else {
-                SimulatedDependence::SameTrade(group)
-            };
+            let dependence =
+                if group == 1 { StreamDependence::Independent } else { StreamDependence::SameTrade(group) };
             let stream = TradeStream::new(dependence, &[0.8], points, 0.0).unwrap();
             let accused = (0..1_000).filter(|run| is_accused(&stream, *run, trades)).count();
             assert!((at_least..=at_most).contains(&accused), "{points} {group} {trades}: {accused} of 1000");

@@ -4,7 +4,7 @@ mod ruler;
 
 use super::named_chances;
 use crate::markup::escaped;
-use candlewick_search::sweep::{Objective, SelectionBias, Space, TrialOutcome, TrialRow, rank_rows};
+use candlewick_search::sweep::{Objective, SelectionBias, Space, TrialEnd, TrialRow, rank_rows};
 use ruler::{ColourScale, Ruler};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ pub fn write_sweep_page(
     let last = rows.iter().map(|row| row.rung).max().unwrap_or_default();
     let counting: Vec<&TrialRow> =
         rank_rows(rows).into_iter().filter(|row| row.score.is_some() && row.rung == last).collect();
-    let refused = rows.iter().filter(|row| matches!(row.outcome, TrialOutcome::Refused(_))).count();
+    let refused = rows.iter().filter(|row| matches!(row.outcome, TrialEnd::Refused(_))).count();
     write!(
         out,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Sweep</title>\
@@ -306,7 +306,7 @@ mod tests {
 
     fn row(trial: u64, fast: i64, slow: i64, score: Option<f64>) -> TrialRow {
         let candidate = [Setting::Whole(fast), Setting::Whole(slow)].into();
-        let outcome = TrialOutcome::Figures(Box::new(figures()));
+        let outcome = TrialEnd::Figures(Box::new(figures()));
         TrialRow { trial, candidate, rung: 0, share: 1.0, outcome, score }
     }
 

@@ -11,7 +11,7 @@ pub use trial_context::TrialTrade;
 
 use super::trial_row::lock;
 use super::trial_runner::cut_candles_to;
-use super::{Candidate, Figures, PreparedTrial, Replayer, TrialOutcome, TrialResult, TrialRunner};
+use super::{Candidate, Figures, PreparedTrial, Replayer, TrialEnd, TrialResult, TrialRunner};
 use crate::SearchError;
 use bitset::{BitSet, EntryBits};
 use candlewick_engine::Session;
@@ -181,21 +181,16 @@ impl TrialRunner for SharedRunner<'_> {
         self.cache.clear();
     }
 
-    fn measure(
-        &self,
-        candidate: &Candidate,
-        until: Millis,
-        balance: Money,
-    ) -> Result<TrialOutcome, SearchError> {
+    fn measure(&self, candidate: &Candidate, until: Millis, balance: Money) -> Result<TrialEnd, SearchError> {
         let prepared = match self.replay.prepare_trial(candidate)? {
             Ok(prepared) => prepared,
-            Err(problem) => return Ok(TrialOutcome::Refused(problem)),
+            Err(problem) => return Ok(TrialEnd::Refused(problem)),
         };
         if self.replay.entry.wants_prices {
             return self.replay.measure(candidate, until, balance);
         }
         match self.run_trial(prepared, until, None)? {
-            Some(figures) => Ok(TrialOutcome::Figures(Box::new(figures))),
+            Some(figures) => Ok(TrialEnd::Figures(Box::new(figures))),
             // A full backtest measures the set or reports the error.
             None => self.replay.measure(candidate, until, balance),
         }
