@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::private_file::NewFile;
 use crate::reader::EXCHANGES_MIN_SCHEMA;
 use crate::{
-    Head, Holder, JournalCheck, JournalError, JournalUrl, Line, LineKind, Reader, Store, StoredLine,
+    Head, Holder, JournalError, JournalUrl, JournalVerification, Line, LineKind, Reader, Store, StoredLine,
     exchange, is_snapshot, lease,
 };
 use candlewick_sdk::Millis;
@@ -46,7 +46,7 @@ pub struct CompactedCopy {
     file: NewFile,
     url: JournalUrl,
     pub compaction: Compaction,
-    pub verified: JournalCheck,
+    pub verified: JournalVerification,
 }
 
 impl CompactedCopy {
@@ -77,7 +77,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<C
     let exchanges = if reader.schema < EXCHANGES_MIN_SCHEMA {
         0
     } else {
-        let first = reader.seals.next_sealed(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
+        let first = reader.seals.next_seal(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
         let text = "SELECT COUNT(*) FROM wires WHERE id < $1 OR (intent IS NULL AND sent < $2)";
         reader.fetch_count(text, &[first, since.get()]).await?
     };
@@ -122,7 +122,7 @@ fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
 }
 
 /// Copies a journal file. The copy has no lease holder, and it is verified before it receives its final name.
-pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<JournalCheck> {
+pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<JournalVerification> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });
     }
@@ -144,7 +144,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<JournalCheck> {
     Ok(verified)
 }
 
-async fn verify_copy(copy: &Path) -> Result<JournalCheck> {
+async fn verify_copy(copy: &Path) -> Result<JournalVerification> {
     let url = JournalUrl::from_path(copy);
     let mut connection = Connection::open(&url, Purpose::Write).await?;
     lease::clear_holder(connection.sqlx(), &url).await?;

@@ -123,7 +123,7 @@ impl Seals {
         self.0.last_key_value().map(|(id, _)| *id)
     }
 
-    pub(crate) fn next_sealed(&self, from: u64) -> Option<(u64, u64)> {
+    pub(crate) fn next_seal(&self, from: u64) -> Option<(u64, u64)> {
         self.0.range(from..).next().map(|(id, (_, seq))| (*id, *seq))
     }
 
@@ -208,10 +208,7 @@ mod tests {
         assert!(seals.check_exchange(3, &changed).is_ok(), "no seal, and so an earlier program's");
         seals.add_line(9, &build_seal(4, &[exchange(), changed.clone()]));
         assert!(is_seal(&build_seal(4, &[exchange()])));
-        assert_eq!(
-            (seals.next_sealed(0), seals.count(), seals.next_sealed(5)),
-            (Some((4, 9)), 2, Some((5, 9)))
-        );
+        assert_eq!((seals.next_seal(0), seals.count(), seals.next_seal(5)), (Some((4, 9)), 2, Some((5, 9))));
         for (id, exchange, is_sound) in [
             (3, &changed, true),
             (4, &exchange(), true),

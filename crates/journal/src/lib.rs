@@ -39,7 +39,7 @@ pub use store::{MAX_PENDING, Store};
 pub use tables::{
     DayFigures, IntentRecord, IntentRows, ProjectionProgress, Projector, RunNames, Tables, daily_figures,
 };
-pub use walk::{JournalCheck, Walk};
+pub use walk::{JournalVerification, Walk};
 
 use async_trait::async_trait;
 use candlewick_engine::{IntentId, Recorder};

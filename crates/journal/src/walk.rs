@@ -128,7 +128,7 @@ impl Reader {
 const LINES_PER_PAGE: u32 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JournalCheck {
+pub struct JournalVerification {
     pub entries: u64,
     pub head_hash: ChainHash,
     pub exchanges: u64,
@@ -139,12 +139,12 @@ pub struct JournalCheck {
 impl Reader {
     /// Verifies the hash chain over all lines, and each raw exchange against its seal.
     /// The last line must match the line that the lease names.
-    pub async fn verify(&mut self) -> Result<JournalCheck> {
+    pub async fn verify(&mut self) -> Result<JournalVerification> {
         self.verify_each(|_| {}).await
     }
 
     /// Like [`Self::verify`], but also passes each line to `show`, until the first error.
-    pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<JournalCheck> {
+    pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<JournalVerification> {
         self.seals = Seals::default();
         let mut walk = self.walk(LINES_PER_PAGE).await?;
         loop {
@@ -160,7 +160,7 @@ impl Reader {
             let Some((last, _)) = page.last() else { break };
             let (from, last) = (next, *last);
             // Exchanges added during the walk have their seals in lines that were also added during the walk.
-            while walk.reader().seals.next_sealed(0).is_some() && !walk.reader().seals.contains(last) {
+            while walk.reader().seals.next_seal(0).is_some() && !walk.reader().seals.contains(last) {
                 if walk.next().await?.is_empty() {
                     break;
                 }
@@ -168,11 +168,11 @@ impl Reader {
             outside += walk.reader().check_exchanges(from, &page)?;
             next = last + 1;
         }
-        if let Some((id, seq)) = self.seals.next_sealed(next) {
+        if let Some((id, seq)) = self.seals.next_seal(next) {
             return Err(chain_error(self.url(), seq, &format!("raw exchange {id} is sealed, but missing")));
         }
         let (exchanges, exchanges_outside) = (self.seals.count(), outside);
-        Ok(JournalCheck {
+        Ok(JournalVerification {
             entries: head.seq,
             head_hash: head.hash,
             exchanges,
@@ -183,7 +183,7 @@ impl Reader {
     fn check_exchanges(&self, from: u64, page: &[(u64, LoggedExchange)]) -> Result<u64> {
         let (mut next, mut outside) = (from, 0);
         for (id, exchange) in page {
-            if let Some((missing, seq)) = self.seals.next_sealed(next).filter(|(sealed, _)| sealed < id) {
+            if let Some((missing, seq)) = self.seals.next_seal(next).filter(|(sealed, _)| sealed < id) {
                 let reason = format!("raw exchange {missing} is sealed, but missing");
                 return Err(chain_error(self.url(), seq, &reason));
             }

@@ -6,7 +6,7 @@ use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{show, show_as, write_folder};
 use candlewick_app::recent::read_recent;
-use candlewick_journal::{Compaction, Holder, JournalCheck, LeaseTerms, Reader, back_up};
+use candlewick_journal::{Compaction, Holder, JournalVerification, LeaseTerms, Reader, back_up};
 use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, utc};
 use candlewick_report::run::RecordedReport;
 use candlewick_runtime::{
@@ -168,7 +168,7 @@ fn run_backup(arguments: &BackupArguments, context: &Context<'_>) -> Result<Endi
 
 fn show_copy(
     file: &Path,
-    verified: &JournalCheck,
+    verified: &JournalVerification,
     missing: Option<Compaction>,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {

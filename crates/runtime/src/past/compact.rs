@@ -6,8 +6,8 @@ use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::SessionSettings;
 use candlewick_journal::{
-    Compaction, Head, Holder, IntentRows as _, JournalCheck, JournalUrl, ProjectionProgress, Projector,
-    Reader, Store, compact,
+    Compaction, Head, Holder, IntentRows as _, JournalUrl, JournalVerification, ProjectionProgress,
+    Projector, Reader, Store, compact,
 };
 use candlewick_sdk::Millis;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub async fn compact_journal(
     url: &JournalUrl,
     to: &Path,
     keep: Millis,
-) -> Result<(Compaction, JournalCheck)> {
+) -> Result<(Compaction, JournalVerification)> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;
     if let Some(settings) = last_settings(&mut source).await? {

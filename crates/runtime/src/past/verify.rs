@@ -9,12 +9,14 @@ use super::tables::{TableVerifier, TablesCheck};
 use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::{SessionNames, SessionSettings};
-use candlewick_journal::{Compaction, JournalCheck, LineKind, Reader, StoredLine, Tables, is_snapshot};
+use candlewick_journal::{
+    Compaction, JournalVerification, LineKind, Reader, StoredLine, Tables, is_snapshot,
+};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalCheck {
-    pub journal: JournalCheck,
+    pub journal: JournalVerification,
     pub snapshots: SnapshotCheck,
     pub tables: TablesCheck,
     /// Data that was removed by compaction and cannot be verified. `None` if the journal is not compacted.
