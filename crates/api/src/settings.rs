@@ -244,7 +244,7 @@ mod tests {
         check(|s| s.stream_silence_ms = 999, "broker.stream_silence_ms = \"999\": use 1000 to 60000");
         let proxied = |s: &mut Settings| (s.stream, s.proxy) = (true, Some("http://127.0.0.1:1".into()));
         check(proxied, "broker.stream = \"true\": ");
-        check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": this body contains");
+        check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": a short body omits");
         for path in ["", "token/open", "/", "/token//open", "/token/../open", "/open?x=1"] {
             assert!(Settings { open_path: path.into(), ..Settings::default() }.check().is_err(), "{path:?}");
         }
