@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 const EDGE_MULTIPLES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const INITIAL_EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// Shortfalls below the edge `delta` on which the parts of the mirror account bet, as multiples of `delta`.
+/// Each part of the mirror account bets that the edge falls short of `delta` by this multiple of `delta`.
 const SHORTFALL_MULTIPLES: [f64; 2] = [1.1, 3.0];
 const INITIAL_MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
