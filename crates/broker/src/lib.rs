@@ -53,7 +53,7 @@
 //!             AsOf::Moment(time) => time,
 //!         };
 //!         let time = time.floor_to(Millis::SECOND);
-//!         Ok(Reply::at(PriceAnswer::Record(PriceRecord { time, prices: PRICES, recorded_time: None }), now))
+//!         Ok(Reply::at(PriceAnswer::Record(PriceRecord { time, prices: PRICES, created_time: None }), now))
 //!     }
 //! }
 //! ```
