@@ -73,7 +73,7 @@ def differences(recorded: Any, found: Any, path: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "days", "to"), [("plain", 2, {"to": "2026-01-05T10:00"}), ("vote", 1, {})])
-def test_results_equal_the_recorded_ones(name: str, days: int, to: dict[str, str]) -> None:
+def test_results_equal_the_recorded_ones(name: str, days: int, to: dict[str, Any]) -> None:
     recorded = json.loads((GOLDEN / f"base/backtest-{name}.json").read_text())
     candlewick.data.generate("BTCUSDT", days=days, seed=1)
     result = candlewick.backtest(settings=str(GOLDEN / f"inputs/{name}.toml"), candles="BTCUSDT_1m.csv", **to)
