@@ -53,7 +53,7 @@ impl Alarms {
                     return vec![Due::new(vec![in_doubt], &["which belongs to another order"], false)];
                 }
                 if is_of_another_time(world, &reply.value, now) {
-                    let names = vec![in_doubt, format!("trade #{intent} ({id}) repeats")];
+                    let names = vec![in_doubt, format!("trade #{intent} ({id}) and")];
                     return vec![Due::new(names, &["implausible", "requestTime is frozen"], false)];
                 }
                 let mut due = due_for_terms(*intent, &asked, &reply.value);
