@@ -78,7 +78,7 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
     let _ = write!(
         text,
         "<h2 id=\"tables\">Breakdowns</h2><p>Cells with fewer than {SMALL_CELL_TRADES} won or lost trades are dimmed \
-         and marked †, because chance can explain their results. The <i>shrunk return</i> is the return pulled towards \
+         and marked †, because chance can explain their results. The <i>shrunk</i> return is the return pulled towards \
          the mean of all trades; if all shrunk returns are equal, the differences are noise.</p><div class=\"tables\">"
     );
     for breakdown in page.analysis.breakdowns.iter().filter(|breakdown| !breakdown.cells.is_empty()) {
@@ -127,7 +127,7 @@ fn breakdown_table(breakdown: &Breakdown, scale: MoneyScale) -> String {
     let mut text = format!(
         "<figure><h3>By {by}</h3><div class=\"wide\"><table class=\"stacks\" data-by=\"{by}\"><thead><tr><th scope=\"col\">{by}</th>\
          <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">return</th>\
-         <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk return</th>\
+         <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk</th>\
          <th scope=\"col\">break-even</th></tr></thead><tbody>"
     );
     for cell in &breakdown.cells {
@@ -146,7 +146,7 @@ fn breakdown_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
     text.push_str(&number("return", or_dash(cell.return_per_unit, signed_percent)));
     text.push_str(&bar_cell(cell.return_per_unit.unwrap_or_default(), largest));
     text.push_str(&number("pnl", signed_money(cell.pnl, scale)));
-    text.push_str(&number("shrunk return", or_dash(cell.shrunk_return, signed_percent)));
+    text.push_str(&number("shrunk", or_dash(cell.shrunk_return, signed_percent)));
     text.push_str(&number("break-even", or_dash(cell.break_even, percent)));
     text.push_str("</tr>");
     text
