@@ -124,8 +124,7 @@ fn hanging_indent(line: &str, columns: usize) -> usize {
         return indent + 2;
     }
     let starts = words.rmatch_indices("  ").map(|(at, _)| at + 2).filter(|at| !words[*at..].starts_with(' '));
-    let mut columns_of_starts = starts.map(|at| indent + measure_text_width(&words[..at]));
-    columns_of_starts.find(|start| *start <= columns / 2).unwrap_or(indent)
+    starts.map(|at| indent + measure_text_width(&words[..at])).find(|at| *at <= columns / 2).unwrap_or(indent)
 }
 
 #[cfg(test)]
