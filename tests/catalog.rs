@@ -108,7 +108,7 @@ fn short_recording_does_not_upgrade_a_run_with_short_expiries_to_fine() {
     run(&["backtest", "--catalog", "short"]).fails(2, &["bots[0].close_type = \"00:30\""]);
     run(&["sweep", "--param", "period=2..3", "--catalog", "short"]).fails(2, &uncovered);
     let notices = |arguments: &[&str]| run(arguments).json()["notices"].to_string();
-    assert!(notices(&["backtest", "--catalog", "short", "--allow-coarse"]).contains("coarse: "));
+    assert!(notices(&["backtest", "--catalog", "short", "--allow-coarse"]).contains("too coarse"));
     for file in ["BTCUSDT_1m.csv", "BTCUSDT_1s.csv", "BTCUSDT_5s.csv"] {
         import(&folder, file, "full");
     }

@@ -206,7 +206,7 @@ fn refuses_candles_that_do_not_fit_a_bot() {
     let short = folder_with_bot("01:00", "00:05");
     short.run(&BACKTEST).fails(2, &["bots[0].close_type = \"00:05\" (bot.toml)", "--allow-coarse"]);
     let coarse = short.run(&[&BACKTEST[..], &["--allow-coarse", "--json"]].concat()).json();
-    assert!(coarse["notices"][0].as_str().unwrap().starts_with("coarse: "), "{coarse}");
+    assert!(coarse["notices"][0].as_str().unwrap().starts_with("the candles are too coarse"), "{coarse}");
     let bot = BOT.replace("rsi-reversal", "trend-filter").replace("period = 2", "trend_seconds = 90");
     let longer = Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &candles(50));
     for command in [&BACKTEST[..], &CHECK] {

@@ -56,7 +56,7 @@ impl fmt::Debug for Secret {
 }
 
 const MASK: &[u8] = b"[hidden]";
-/// Bounds of the redaction threshold (three quarters of a credential's length). Shorter fragments are not redacted.
+/// Bounds of the minimum length of redacted fragments, which is three quarters of a credential's length.
 const MIN_THRESHOLD: usize = 8;
 const MAX_THRESHOLD: usize = 12;
 /// Minimum number of digits for a number to be redacted. Shorter numbers may be amounts.
@@ -174,7 +174,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Unescapes the first byte. Returns it (0 if credentials cannot contain it) and the length of its escaped form.
+/// Returns the first byte, unescaped, and its escaped length. The byte is 0 if credentials cannot contain it.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let number = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;

@@ -89,7 +89,7 @@ fn saturating_sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
     amounts.fold(Decimal::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Decimal::MAX))
 }
 
-/// Returns the stake implied by the wallets' percentages of stake and balance (contract 2.2) if clearly above `amount`.
+/// Returns the stake that the wallets' percentages imply (contract 2.2); `None` unless clearly above `amount`.
 fn implied_stake(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
     let shares = saturating_sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);

@@ -23,8 +23,8 @@ pub struct Settings {
     pub open_path: String,
     /// Shape of the request body that opens a trade.
     pub open_body: OpenBody,
-    /// Duration that the venue documents for trades opened with `open_body = "short"`. Required for "short",
-    /// which sends only demo orders of this duration.
+    /// Duration that the venue uses for orders with `open_body = "short"`. Required for "short". Orders of
+    /// another duration, or for real money, are not sent.
     #[schemars(with = "Option<String>")]
     pub short_close_type: Option<CloseType>,
     /// Format of the `x-timestamp` header.

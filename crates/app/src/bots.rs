@@ -253,8 +253,8 @@ pub fn session_settings(loaded: &LoadedConfig) -> SessionSettings {
     }
 }
 
-/// Clears `longer_share_percent` if no strategy reads longer candles that can be incomplete. Market hours and gaps make
-/// longer candles incomplete. `candles` is `None` for live runs, in which gaps are possible.
+/// Clears `longer_share_percent` if no strategy reads longer candles from a series that may have gaps.
+/// A series may have gaps if its market closes. In live runs (`candles` is `None`), every series may have gaps.
 pub(crate) fn without_unused_longer_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],

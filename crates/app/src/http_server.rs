@@ -32,7 +32,7 @@ pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener
             ErrorKind::AddrInUse => {
                 "; another program or bot uses this port: stop that program, or choose another port"
             }
-            ErrorKind::AddrNotAvailable => "; this machine lacks that address: use 127.0.0.1 with a port",
+            ErrorKind::AddrNotAvailable => "; this machine has no such address: use 127.0.0.1 with a port",
             ErrorKind::PermissionDenied => "; ports below 1024 need privileges: use a higher port",
             _ => "",
         };

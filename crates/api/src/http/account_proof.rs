@@ -1,4 +1,4 @@
-//! Proves which account orders with `open_body = "short"` use. Their requests and answers do not name the account.
+//! Determines the account of orders with `open_body = "short"`. Their requests and answers do not name it.
 //! No second order is sent until the venue's record of the first trade names the account.
 
 use crate::model::TradeRecord;
@@ -14,7 +14,7 @@ pub(super) struct AccountProof(Mutex<ProofState>);
 enum ProofState {
     #[default]
     Nothing,
-    /// The first order was sent; its trade's record will prove the account. `id` is `None` until the answer arrives.
+    /// The first order was sent. The record of its trade is pending. `id` is `None` until the answer arrives.
     Sent {
         at: Millis,
         order: Box<TradeOrder>,
@@ -26,10 +26,10 @@ enum ProofState {
     },
 }
 
-/// Maximum time by which our clock may be ahead of the request time that the venue records.
+/// Maximum time by which a record's request time may precede our request, because of clock skew.
 const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 
-/// Maximum list lag. If a complete list lacks the trade this long after the request, the trade was never opened.
+/// Maximum list lag. A trade that a complete list lacks this long after the request was never opened.
 const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {

@@ -53,7 +53,7 @@ struct KeyState {
     generation: u64,
     refused: Option<TokenUse>,
     refused_by: Option<&'static str>,
-    /// Endpoints that reject the token while others accept it. The value is `true` if this rejection was reported.
+    /// Endpoints that reject the token although others accept it, and whether this rejection was reported.
     rejecting: BTreeMap<&'static str, bool>,
 }
 
@@ -84,7 +84,7 @@ impl CredentialStore {
         self.read_state().generation
     }
 
-    /// Clears this endpoint's rejection after an accepted read, and the token's rejection if the read disproves it.
+    /// Clears the rejection by this endpoint. A read rejection by another one then applies to that endpoint only.
     pub(super) fn record_accepted_read(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
             let held = self.read_state();
@@ -140,7 +140,7 @@ impl CredentialStore {
         self.read_state().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Returns the token's generation and the error of a rejected open; `None` if there is none or it was cleared.
+    /// Returns the token's generation and the error of a rejected open; `None` without an active rejection.
     pub(super) fn open_rejection(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.rejection().filter(|_| held.refused == Some(TokenUse::Opening))?;
@@ -238,7 +238,7 @@ impl HttpBroker {
         }
     }
 
-    /// Returns whether a new token is our user's, and uses it if so; `None` if there is no new token or no known owner.
+    /// Uses a new token if it belongs to our user. Returns `None` if there is no new token or its owner is unknown.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;
@@ -250,7 +250,7 @@ impl HttpBroker {
         is_ours.ok()
     }
 
-    /// Polls for a new token after a rejected open. Usually a rejected request triggers this, but reads may succeed.
+    /// Polls for a new token after a rejected open, because successful reads do not trigger a reload.
     pub(super) async fn poll_token_source(&self) {
         let Some((generation, _)) = self.credentials.open_rejection() else { return };
         // The operator may have cleared the rejection during the reload.

@@ -160,7 +160,7 @@ impl RateLimit {
     }
 }
 
-/// Interval at which a due read checks whether the reads ahead of it have started.
+/// Delay before a read that is due, but not first in the queue, tries again.
 const RECHECK_DELAY: Duration = Duration::from_millis(1);
 
 enum ReadTurn {

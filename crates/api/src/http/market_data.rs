@@ -88,7 +88,7 @@ fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
     Ok(candles)
 }
 
-/// Returns the parts of the window, before and after the page, in which the row limit may have hidden closed candles.
+/// Returns the parts of the window before and after the page in which closed candles may be missing.
 fn uncovered_ends(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };

@@ -166,7 +166,7 @@ impl<'a> Fields<'a> {
         Some(read)
     }
 
-    /// Checks the types of unused contract fields, so that they do not count as unknown.
+    /// Takes contract fields that this crate does not use, to check their types only.
     pub(crate) fn ignore<T: Field>(&mut self, fields: &[&'static str]) {
         for &field in fields {
             let _: Option<T> = self.take_optional(field);

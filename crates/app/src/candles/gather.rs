@@ -161,7 +161,7 @@ impl CandleChoice {
 }
 
 pub const COARSE_NOTICE: &str =
-    "coarse: an expiry is shorter than the candles that price its trades, so this run proves nothing";
+    "the candles are too coarse for an expiry, so prices are assumed and this run proves nothing";
 
 const COARSE_FLAG_HINT: &str =
     "--allow-coarse fills in assumed prices inside candles, but the results then prove nothing";
@@ -170,7 +170,7 @@ pub const ALLOW_COARSE_HINT: &str =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FineData {
-    /// At least part of the run has candles fine enough for the expiry. Each trade is checked after the run.
+    /// Fine candles are required for part of the run only. Each trade is checked after the run.
     Somewhere,
     Throughout,
 }

@@ -30,8 +30,8 @@ pub struct LoadedCandles {
 
 /// Loads the candles within `range` from named files or series, the catalog, or the synthetic generator.
 ///
-/// The catalog is used if it has candles for any configured bot or, without configured bots, for all built-in bots.
-/// Otherwise, fails if `data.catalog` is set, or if no bot uses a series of the catalog (perhaps a misspelled symbol).
+/// Without names, uses the catalog if it has candles for any configured bot, or for all built-in bots. Otherwise,
+/// fails if `data.catalog` is set, or if the catalog only has series that no configured bot uses.
 pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);

@@ -46,7 +46,7 @@ pub fn select_series(
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// Builds one market per symbol, priced on the shortest candles that a bot uses. Even shorter candles add detail.
+/// Builds one market per symbol. `prices` are the shortest candles that a bot uses, `detail` all shorter ones.
 pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {
@@ -174,7 +174,7 @@ fn help_for_missing_file(path: &Path, action: &str) -> Option<String> {
     match action {
         "write" if !folder.exists() => Some(format!("create the folder {} first", folder.display())),
         "open" | "read" if folder.join("manifest.json").exists() => {
-            Some("restore the file. Or delete its folder, then fetch or import the series again".to_owned())
+            Some("restore the file, or delete its folder and fetch or import the series again".to_owned())
         }
         "open" | "read" => Some(format!(
             "{} without --data, `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",

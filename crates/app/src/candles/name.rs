@@ -139,7 +139,7 @@ pub fn describe_source(venue: &Settings) -> String {
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
 }
 
-/// Builds a `rules` bot per symbol in `data`, on the symbol's longest candles; without data, one bot on BTCUSDT 1m.
+/// Builds a `rules` bot per symbol in `data`, on its longest interval. Without data, builds one on BTCUSDT 1m.
 pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
     // Invalid names are skipped here and reported when the candles are read.

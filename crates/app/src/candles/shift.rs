@@ -25,7 +25,7 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns `asked` if valid. The default is one day, or at most a quarter, after the start of the common period.
+/// Returns `asked` if valid. The default is one day, but at most a quarter, into the period common to all series.
 pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {

@@ -138,7 +138,7 @@ pub enum AlertEvent {
     SecondTrade,
     /// Trading is halted until the operator resumes it. Severity: critical.
     Halted,
-    /// Trading is suspended until the journal, the token and the account are usable again. Severity: critical.
+    /// Trading is suspended because the journal, the token or the account is unusable. Severity: critical.
     Suspended,
     /// New trades are allowed again. Severity: notice.
     Resumed,

@@ -76,7 +76,7 @@ impl Problems {
         self.0
     }
 
-    /// Returns `Setting` if any setting is invalid, because it may have caused the data problems; otherwise `Data`.
+    /// Returns `Setting` if any setting is invalid, otherwise `Data`. An invalid setting may cause data problems.
     pub fn kind(&self) -> ProblemKind {
         let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
         if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }

@@ -257,7 +257,7 @@ pub fn monitoring_problems(loaded: &LoadedConfig) -> Vec<Problem> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// Ledger of all variants tried by `backtest`, `sweep` and `walk-forward`. Reports take their number into account.
+    /// Ledger of all variants tried by `backtest`, `sweep` and `walk-forward`. Reports correct for their number.
     /// Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger: Option<PathBuf>,

@@ -7,7 +7,7 @@ use candlewick_sdk::{
 };
 use figment::value::Value;
 
-/// Sections in which keys of other programs are recognised. Excludes `notify`, where a token is not the venue's token.
+/// Sections in which keys of other programs are recognised. Excludes `notify`, whose tokens are not the venue's.
 const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
 const MAX_SUGGESTED_SECTIONS: usize = 4;
 const MAX_LISTED_KEYS: usize = 24;

@@ -81,7 +81,7 @@ fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<Stri
     let running = running.unwrap_or_else(|| BOT_HINT.to_owned());
     let problem =
         format!("nothing was halted: the journal {place} does not exist, and no bot listens at {socket}");
-    let help = format!("{running}; creating JOURNAL.HALT also halts the bot with the journal file JOURNAL");
+    let help = format!("{running}; or create run.db.HALT to halt the bot with the journal run.db");
     AppError::invalid(problem).help(help)
 }
 
@@ -111,7 +111,7 @@ pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
 }
 
 async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {
-    let answer = ControlAnswer::Refused { problem: "the command was withdrawn before a bot ran".to_owned() };
+    let answer = ControlAnswer::Refused { problem: "command withdrawn before a bot received it".to_owned() };
     match close_operator_orders(url, None, &serde_json::json!(answer).to_string()).await {
         Ok(closed) => Ok(closed),
         Err(JournalError::OlderSchema { .. }) => Ok(0),

@@ -37,7 +37,7 @@ impl RunningBotEntry {
         match entry {
             Ok(entry) => Some(entry),
             Err(error) => {
-                tracing::warn!(%error, "bot not registered; in other folders, name its journal by full path");
+                tracing::warn!(%error, "bot not registered; commands in other folders need its journal path");
                 None
             }
         }

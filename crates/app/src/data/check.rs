@@ -259,7 +259,7 @@ impl RepairedCopy {
 
     fn text(&self) -> String {
         let sorted = if self.sorted { ", sorted" } else { "" };
-        let done = format!("{} removed, {} set to their latest value{sorted}", self.removed, self.replaced);
+        let done = format!("{}{sorted}", self.describe_changes());
         match (&self.file, self.version) {
             (Some(path), _) => format!("{done}; written to {}", path.display()),
             (None, Some(number)) => format!("{done}; stored as version {number} of the series"),

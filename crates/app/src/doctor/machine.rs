@@ -65,7 +65,7 @@ fn judge_candles(series: &CandleSeries) -> Finding {
     let holes: Vec<&Gap> = all.iter().filter(|gap| !contains_weekend(gap)).collect();
     let closed = all.len() - holes.len();
     let text = format!(
-        "{}: {} candles, {} to {}, closed weekends: {closed}",
+        "{}: {} candles, {} to {}, weekend gaps: {closed}",
         series.series(),
         series.candles().len(),
         day(series.start()),
@@ -136,7 +136,7 @@ fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
 
 fn judge_space(text: &str, free: u64) -> Finding {
     let text = format!("{text}; {} MiB free", free / MIB);
-    let remedy = "free some disk space, as a bot on a full disk cannot write its journal or open trades";
+    let remedy = "free some disk space; on a full disk, a bot can neither write its journal nor open trades";
     if free < MIN_FREE_BYTES {
         Check::Disk.fail(text, remedy)
     } else if free < LOW_FREE_BYTES {
@@ -192,7 +192,7 @@ async fn verify_hash_chain(url: &JournalUrl) -> Finding {
                 0 => String::new(),
                 count => format!("; {count} HTTP exchanges of an earlier version are not part of the chain"),
             };
-            Check::Journal.ok(format!("{url} has {} entries with an intact chain{outside}", verified.entries))
+            Check::Journal.ok(format!("{url}: {} entries, hash chain intact{outside}", verified.entries))
         }
         Err(error) => Check::Journal.fail(error.to_string(), journal_hint(&error)),
     }
@@ -211,7 +211,7 @@ fn journal_hint(error: &JournalError) -> &'static str {
         }
         JournalError::DiskFull { .. } => "free disk space",
         JournalError::Unavailable { .. } => "check journal.url, and that the database is running",
-        JournalError::FileGone { .. } => "put the journal file back",
+        JournalError::FileGone { .. } => "restore the journal file",
         JournalError::WithoutPostgres { .. } => {
             "build with --features postgres, or set journal.url to a file"
         }
@@ -245,7 +245,7 @@ fn judge_lease(lease: &Lease, is_over: bool) -> Finding {
     let Lease { holder, heartbeat_age: silence, duration, .. } = lease;
     let text = format!("{holder} holds the journal; its last heartbeat was {} ago", format_span(*silence));
     if is_over {
-        let remedy = "the process ended or is silent on another machine; the next run takes over the journal";
+        let remedy = "the process ended or its lease expired; the next run takes over the journal";
         Check::Lease.warn(text, remedy)
     } else if silence > duration {
         Check::Lease.warn(text, "the process is alive, but hangs; wait until it recovers, or stop it")
@@ -269,11 +269,11 @@ mod tests {
     fn reports_gaps_except_weekends() {
         // Hour 0 is Thursday 1970-01-01 00:00; Saturday noon is hour 60.
         check_gaps(&[0, 1, 2], Mark::Ok, "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00");
-        check_gaps(&[46, 47, 94, 95], Mark::Ok, "closed weekends: 1");
-        check_gaps(&[59, 61], Mark::Ok, "closed weekends: 1");
-        check_gaps(&[58, 60], Mark::Warn, "weekends: 0, other gaps: 1 (longest: 1 candles from 1970-01-03");
+        check_gaps(&[46, 47, 94, 95], Mark::Ok, "weekend gaps: 1");
+        check_gaps(&[59, 61], Mark::Ok, "weekend gaps: 1");
+        check_gaps(&[58, 60], Mark::Warn, "gaps: 0, other gaps: 1 (longest: 1 candles from 1970-01-03");
         check_gaps(&[0, 2, 8, 9], Mark::Warn, "gaps: 2 (longest: 5 candles from 1970-01-01 03:00");
-        check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], Mark::Warn, "closed weekends: 2");
+        check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], Mark::Warn, "weekend gaps: 2");
     }
 
     #[test]

@@ -39,7 +39,7 @@ async fn check_symbol(asked: &VenueProbe, symbol: Symbol, samples: &mut ClockSam
     match send_request(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),
         Ok(PriceAnswer::NotYet) => {
-            let text = format!("{symbol}: the venue answered OK without a latest price");
+            let text = format!("{symbol}: the venue's answer contains no latest price");
             (Check::PriceApi.warn(text, "check broker.price_url"), true)
         }
         Err(BrokerError::NotFound { .. }) => (explain_unknown_pair(asked, symbol, samples).await, true),

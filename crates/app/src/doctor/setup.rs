@@ -140,7 +140,7 @@ pub(super) async fn check_signals(loaded: &LoadedConfig, report: &mut dyn FnMut(
         report(if is_over {
             Check::Signals.warn(
                 format!("list {summary}: all entries are in the past"),
-                "add future entries; past ones only count in backtests and in sandboxes that start before them",
+                "add future entries; only backtests and sandboxes with an earlier start use past entries",
             )
         } else {
             Check::Signals.ok(format!("list {summary}; times without a zone are in {zone}"))

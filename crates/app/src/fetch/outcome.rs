@@ -155,14 +155,14 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
     }
     let mut text = table.to_string();
     for one in all {
-        // The first value remains in use, the later value is only reported.
+        // The first value remains in use. The later value is only reported.
         for (first, later) in one.revised.iter().take(MAX_SHOWN_REVISIONS) {
             let (series, time) = (one.target.series, utc(first.time()));
             let _ = write!(text, "\nrevised: {series} at {time}: {}", describe_changes(first, later));
         }
         if one.revised.len() > MAX_SHOWN_REVISIONS {
             let (hidden, series) = (one.revised.len() - MAX_SHOWN_REVISIONS, one.target.series);
-            let _ = write!(text, "\nrevised: {hidden} more candles of {series}");
+            let _ = write!(text, "\nrevised: {series}: {hidden} more candles");
         }
         if let Some(why) = one.describe_no_candles() {
             let _ = write!(text, "\n{why}");

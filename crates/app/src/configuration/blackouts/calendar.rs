@@ -157,7 +157,7 @@ impl Event {
             }
         }?;
         if from >= to {
-            return Err("the event that ends on this line has an end time not after its start".to_owned());
+            return Err("the end of the event that ends on this line must be after its start".to_owned());
         }
         Ok(Some(Blackout { from, to, symbols: Vec::new(), reason }))
     }
