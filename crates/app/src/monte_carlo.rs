@@ -92,7 +92,7 @@ impl MonteCarloTerms {
         let (basis, strategies) = RowPlanBasis::prepare(candles, loaded, registry, progress)?;
         let prepared = &basis.prepared;
         if !prepared.signals.is_empty() {
-            let text = "signals.list refers to times of real candles, but resampled candles have other times";
+            let text = "signals.list cannot be used, because resampled candles have different times";
             return Err(AppError::invalid(text).help("remove signals.list"));
         }
         let finished = prepared.replay(strategies, None, progress)?.result;

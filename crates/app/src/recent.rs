@@ -5,7 +5,7 @@ use candlewick_journal::Reader;
 use candlewick_records::{FoldedJournal, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
-/// Reads a journal. The result has no rejection or candle counts, and only the lines that are displayed.
+/// Reads a journal without its rejection and candle counts, and with only the displayed lines.
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
     Ok(Box::pin(read(reader, false)).await?.0)
 }

@@ -34,7 +34,7 @@ pub struct Status {
     /// Total stake of open, in-flight and in-doubt trades, including duplicates.
     pub open_stakes: f64,
     pub wallet: Option<f64>,
-    /// Wallet balance minus the balance that follows from the trades. `None` if there is no difference.
+    /// Wallet balance minus the balance implied by the trades. `None` if there is no difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wallet_difference: Option<f64>,
     /// Profit of trades settled on the day of the last event.
@@ -43,7 +43,7 @@ pub struct Status {
     pub open: Vec<u64>,
     pub in_flight: Vec<u64>,
     pub in_doubt: Vec<u64>,
-    /// Intents that were unfinished when the embedded venue ended.
+    /// Intents that were unfinished when the embedded venue shut down.
     pub lost_with_venue: Vec<u64>,
     /// Venue trades without an intent: duplicates of an order, and foreign trades.
     pub strange_trades: Vec<ForeignTrade>,
@@ -181,7 +181,7 @@ impl Status {
     fn problems_text(&self) -> String {
         if !self.lost_with_venue.is_empty() {
             let lost = list_trades(&self.lost_with_venue);
-            return format!("trades {lost} were unfinished when the embedded venue ended");
+            return format!("trades {lost} were unfinished when the embedded venue shut down");
         }
         join_or(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
     }
@@ -316,7 +316,7 @@ fn join_or(parts: impl Iterator<Item = String>, between: &str, none: &str) -> St
 fn describe_clock(estimate: ClockEstimate) -> String {
     let ClockEstimate { low, high, agreeing, outvoted } = estimate;
     let most = high.map_or("any".to_owned(), |high| high.to_string());
-    format!("venue clock {low} to {most} ms ahead ({agreeing} samples, {outvoted} rejected)")
+    format!("venue clock {low} to {most} ms ahead ({agreeing} samples, {outvoted} outliers)")
 }
 
 impl Status {

@@ -89,7 +89,7 @@ pub struct BacktestResult {
     pub final_balance: Money,
     /// Total stake of trades that expire after the end of the data.
     pub unsettled_stakes: Money,
-    /// Number of longer candles that were not built, because too many of the shorter candles are missing.
+    /// Number of longer candles that were not built because shorter candles are missing.
     pub unbuilt_longer_candles: u64,
     pub worst_staleness: Vec<WorstStaleness>,
     pub money_scale: MoneyScale,

@@ -135,7 +135,7 @@ fn settlement_order(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentI
     (row.settled_at, row.close_time, row.approved.intent())
 }
 
-/// Returns the evidence, and the break-even rate at the actual stakes. The p-value is `None` if a payout is unknown.
+/// Returns the win-rate evidence and the break-even rate by money. The p-value is `None` if a payout is unknown.
 fn evaluate_mixed_payouts<'a>(
     rows: impl Iterator<Item = &'a IntentRow>,
     rate: Option<WinRate>,

@@ -7,7 +7,7 @@ use candlewick_sdk::Millis;
 /// Level of detail requested for a trade. Some venues serve partial data at lower cost. An adapter may return more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Whatever a request by trade id returns; the adapter does not search the venue's trade list for more.
+    /// Data that a request by trade id returns. The adapter does not search the trade list for more.
     ById,
     /// State of the trade. Includes outcome, profit and payout once they are known.
     Progress,

@@ -26,7 +26,7 @@ pub struct TradeOrder {
 pub enum OpenOutcome {
     /// The trade exists. Data that is missing from the report may become known later.
     Opened(Reply<Box<TradeReport>>),
-    /// The venue rejected the order: no trade exists.
+    /// The venue declined the order: no trade exists.
     Rejected(Rejection),
     /// The request was not sent: no trade exists.
     NotSent {
@@ -40,18 +40,18 @@ pub enum OpenOutcome {
     },
 }
 
-/// Rejection of an order by the venue.
+/// Details of an order that the venue declined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// Machine-readable reason, [`RejectionReason::Other`] if the venue gives no reason.
     pub reason: RejectionReason,
     /// Message from the venue, on one line.
     pub text: String,
-    /// Time of the rejection on the venue's clock, if known.
+    /// Time at which the order was declined, on the venue's clock, if known.
     pub venue_time: Option<Millis>,
 }
 
-/// Reason for rejecting an order. All reasons except `NoPrice` and `Credentials` pause trading (see `domain 4`).
+/// Reason for declining an order. All reasons except `NoPrice` and `Credentials` pause trading (see `domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
     /// The venue currently has no price. Only simulators report this reason.

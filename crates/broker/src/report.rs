@@ -63,7 +63,7 @@ pub struct TradeReport {
 pub struct Payment {
     /// Sum paid by the wallets; `None` if the venue lists no payments or some are unreadable.
     pub paid: Option<Decimal>,
-    /// Stake computed from the percentages listed for each wallet, if it clearly exceeds the ordered amount.
+    /// Stake implied by the wallets' percentages, if it clearly exceeds the ordered amount.
     pub implied_stake: Option<Decimal>,
     /// Part of the stake that bonus wallets paid.
     pub bonus: Decimal,
@@ -139,7 +139,7 @@ pub struct TradeListing {
     pub began: Millis,
     /// Time of the last answer, on our clock.
     pub ended: Millis,
-    /// Whether the listing is complete. A trade that is missing from a complete listing was not in the venue's list.
+    /// Whether every trade in the venue's list was read. Otherwise, a missing trade may still exist.
     pub is_complete: bool,
     /// Trades, without duplicate identifiers.
     pub trades: Vec<TradeReport>,

@@ -1,4 +1,4 @@
-//! Connections to a venue: over the network, for paper trading, or through a broker that a custom binary adds.
+//! Connections to a venue: remote, for paper trading, or through a broker of a custom binary.
 
 use super::Connection;
 use super::journal_session::exchange_observer;
@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Checks that the address or the token of a venue is set, before the run creates a journal.
+/// Checks that the venue's address or the API token is set, before the run creates a journal.
 pub fn check_venue(loaded: &LoadedConfig) -> Result<()> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());

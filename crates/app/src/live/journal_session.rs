@@ -109,10 +109,8 @@ impl JournalSession {
             1 => format!("; 1 open trade was lost ({stakes} at stake)"),
             count => format!("; {count} open trades were lost ({stakes} at stake)"),
         };
-        let problem = format!(
-            "{} already has runs, but an embedded venue cannot resume runs of an earlier process{lost}",
-            held.url
-        );
+        let problem =
+            format!("{} contains earlier runs, which a new embedded venue cannot resume{lost}", held.url);
         Err(AppError::invalid(problem).help("name another journal with --journal"))
     }
 
@@ -123,7 +121,7 @@ impl JournalSession {
         let (stored, own) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
         match stored {
             Some(stored) if stored != own => {
-                let text = format!("{} contains {stored} trades, but this run makes {own} trades", held.url);
+                let text = format!("{} has trading mode {stored}, but this run uses {own}", held.url);
                 Err(AppError::invalid(text).help("name another journal with --journal"))
             }
             Some(_) | None => Ok(()),
@@ -166,7 +164,7 @@ impl JournalSession {
     }
 }
 
-/// Returns the intents that were unfinished when their embedded venue ended.
+/// Returns the intents that were unfinished when their embedded venue shut down.
 pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
     let is_under_way = |row: &&IntentRow| {
@@ -306,7 +304,7 @@ pub(super) async fn restore_evicted_intents(
             finished.forgotten = 0;
         }
         Err(error) => tracing::warn!(
-            "the figures of this run omit {} early trades and rejections, because the journal is unreadable: {}",
+            "the figures of this run omit {} early intents, because the journal could not be read: {}",
             finished.forgotten,
             error.text()
         ),

@@ -277,7 +277,7 @@ async fn release_on_error<T>(made: Result<T>, journal: JournalSession) -> Result
     }
 }
 
-/// Checks that the wallet has funds. Only for the first run of a journal: later, open trades may use all funds.
+/// Checks that the wallet has funds. Not for resumed journals, whose open trades may use all funds.
 fn check_funds(account: &ConnectedAccount) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());
@@ -337,7 +337,7 @@ fn report_request_budget(
     if runtime.watch_prices && !need.has_room_for_display_prices(requests_per_second) {
         runtime.watch_prices = false;
         tracing::warn!(
-            "broker.requests_per_second = {requests_per_second} is too low, so prices that no strategy uses are not requested"
+            "broker.requests_per_second = {requests_per_second} is too low to poll prices for display"
         );
     }
 }

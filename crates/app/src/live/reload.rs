@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Maximum number of changed files that an answer lists, because answers to commands must be short.
+/// Maximum number of changed files listed in a reply, which must be short.
 const MAX_LISTED_FILES: usize = 3;
 const MAX_NAME_CHARS: usize = 40;
 

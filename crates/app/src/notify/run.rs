@@ -26,7 +26,7 @@ const TICK_INTERVAL: Duration = Duration::from_secs(1);
 const FOLLOWER_TIMEOUT: Duration = Duration::from_secs(3);
 const CHAT_TIMEOUT: Duration = Duration::from_secs(10);
 const TEST_TIMEOUT: Duration = Duration::from_secs(15);
-/// Number of times to check for unsent alerts before telling the operator about the wait.
+/// Number of checks for unsent alerts before the wait is reported.
 const DRAIN_CHECKS: u32 = 20;
 const DRAIN_INTERVAL: Duration = Duration::from_millis(50);
 

@@ -69,7 +69,7 @@ pub enum Reopening {
 pub struct OpeningRecord {
     /// Time of the opening. If a run is repeated, this is the time of its first opening.
     pub at: String,
-    /// 1-based number of this opening among those for the same hypothesis.
+    /// Number of this opening among all openings for the hypothesis, 1-based.
     pub number: usize,
     /// Number of earlier openings of the same candles for other hypotheses.
     pub openings_for_others: usize,
@@ -220,7 +220,7 @@ impl HoldOutLock {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let problem = format!(
             "the hold-out was already opened {times} for this hypothesis, last on {} by another run; \
-             it is not a fair test of choices made after that",
+             it cannot test choices made since then",
             last.opened_at
         );
         AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
@@ -300,7 +300,7 @@ fn describe_other_uses(looks: &BTreeMap<String, u64>) -> Option<String> {
     (!by_others.is_empty()).then(|| {
         format!(
             "other strategies have already used candles of the hold-out: {by_others}; if one of them tests the same \
-             idea, these candles are not a fresh test"
+             idea, these candles are no longer unseen"
         )
     })
 }

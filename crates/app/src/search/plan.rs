@@ -250,7 +250,7 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
     }
     let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
     let Some(more) = more else { return Ok(()) };
-    let problem = format!("the plan has no candles of {}, which would be used to price trades", more.series);
+    let problem = format!("the plan has no candles of {}, which price trades on this machine", more.series);
     Err(AppError::data(problem).help("pass --data only for series in the plan"))
 }
 

@@ -246,10 +246,10 @@ fn configure_sweep(arguments: &SearchOptions, space: &Space) -> Result<SweepSett
     let problem = match (search, arguments.trials, arguments.halving) {
         (Search::Grid, Some(_), _) => "a grid tries every set: remove --trials, or choose another --search",
         (search, ..) if !search.is_adaptive() && arguments.batch.is_some() => {
-            "--batch requires a search that learns: remove --batch, or use --search tpe"
+            "--batch requires an adaptive search: remove --batch, or use --search tpe"
         }
         (search, _, Some(_)) if search.is_adaptive() => {
-            "a search that learns must run every set on all candles: remove --halving, or choose another --search"
+            "an adaptive search must run every set on all candles: remove --halving, or choose another --search"
         }
         _ => "",
     };
@@ -348,7 +348,7 @@ fn bots_with_markets<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns bots that cover all values of each axis (only both ends of a numeric axis), each with its `--param` flag.
+/// Returns one bot per listed value of each axis (first and last of a numeric axis), with its `--param` flag.
 fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == AxisTarget::Parameter);
@@ -377,7 +377,7 @@ fn set_parameter(bot: &mut BotSettings, name: &str, value: &Setting) {
     bot.params[name] = value.to_json();
 }
 
-/// Returns the strategy's expiries, or `None` if the strategy cannot be built (its trial reports the reason).
+/// Returns the strategy's expiries. `None` if it cannot be built, which its trial reports.
 fn strategy_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }

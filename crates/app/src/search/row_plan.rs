@@ -60,7 +60,7 @@ impl<'a> RowPlanBasis<'a> {
         Ok((Self { registry, prepared, choice, sections }, strategies))
     }
 
-    /// Adds to `own`, the arguments of the command, all other inputs that determine the rows.
+    /// Adds all other inputs that determine the rows to `own`, the arguments of the command.
     pub(crate) fn identity(&self, mut own: Value) -> Result<Value> {
         own["program"] = json!(program_hash()?);
         own["strategies"] = json!(self.prepared.header.strategies);

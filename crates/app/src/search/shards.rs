@@ -120,7 +120,7 @@ impl SearchPlan {
         let (most, shards) = (search.batch.min(search.trials), self.shards);
         if shards > most {
             let problem = format!("{shards} shards are too many: the search runs only {most} sets per round");
-            let help = format!("use 1 to {most} shards, or a larger --batch (the search learns less often)");
+            let help = format!("use 1 to {most} shards, or a larger --batch (fewer rounds)");
             return Err(AppError::invalid(problem).help(help));
         }
         self.rounds = NonZeroU64::new(search.round_count());

@@ -62,7 +62,7 @@ fn run_id(identity: &Value) -> String {
 }
 
 /// Records the trials of a sweep. Returns the new total, or `None` without a ledger.
-/// After a complete sweep, also records sets whose trades differ from those of an earlier sweep on the same candles.
+/// After a complete sweep, also records sets whose trades changed since an earlier sweep on the same candles.
 pub fn record_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),

@@ -315,7 +315,7 @@ pub enum WalkShard {
 }
 
 impl WalkRun<'_> {
-    /// Gives every window the same number of shards: one if the search is adaptive, else enough for `shards` in total.
+    /// Plans equally many shards for every window: one if the search is adaptive, else at least `shards` in total.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
@@ -376,7 +376,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Returns the trials that a shard must contain. In an adaptive search, new sets may run out after the first trial.
+    /// Returns the trials that a shard must contain. An adaptive search may run out of new sets after the first.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.is_adaptive() { 0..1 } else { shard.trials(plan.sets) }
     }

@@ -132,7 +132,7 @@ fn check_line(line: ParsedLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Ch
         LineOutcome::Zones(zones) => {
             let zones: Vec<String> = zones.into_iter().map(zone_label).collect();
             LineUsage::Remark(format!(
-                "a time zone heading ({}): each entry must have the same UTC time in this zone and in signals.timezone",
+                "a time zone heading ({}), which must match signals.timezone at the time of each entry",
                 zones.join(", ")
             ))
         }

@@ -82,7 +82,7 @@ impl RawMessage {
         self.secret.as_ref()?.as_str()
     }
 
-    /// Decodes a signal; `None` if it only closes a position. Builds a missing id from the time, or `now` and `number`.
+    /// Decodes a signal. `None` if it only closes a position. Builds a missing id from the time, or `now` and `number`.
     pub(super) fn decode(
         self,
         source: SignalSource,

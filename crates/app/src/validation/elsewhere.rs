@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// Number of other processes. Together they miss a dependency on a random bit with a probability of 1/64.
 const CHECK_PROCESSES: usize = 6;
-/// Number of bytes read while processing candles that is still tolerated. The measurement itself reads a few bytes.
+/// Tolerance for bytes read while processing candles, since the measurement itself reads a few.
 const MAX_IGNORED_READ_BYTES: u64 = 32;
 const KEPT_ENV_VARS: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
 /// Time zones of the processes, including the zones furthest ahead of and behind UTC.

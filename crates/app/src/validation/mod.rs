@@ -98,7 +98,7 @@ impl From<BuildError> for CheckError {
 }
 
 /// Runs every check in a new process. Uses three synthetic markets if `market` is `None`.
-/// `progress` receives the number of checks begun, several times a second.
+/// Calls `progress` several times a second with the number of checks begun.
 pub fn examine(
     subject: &Subject,
     market: Option<Market>,

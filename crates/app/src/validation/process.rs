@@ -179,7 +179,7 @@ fn run_strategy(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, e
 struct IoCount {
     read: u64,
     wrote: u64,
-    /// Number of bytes read to get these counters. The counters include these bytes only at the next reading.
+    /// Number of bytes that this reading itself took. Only the next reading includes them.
     own: u64,
 }
 

@@ -20,7 +20,7 @@ pub fn unit_return(row: &IntentRow) -> Option<f64> {
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Win rate, confidence intervals and break-even rate. The intervals assume independent trades, evaluated only once.
+/// Win rate, confidence intervals and break-even rate. The intervals assume independent trades and a single check.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WinRates {
     /// Win rate: `won / (won + lost)`.

@@ -15,7 +15,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const MAX_RETRIES: usize = 7;
 /// Maximum pause that the venue may demand. A longer pause aborts the download.
 const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);
-/// Distance, in window lengths, from a window to the probe request that tests whether the venue respects windows.
+/// Distance, in window lengths, of the probe request that tests whether the venue respects windows.
 const PROBE_DISTANCE_WINDOWS: i64 = 1_000;
 
 pub(super) struct CandleRequester {
@@ -65,7 +65,7 @@ impl CandleRequester {
         } = reply.value;
         let unreadable = unusable - unsound.len();
         if candles.is_empty() && outside.is_empty() && unsound.is_empty() && forming == 0 && unreadable > 0 {
-            let problem = format!("none of the {unreadable} rows is a readable candle");
+            let problem = format!("all {unreadable} rows are unreadable");
             return Err(self.malformed_error(problem, window));
         }
         let mut times: Vec<Millis> =

@@ -174,7 +174,7 @@ fn rejects_answer_with_only_unreadable_rows() {
     market.expect_candles().returning(move |_| Ok(Reply::at(unreadable.clone(), Millis::DAY * 30_000)));
     let download = Download::new(Arc::new(market), settings(1_000), vec![minutes(FIRST..FIRST + 10)]);
     let problem = run(all(download)).unwrap_err().to_string();
-    assert!(problem.contains("none of the 3 rows is a readable candle"), "{problem}");
+    assert!(problem.contains("all 3 rows are unreadable"), "{problem}");
 }
 
 fn unavailable() -> BrokerError {

@@ -1,5 +1,5 @@
 //! Metrics of a run. The run loop only updates atomics, so reading the metrics never blocks the loop.
-//! All time series exist from the start, since labels take only values known by then, such as bot names, never ids.
+//! All time series exist from the start, as labels only take values known by then, such as bot names, never ids.
 
 use super::MonitorSources;
 use super::health::Health;
@@ -107,9 +107,9 @@ impl RunMetrics {
             ),
             drawdown: described.add("drawdown_ratio", "Drawdown as a fraction of the peak equity"),
             alarms: described.add("alarms", "Alarms that need the operator's attention"),
-            warnings: described.add("warnings", "Warnings about problems that the run survives"),
+            warnings: described.add("warnings", "Warnings about non-fatal problems"),
             journal_failures: described
-                .add("journal_write_failures", "Failed attempts to make the journal durable"),
+                .add("journal_write_failures", "Journal writes that were not made durable"),
             journal,
             answers,
             scraped,
@@ -243,12 +243,12 @@ impl BotMetrics {
 
 fn bot_metrics(described: &mut MetricRegistry, names: &EventNames) -> Vec<BotMetrics> {
     let signals = described.family("signals", "Signals that were approved");
-    let opens = described.family("opens", "Intents to trade, by first known result");
+    let opens = described.family("opens", "Trade intents, by first known result");
     let resolved = described.family("doubts_resolved", "Orders whose unknown status was resolved, by result");
     let refused = described.family("refusals", "Rejected signals, by the first rejecting rule");
     let help = "1 if the rule has rejected every signal of the bot for longer than a trade lasts";
     let blocked = described.family("blocked", help);
-    let settled = described.family("settlements", "Settled trades, by the outcome first recorded");
+    let settled = described.family("settlements", "Settled trades, by first recorded outcome");
     let profit = described.family("profit", "Net profit of trades settled in this run");
     let edges = described.family("verdict", "Verdict about the bot's edge: 1 for the current verdict");
     let judged = described.family("verdict_trades", "Number of trades used for the verdict");
@@ -361,12 +361,12 @@ struct SampledMetrics {
 
 impl SampledMetrics {
     fn new(described: &mut MetricRegistry, requests_per_second: f64) -> Self {
-        let help = "Lower and upper bound of the venue clock's lead over this machine's clock";
+        let help = "Lower and upper bound of the venue clock's offset from this machine's clock";
         let skew = described.family("clock_ahead_seconds", help);
         let help = "Maximum requests per second to the venue; 0 for unlimited";
         let budget: FloatGauge = described.add("requests_per_second_limit", help);
         budget.set(requests_per_second);
-        let help = "Number of symbols with streamed prices, or polled because the stream is missing";
+        let help = "Number of symbols whose prices are streamed, or polled because the stream is missing";
         let streams = described.family("price_streams", help);
         let of_api = described.family("venue_api_heard", "1 if this API of the venue answers, else 0");
         let of_api = VenueApi::ALL.map(|api| {
@@ -383,7 +383,7 @@ impl SampledMetrics {
             skew: ["low", "high"].map(|bound| skew.labelled(&[("bound", bound)])),
             heard_at: described
                 .add("venue_heard_timestamp_seconds", "Time of the venue's last answer, in venue time"),
-            loop_age: described.add("loop_age_seconds", "Real time since the last turn of the run loop"),
+            loop_age: described.add("loop_age_seconds", "Real time since the last iteration of the run loop"),
             is_written: described.add("journal_writable", "1 if the last write to the journal succeeded"),
             is_heard: described.add("venue_heard", "1 if all APIs of the venue answer, else 0"),
             is_api_reachable: of_api,

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Time since the last run loop turn that counts as a stall. Turns are due every 5 s; a journal write may add 10 s.
+/// Age of the last run loop iteration that counts as a stall. The loop runs every 5 s; a journal write may add 10 s.
 const LOOP_STALL_AGE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {
     since: Stopwatch,
-    /// Time of the last turn of the run loop, in milliseconds after `since`.
+    /// Time of the last iteration of the run loop, in milliseconds after `since`.
     last_turn_ms: AtomicU64,
     is_journal_writable: AtomicBool,
     /// Whether each venue API answers, in the order of [`VenueApi::ALL`].

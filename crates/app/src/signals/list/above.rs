@@ -16,7 +16,7 @@ pub(super) enum DateSource {
     #[default]
     Own,
     Heading(u64),
-    /// Line `by` ended the validity of the date in line `heading`.
+    /// The date in line `heading` no longer applies from line `by` on.
     Ended {
         heading: u64,
         by: u64,
@@ -53,7 +53,7 @@ struct ExpiryHeading {
 }
 
 impl HeadingContext {
-    /// Sets the date heading. Ends the validity of an expiry heading that was already used.
+    /// Sets the date heading. Clears an expiry heading that was already used.
     pub(super) fn set_date(&mut self, date: UnresolvedDate, (line, text): (u64, &str)) {
         self.heading = Some(DateHeading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
@@ -90,14 +90,14 @@ impl HeadingContext {
         self.clear_date(by);
     }
 
-    /// Records the time of a line that is not traded. If times jump far back, the date heading is no longer valid.
+    /// Records the time of a line that is not traded. Clears the date heading if times jump far back.
     pub(super) fn record_untraded_time(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
             self.clear_date(line);
         }
     }
 
-    /// Sets a missing date from the heading. If the entry has a different date, the heading is no longer valid.
+    /// Sets a missing date from the heading. Clears the heading if the entry has a different date.
     pub(super) fn apply_date(
         &mut self,
         cells: &mut Cells,
@@ -169,7 +169,7 @@ const DATE_WORDS: &str = " today tomorrow monday tuesday wednesday thursday frid
     dezembro hoy mañana manana lunes martes miércoles miercoles jueves viernes enero febrero marzo mayo junio julio septiembre octubre \
     noviembre diciembre ";
 
-/// Day names other than *today*, since a list with the heading *today* may be reused every day.
+/// Day names. Excludes *today*, which does not date a list that is reused every day.
 const DAY_NAMES: &str = " tomorrow monday tuesday wednesday thursday friday saturday sunday amanhã amanha segunda terça terca quarta quinta \
     sexta sábado sabado domingo mañana manana lunes martes miércoles miercoles jueves viernes ";
 const HEADING_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
@@ -244,9 +244,9 @@ pub(super) fn find_modifier(text: &str) -> Option<LineModifier> {
 pub(super) fn strikeout_problem(line: &str) -> Option<String> {
     let has_stroke = line.chars().any(|sign| ('\u{335}'..='\u{338}').contains(&sign));
     let has_tilde = line.contains('~') && line.chars().any(char::is_alphanumeric);
-    let sign = if has_stroke { "the stroke through the letters" } else { "~" };
+    let sign = if has_stroke { "a strikethrough" } else { "~" };
     (has_stroke || has_tilde)
-        .then(|| format!("{sign} strikes the line out: remove the sign, or remove the line"))
+        .then(|| format!("{sign} marks the line as cancelled: remove the mark or the line"))
 }
 
 #[cfg(test)]

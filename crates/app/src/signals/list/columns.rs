@@ -13,7 +13,7 @@ use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::nearest_name;
 
-/// Column names of a header line, in the order of [`Cells::texts`]. The first six are the [`Column`]s after `Date`.
+/// Column names of a header line, in the order of [`Cells::texts`]. The first six match [`Column`] without `Date`.
 const CELL_NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "zone", "days", "reason"];
 
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
         "may mean several time zones: write a city such as America/New_York, or an offset (UTC-5)".to_owned()
     } else if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
         format!(
-            "is ambiguous before a time: write H1 for one hour or M1 for one minute, and put \"{label}:\" before the time"
+            "may be one hour, or one minute and a time label: write H1 or M1, then \"{label}:\" and the time"
         )
     } else if let Some((time, _)) = cell.split_once('-').filter(|(from, to)| is_time(from) && is_time(to)) {
         format!("may be a time range or a time with a zone: write only {time}, or {time} UTC-3")

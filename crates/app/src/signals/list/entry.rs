@@ -250,7 +250,7 @@ fn parse_entry_time(text: &str, days: &str, zone: Tz) -> Result<EntryTime, Strin
         return Ok(EntryTime::Daily(RecurringTime { time, zone, days: WeekDays::parse(days)?, date: None }));
     }
     if !days.is_empty() {
-        return Err(format!("days apply to a time of day such as 10:30, not to the moment {text:?}"));
+        return Err(format!("days apply to a time of day such as 10:30, not to {text:?}"));
     }
     if let Ok(ms) = text.parse::<i64>() {
         let wrong =

@@ -57,7 +57,7 @@ impl CellLine {
     }
 }
 
-/// First line that states each detail, such as a date or a zone. Entries without this detail are then ambiguous.
+/// Numbers of the first line with each detail, such as a date. Entries without this detail are then ambiguous.
 pub(super) struct ListContext {
     date: Option<u64>,
     day: Option<u64>,

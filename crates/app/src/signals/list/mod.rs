@@ -120,7 +120,7 @@ impl SignalList {
         describe_line_numbers(&lines, "line skipped", "lines skipped")
     }
 
-    /// Describes a skipped line that `before` did not skip. Compares skip reasons, because edits change line numbers.
+    /// Describes the last newly skipped line. Compares reasons with `before`, because edits change line numbers.
     pub(crate) fn describe_new_skips(&self, before: &Self) -> Option<String> {
         let mut rest: Vec<&str> = before.skipped.iter().map(|(_, why)| why.as_str()).collect();
         let is_new = |(_, why): &&(u64, String)| {

@@ -123,7 +123,7 @@ fn add_direction_from_icon(
     columns: &mut Vec<Column>,
 ) -> Result<(), String> {
     if let Some(cross) = text.chars().find(|sign| CROSS_SIGNS.contains(*sign)) {
-        return Err(format!("{cross} strikes the line out: remove the sign, or remove the line"));
+        return Err(format!("{cross} marks the line as cancelled: remove the mark or the line"));
     }
     let arrow = find_arrow(text)?;
     // If the line has no symbol, bot or direction, a circle in it is only decoration.

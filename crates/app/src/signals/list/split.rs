@@ -157,7 +157,7 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Returns the words from `14:35` on in `HORA às 14:35`, where the time label has no colon.
+/// Returns `rest` from the time on if `word` is a time label without a colon, as in `HORA às 14:35`.
 fn words_after_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
         [first, time @ ..] if is_one_of(&fold_text(first), WORDS_BEFORE_TIME) => time,

@@ -240,7 +240,7 @@ pub(super) fn describe_invalid_date(cell: &str) -> Option<String> {
     Some(of_month.unwrap_or_else(|| "the month must be 1 to 12".to_owned()))
 }
 
-/// Returns `set` or, if that is `None`, the order that the dates imply; `None` if both orders give the same dates.
+/// Returns `set`, or else the order implied by the dates. `None` if both orders give the same dates.
 pub(super) fn infer_date_order(
     dates: &[(u64, UnresolvedDate)],
     set: Option<DateOrder>,

@@ -88,7 +88,7 @@ fn rejected_lines_get_a_hint() {
         ("XAUUSD 10:50-03:00 SELL", "\"10:50-03:00\" may be a time range or a time with a zone: write only"),
         ("M5;XAUUSD;24:00;CALL", "\"24:00\" is not a time: a day ends before 24:00; write 00:00 (and"),
         ("XAUUSD 10:50+1 SELL", "\"10:50+1\" is not part of an entry: use a time such as 10:00"),
-        ("XAUUSD SELL EXP 1 HORA 10:50", "\"1 HORA\" is ambiguous before a time: write H1 for one"),
+        ("XAUUSD SELL EXP 1 HORA 10:50", "\"1 HORA\" may be one hour, or one minute and a time label"),
         ("Time,Pair,Action,Expiry\n10:50,XAUUSD,CALL,M5", "use time,symbol,direction,close_type instead"),
         ("hora;ativo;direção;expiração\n10:50;XAUUSD;CALL;M5", "use time;symbol;direction;close_type inst"),
         ("Date,Time,Pair,Action\n", "use time,symbol,direction instead, with date and time in one"),
