@@ -11,7 +11,7 @@ pub type VenueId = Text<63>;
 /// Something that happened, such as the close of a candle, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Venue time of the event. Decisions based on the event get the same time.
+    /// Venue time of the event, which is also the time of the decisions based on it.
     pub at: Millis,
     /// Venue time at which the event arrived, equal to `at` in a backtest.
     /// The difference between `received` and `at` determines lateness and staleness.
@@ -45,11 +45,11 @@ pub enum EventKind {
     },
     /// Acceptance of an order by the venue, or further details about an accepted trade.
     Opened(OpenedTrade),
-    /// Rejection of an order by the venue. The reserved stake is released.
+    /// Order declined by the venue. The reserved stake is released.
     Rejected {
-        /// Intent of the rejected order.
+        /// Intent of the declined order.
         intent: IntentId,
-        /// Reason for the rejection.
+        /// The venue's reason.
         rejection: Rejection,
     },
     /// Failure to send an order. The reserved stake is released.
@@ -72,7 +72,7 @@ pub enum EventKind {
         /// Expiry of the stake reservation.
         reserved_until: Millis,
     },
-    /// Discovery of a venue trade for an intent that was rejected or not sent. The intent is now in doubt, and its
+    /// Discovery of a venue trade for an order that was declined or not sent. The intent is now in doubt, and its
     /// stake is reserved. The event contains the order terms, because a Session forgets such intents.
     Reinstated(OrderTerms),
     /// Final outcome of a trade.
@@ -174,7 +174,7 @@ pub enum Origin {
 /// An accepted trade. Fields missing from the reply are `None` and may follow in a later event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenedTrade {
-    /// Intent that the venue accepted.
+    /// Intent whose order the venue accepted.
     pub intent: IntentId,
     /// Venue's id of the trade, `None` in simulations.
     pub venue_id: Option<VenueId>,
@@ -239,7 +239,7 @@ impl TradeSettlement {
     }
 }
 
-/// Reason for a rejection by the venue.
+/// The venue's reason for declining an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
@@ -247,20 +247,20 @@ pub enum Rejection {
     NoPrice,
     /// The wallet does not cover the stake.
     InsufficientBalance,
-    /// A rejection that does not start a pause, with the venue's message. Used for invalid credentials, in simulators
-    /// and in journals of earlier versions.
+    /// Any other reason, with the venue's message. Does not start a pause.
+    /// Used for invalid credentials, by simulators and in journals of earlier versions.
     Other(Text<79>),
-    /// A rejection by a real venue. Starts a pause (rule `RefusedByVenue`).
+    /// A reason given by a real venue. Starts a pause (rule `RefusedByVenue`).
     Refused {
         /// Category of the reason.
         reason: RefusalReason,
-        /// Message of the venue.
+        /// The venue's message.
         text: Text<79>,
     },
 }
 
 impl Rejection {
-    /// Returns whether the venue rejected the order because the wallet does not cover the stake.
+    /// Returns whether the venue declined the order because the wallet does not cover the stake.
     pub const fn is_insufficient_balance(&self) -> bool {
         matches!(
             self,
@@ -340,8 +340,8 @@ impl VenueTerms {
     }
 }
 
-/// The venue's reason for refusing an order.
-/// The number of a reason is hashed with each refusal and must never change. New reasons get the next free number.
+/// Categories of the reasons for which venues decline orders.
+/// Journal hashes contain the number of a category, so it must never change. New categories get the next free number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalReason {

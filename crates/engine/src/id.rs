@@ -19,12 +19,12 @@ macro_rules! position {
             /// Placeholder id for an item that the Session no longer has.
             pub const RETIRED: Self = Self(u16::MAX);
 
-            /// Creates the id from an index in the Session's list of such items, `None` for 65,535 or more.
+            /// Creates the id from an index in the Session's list, `None` for 65,535 or more.
             pub fn new(position: usize) -> Option<Self> {
                 u16::try_from(position).ok().map(Self).filter(|id| *id != Self::RETIRED)
             }
 
-            /// Returns the index in the Session's list of such items (bots, symbols or series).
+            /// Returns the index in the Session's list of bots, symbols or series.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize

@@ -333,7 +333,7 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
-    /// Returns whether an intent may have its nominal close at `moment`. `false` is certain, `true` is not.
+    /// Returns whether an intent may have its nominal close at `moment`. False positives are possible.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

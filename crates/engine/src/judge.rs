@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::iter;
 
-/// Payout assumed for a symbol until its first payout is known. It is high to keep the bets of the edge test small.
+/// Payout assumed for a symbol until its first payout is known. A high value keeps the bets of the edge test small.
 pub(crate) const DEFAULT_PAYOUT_FRACTION: f64 = 0.92;
 
 const TYPICAL_OPEN_TRADES: usize = 16;
 
 /// A running verdict on an edge, updated by decisions, replies and settlements.
 ///
-/// The edge test bets on a trade at the decision and assumes the symbol's latest known payout: later information, such
-/// as the reply, may depend on the trade itself. The settlement uses the actual payout
+/// The edge test bets on each trade when it is decided. The bet assumes the symbol's latest known payout, because later
+/// information, such as the reply, may depend on the trade itself. The settlement uses the actual payout
 /// ([`EdgeTest::on_settled_with_payout`]). An intent without a trade does not count. An unknown result counts as lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judge {
@@ -96,8 +96,8 @@ impl Judge {
         self.watch_trades = watch_trades;
     }
 
-    /// Returns the estimated decision time of the first trade without the shown edge, `None` if the monitor has not
-    /// raised an alarm. The edge has ended, or it was smaller from the start.
+    /// Returns the estimated time from which the shown edge no longer holds, `None` if the monitor has not raised an
+    /// alarm. The edge has ended, or it was smaller from the start.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
     }
@@ -193,8 +193,8 @@ pub struct JudgedTrade {
     pub payout: Option<Payout>,
     /// Time at which the outcome became known, and the outcome. Intents that never became a trade count as cancelled.
     pub ended: Option<(Millis, Outcome)>,
-    /// Sequence numbers of the trade's updates, which order the updates instead of times. `None` if the trade is not
-    /// from a book. In a list of trades, either all or none must have these numbers.
+    /// Sequence numbers of the trade's updates. `None` if the trade is not from a book, so that its updates are ordered
+    /// by time. In a list of trades, either all or none must have these numbers.
     pub sequence: Option<UpdateNumbers>,
 }
 
@@ -266,7 +266,7 @@ pub(crate) fn build_timeline(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     }));
     known.extend(trades().filter_map(|(index, trade)| {
         let order = trade.sequence.map(|sequence| sequence.answered);
-        // A rejection has neither a payout nor its own update number.
+        // A declined order has neither a payout nor its own update number.
         let answered = trade.answered.filter(|_| order != Some(0))?;
         Some((order, answered, UpdateKind::Answered, index))
     }));

@@ -171,7 +171,7 @@ impl Ledger {
         self.peak = self.peak.max(self.equity_less_shortage());
     }
 
-    /// Books the wallet difference into the free balance. A shortage that arose today still counts as the day's loss.
+    /// Books the wallet difference into the free balance. A shortage that arose today remains part of the day's result.
     fn accept_difference(&mut self) {
         self.day_profit -= self.shortage_of_day();
         self.day_equity += self.difference.max(Money::ZERO);

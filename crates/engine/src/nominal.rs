@@ -2,7 +2,7 @@
 
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
-/// Remaining time of a candle at or below which a `CANDLE_CLOSE` trade of 60 s or more closes with the next candle.
+/// Time before a candle close from which a `CANDLE_CLOSE` trade of 60 s or more closes with the next candle.
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {

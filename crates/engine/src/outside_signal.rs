@@ -28,7 +28,7 @@ pub struct OutsideSignal {
     pub source: SignalSource,
     /// Id of the signal. Further signals with the same bot, source and id are dropped.
     pub id: SignalId,
-    /// Venue time after which the signal is refused as late, even if it is younger than the maximum delay.
+    /// Venue time after which the signal is rejected as late, even if it is younger than the maximum delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Millis>,
     /// Expiry of the trade, `None` for the bot's own expiry.

@@ -54,8 +54,8 @@ impl Reentry {
         Some(own + Millis::new(1))
     }
 
-    /// Returns the signal of the next entry at the first candle close after the previous trade is known to have ended.
-    /// If this close is an interval or more later, returns `None`: the ladder then waits for a signal of the strategy.
+    /// Returns the ladder's signal at the first candle close after the previous trade is known to have ended.
+    /// `None` if this close is an interval or more later. The ladder then waits for a signal of the strategy.
     pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
         let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
         self.has_passed = true;

@@ -1,4 +1,4 @@
-//! Number of refusals by rule, in total and since the last trade.
+//! Number of rejected signals by rule, in total and since the last trade.
 
 use crate::{Control, IntentId, Rule, TradeBook};
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ pub(crate) struct RefusalCount {
     all: RuleCounts,
     recent: RuleCounts,
     since: Option<IntentId>,
-    /// Number of `Halted` refusals in the current suspension, `None` if trading is not suspended.
-    /// `recent` excludes these refusals, because the cause may be a requested stop instead of a halt.
+    /// Number of `Halted` rejections in the current suspension, `None` if trading is not suspended.
+    /// `recent` excludes these rejections, because the cause may be a requested stop instead of a halt.
     suspended: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl RefusalCount {
         }
     }
 
-    /// Tracks suspensions. If one starts before the previous has ended, adds the refusals of the previous to `recent`.
+    /// Tracks suspensions. A `Suspend` during a suspension adds the rejections counted so far to `recent`.
     pub(crate) fn track_suspension(&mut self, control: Control) {
         match control {
             Control::Suspend => {
@@ -50,14 +50,14 @@ impl RefusalCount {
         }
     }
 
-    /// Appends a later run. `later_last` is its last intent in its own numbering, `last` the last intent of both runs.
+    /// Appends a later run, whose last intent is `later_last` in its own numbering. `last` is the last of both runs.
     pub(crate) fn append(&mut self, later: &Self, later_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);
         if later_last.is_some() || self.since != last {
             (self.recent, self.since) = (Self::default().recent, last);
         }
-        // Refusals since the last intent of the later run are also refusals since the last intent overall.
+        // Rejections since the last intent of the later run are also rejections since the last intent overall.
         if later.since == later_last {
             let sums = self.recent.iter_mut().zip(later.recent);
             sums.for_each(|(count, more)| *count += more);
@@ -65,7 +65,7 @@ impl RefusalCount {
         self.suspended = later.suspended;
     }
 
-    /// Returns the total refusals by rule number. Omits trailing zeros after the first [`OLDEST_RULE_COUNT`] totals.
+    /// Returns the total rejections by rule number. Omits trailing zeros after the first [`OLDEST_RULE_COUNT`] totals.
     pub(crate) fn totals(&self) -> Vec<u64> {
         let later = &self.all[OLDEST_RULE_COUNT..];
         let used = later.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
@@ -90,7 +90,7 @@ impl RefusalCount {
 }
 
 impl TradeBook {
-    /// Returns the number of refusals by rule since the last intent. Rules without refusals are omitted.
+    /// Returns the number of rejections by rule since the last intent. Rules without rejections are omitted.
     pub fn refusals_since_last_intent(&self) -> BTreeMap<&'static str, u64> {
         self.refused.counts_after(self.last_intent()).filter(|(_, count)| *count > 0).collect()
     }

@@ -26,7 +26,7 @@ pub struct TrackRecord {
     pub lower_bound: Option<f64>,
 }
 
-/// The stakes of a bot and the parameters of their risk of ruin, assuming that the bot has the whole balance.
+/// The stakes of a bot and the inputs of its risk of ruin, assuming that the bot has the whole balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StakeRuin {
     /// Name of the bot.
@@ -50,7 +50,7 @@ pub struct RuinReport {
     pub stakes: Vec<String>,
     /// Number of bots that use no ladder and are more likely than not to lose half the balance, despite their limits.
     pub likely_halved_bots: usize,
-    /// Reason to refuse the stakes, with a suggested change.
+    /// Reason to reject the stakes, with a suggested change.
     pub refusal: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl TrackRecord {
 }
 
 impl StakeRuin {
-    /// Builds the ruin parameters of each bot for the given balance. `records` are in bot order.
+    /// Builds the ruin inputs of each bot for the given balance. `records` are in bot order.
     pub fn for_bots(
         settings: &SessionSettings,
         balance: Money,

@@ -90,7 +90,7 @@ pub(crate) fn lowest_payout(known: Payout, bot: &BotSettings, settings: &Session
     Payout::from_parts((least * 1e4).round() as u32).map_or(known, |least| known.max(least))
 }
 
-/// Lists settings that only skip trades. They do not affect the ruin probability over a given number of trades.
+/// Lists settings that can only block trades. They do not affect the ruin probability over a given number of trades.
 pub(crate) fn describe_unsimulated(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
     let has_own = risk.min_payout_percent_by_symbol.contains_key(bot.symbol.as_str());
     let is_chosen = risk.best_payout_of.iter().any(|name| name == bot.symbol.as_str());
@@ -105,7 +105,7 @@ pub(crate) fn describe_unsimulated(bot: &BotSettings, risk: &RiskSettings) -> Op
         (bot.entry_delay_s > 0, "entry delay"),
     ];
     let on: Vec<&str> = parts.into_iter().filter_map(|(is_on, name)| is_on.then_some(name)).collect();
-    (!on.is_empty()).then(|| format!("; settings that only skip trades are not simulated: {}", on.join(", ")))
+    (!on.is_empty()).then(|| format!("; not simulated (can only block trades): {}", on.join(", ")))
 }
 
 #[derive(Default)]
@@ -274,8 +274,8 @@ pub(crate) fn describe_limits(limits: &WalletLimits, scale: MoneyScale) -> Strin
     let largest: Vec<String> = share.into_iter().chain(amount.map(|most| scale.format(most))).collect();
     let larger = match oversized {
         OversizedStake::Refused => "",
-        OversizedStake::Capped => " (larger ones are capped)",
-        OversizedStake::Restarts => " (larger ones restart the ladder)",
+        OversizedStake::Capped => " (larger stakes are capped)",
+        OversizedStake::Restarts => " (larger stakes restart the ladder)",
     };
     let largest = (!largest.is_empty()).then(|| format!("max stake {}{larger}", largest.join(" and ")));
     let run = is_on(ends).then(|| "limits of the run".to_owned());
@@ -428,7 +428,7 @@ mod tests {
             (risk.pauses, risk.cooldown_scope) = (vec![pause], CooldownScope::All);
             risk.min_payout_percent_by_symbol.insert("BTCUSDT".to_owned(), 150.0);
         });
-        let suffix = "; settings that only skip trades are not simulated: pauses, minimum payout";
+        let suffix = "; not simulated (can only block trades): pauses, minimum payout";
         assert!(more.ends_with(suffix), "{more}");
         // A payout of 150 % breaks even at a win rate of 40 %.
         assert!(more.contains("at a win rate of 40.00 % (break-even)"), "{more}");
@@ -449,9 +449,6 @@ mod tests {
         assert!(same.ends_with("at 50 %"), "{lines:?}");
         assert!(other.starts_with("bot \"c\": stake 20.00"), "{lines:?}");
         assert!(delayed.starts_with("bot \"f\""), "{lines:?}");
-        assert!(
-            delayed.ends_with("; settings that only skip trades are not simulated: entry delay"),
-            "{lines:?}"
-        );
+        assert!(delayed.ends_with("; not simulated (can only block trades): entry delay"), "{lines:?}");
     }
 }

@@ -58,7 +58,7 @@ pub struct SessionSettings {
     /// Settings of the bots, in bot order.
     pub bots: Vec<BotSettings>,
     /// Minimum percentage of a longer candle that the bot's own candles must cover.
-    /// Only time with an open market counts. `None` requires full coverage, as in earlier journals.
+    /// Time outside market hours is ignored. `None` requires full coverage, as in earlier journals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_share_percent: Option<f64>,
 }

@@ -51,7 +51,7 @@ impl Lateness {
 }
 
 impl Rule {
-    /// Returns the refusal text, with the lateness inserted if the rule is `LateSignal`.
+    /// Returns the rejection text, with the lateness inserted if the rule is `LateSignal`.
     #[must_use]
     pub fn with_lateness(self, text: String, lateness: Lateness) -> String {
         match text.strip_suffix(')').filter(|_| self == Self::LateSignal) {
@@ -61,7 +61,7 @@ impl Rule {
     }
 }
 
-/// Shows the age and, if exceeded, the limit. A signal within the limit is late because its `expires` has passed.
+/// Shows the age, and the limit if the age exceeds it. Otherwise, the signal is late because `expires` has passed.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s old", format_seconds(self.age))?;

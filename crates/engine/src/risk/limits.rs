@@ -22,7 +22,7 @@ pub(crate) struct Limits {
     pub(super) daily_profit_target: AmountOrPercent,
     pub(crate) session: SessionLimits,
     pub(super) max_drawdown: f64,
-    /// Number of times to halve a peak to get a fast lower bound of its maximum drawdown.
+    /// Right shift of a peak that gives a fast lower bound of the maximum drawdown.
     drawdown_halvings: u32,
     pub(super) max_loss_streak: u32,
     pub(super) cooldown_after_loss: Millis,

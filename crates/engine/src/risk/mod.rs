@@ -1,4 +1,4 @@
-//! The ordered chain of rules that a signal must pass before a trade is opened. The first refusal wins.
+//! The ordered chain of rules that a signal must pass before a trade is opened. The first rejection wins.
 //!
 //! Each rule is a function that checks a [`Proposal`] against a [`RiskView`] of the Session. Only this module approves
 //! trades. `journal_decoder` restores trades that an earlier run approved. Restored trades are never opened.
@@ -98,7 +98,7 @@ macro_rules! chain {
             /// All rules, in the order in which they are checked.
             pub const ALL: [Self; [$(stringify!($rule)),*].len()] = [$(Self::$rule),*];
 
-            /// Returns the name of the rule, which is also the key of the refusal counts.
+            /// Returns the name of the rule, which is also the key of the rejection counts.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$rule => stringify!($rule),)*
@@ -113,7 +113,7 @@ macro_rules! chain {
             }
         }
 
-        /// Returns the first rule that refuses. Inlined, because a call costs as much as checking the first few rules.
+        /// Returns the first rule that rejects. Inlined, because a call costs as much as checking the first few rules.
         #[allow(clippy::inline_always, reason = "otherwise the compiler does not inline it")]
         #[inline(always)]
         fn first_refusal(proposal: &Proposal<'_>, view: RiskView<'_>) -> Option<Rule> {

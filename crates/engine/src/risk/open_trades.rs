@@ -20,7 +20,7 @@ pub(super) fn check_opposite_open(proposal: &Proposal, view: RiskView<'_>) -> Ru
     refuse_if(!view.limits.allow_opposite && opposite > 0)
 }
 
-/// Refuses a trade that would close at the same time as a trade in the same direction on the same symbol.
+/// Rejects a trade that would close at the same time as a trade in the same direction on the same symbol.
 /// Compares nominal close times, because the venue's close times vary with its latency.
 #[inline]
 pub(super) fn check_duplicate_open(proposal: &Proposal, view: RiskView<'_>) -> Ruling {

@@ -28,7 +28,7 @@ pub(super) fn check_min_payout(proposal: &Proposal, view: RiskView<'_>) -> Rulin
     }
 }
 
-/// Refuses a signal if another symbol of `best_payout_of` has a better last known payout.
+/// Rejects a signal if another symbol of `best_payout_of` has a better last known payout.
 /// Symbols without a signal are compared too, so the result does not depend on the order of the bots.
 #[inline]
 pub(super) fn check_best_payout(proposal: &Proposal, view: RiskView<'_>) -> Ruling {

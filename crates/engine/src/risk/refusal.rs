@@ -1,4 +1,4 @@
-//! Finds the rules that currently refuse every signal of a bot, and the time at which each refusal ends.
+//! Finds the rules that currently reject every signal of a bot, and the time at which each rule is lifted.
 
 use super::freshness::format_seconds;
 use super::limit_use::{bot_limit_usage, limit_usage, remaining_bot_loss};
@@ -16,9 +16,9 @@ pub(crate) struct Refusal {
     /// Remaining amount and the stake that exceeds this amount, `None` for rules that do not compare amounts.
     pub(crate) remaining_and_stake: Option<(Money, Money)>,
     pub(crate) figures: String,
-    /// Venue time at which the refusal ends, `None` if only an event or the operator can end it.
+    /// Venue time at which the rule is lifted, `None` if only an event or the operator can lift it.
     pub(crate) until: Option<Millis>,
-    /// Whether the refusal may end when open trades settle, because open stakes count as lost.
+    /// Whether the rule may be lifted when open trades settle, because open stakes count as lost.
     pub(crate) waits_for_trades: bool,
 }
 
@@ -186,8 +186,8 @@ fn bisect_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -
 }
 
 /// Returns the earliest time at which a signal of the bot may pass the rules if no event occurs until then.
-/// `Millis::MAX` means that only an event can lift the refusal. The time of the proposal means that the next signal may
-/// pass. Some rules, such as trading hours, are ignored, so the actual time may be later.
+/// Returns `proposal.at` if the next signal may pass, and `Millis::MAX` if only an event can lift a rule.
+/// Some rules, such as trading hours, are ignored, so the actual time may be later.
 pub(crate) fn refused_until(proposal: &Proposal<'_>, view: RiskView<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     // Only an event lifts the following rules. The most frequent rule is first.

@@ -5,9 +5,9 @@ use candlewick_sdk::rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A risk rule that can refuse a signal. Rules are checked in the order of [`Rule::ALL`].
-/// The hash of a refusal contains the rule's number ([`Self::hash_number`]), so the number must never change. A new rule
-/// gets the next free number, whatever its position in the order.
+/// A risk rule that can reject a signal. Rules are checked in the order of [`Rule::ALL`].
+/// The hash of a rejection contains the rule's number ([`Self::hash_number`]), so the number must never change. A new
+/// rule gets the next free number, whatever its position in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
     /// The kill switch is on.
@@ -77,7 +77,7 @@ pub enum Rule {
     BotSessionLossLimit = 31,
     /// The bot's session profit target is reached.
     BotSessionProfitTarget = 32,
-    /// Another symbol of `best_payout_of` pays more, or pays the same and already has a trade decided at the same time.
+    /// Another symbol of `best_payout_of` pays more, or pays the same and has a trade with the same decision time.
     /// The rule also applies if the symbol's own payout is unknown and a trade is already probing it.
     BestPayout = 33,
     /// Too many trades are open on the symbol.
@@ -87,7 +87,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns the number that stands for the rule in the hash of a refusal. The per-symbol limit has the number of
+    /// Returns the number that stands for the rule in the hash of a rejection. The per-symbol limit has the number of
     /// [`Self::MaxOpenTrades`], which covered both limits in earlier versions. Hashes of earlier runs thus stay valid.
     #[inline]
     pub(crate) const fn hash_number(self) -> u8 {
@@ -97,7 +97,7 @@ impl Rule {
         }
     }
 
-    /// Returns whether a refusal by the rule ends a live run.
+    /// Returns whether a rejection by the rule ends a live run.
     pub const fn ends_run(self) -> bool {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }

@@ -111,7 +111,7 @@ impl SessionTally {
         (self.profit, self.equity, self.shortage) = (Money::ZERO, equity, shortage);
     }
 
-    /// Lowers the initial wallet shortage to `shortage` if that is less, so that a later increase counts as a loss.
+    /// Lowers the initial wallet shortage to `shortage`, so that a shortage that arises again counts as a loss.
     pub(crate) fn lower_initial_shortage(&mut self, shortage: Money) {
         self.shortage = self.shortage.min(shortage);
     }

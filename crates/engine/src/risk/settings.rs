@@ -108,7 +108,7 @@ pub struct RiskSettings {
     pub enforce_verdict: bool,
     /// Parameters of the edge verdict, fixed before the first trade.
     pub verdict: VerdictSettings,
-    /// Maximum combined risk of ruin of all ladders over `ruin_horizon_trades`, from 0 to 1. Above it, no run starts.
+    /// Maximum combined risk of ruin of all ladders over `ruin_horizon_trades`, from 0 to 1. No run starts above it.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_ruin_probability: f64,
     /// Number of trades over which the risk of ruin is calculated.
@@ -194,8 +194,8 @@ pub struct VerdictSettings {
     pub delta: f64,
     /// Staking rule of the notional accounts that test the edge.
     pub lambda: LambdaRule,
-    /// Mean number of trades between *edge shown* and a false *edge no longer held* alarm. 0, the value for journals
-    /// without this setting, disables the alarm. A change does not reset the verdicts.
+    /// Mean number of trades between *edge shown* and a false *edge no longer held* alarm. 0 disables the alarm and
+    /// applies to journals without this setting. A change does not reset the verdicts.
     #[serde(default)]
     pub watch_trades: u64,
 }

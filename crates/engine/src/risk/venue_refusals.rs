@@ -1,19 +1,19 @@
-//! Pauses after the venue refused orders: the paused symbols, and the length of each pause.
+//! Pauses after the venue declined orders: the paused symbols, and the length of each pause.
 
 use super::{Proposal, RiskSettings, RiskView, Ruling, refuse_if};
 use crate::{RefusalReason, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// Maximum pause after repeated refusals. If the configured first pause is longer, its length applies instead.
+/// Maximum pause after repeated declines. If the configured first pause is longer, its length applies instead.
 const MAX_PAUSE: Millis = Millis::HOUR;
 
-/// A pause of new trades after the venue refused orders.
+/// A pause of new trades after the venue declined orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusalPause {
     /// Reason given by the venue.
     pub reason: RefusalReason,
-    /// Number of refusals since the last accepted order.
+    /// Number of declined orders since the last accepted order.
     pub refusals: u32,
     /// End of the pause.
     pub until: Millis,
@@ -21,8 +21,8 @@ pub struct RefusalPause {
     pub(crate) symbol: Option<SymbolId>,
 }
 
-/// Refused orders since the last accepted order, with one entry per symbol and reason.
-/// The length of a pause is not stored, because the current setting determines it.
+/// Declined orders since the last accepted order, with one entry per symbol and reason.
+/// Pause lengths are not stored, because the setting may change.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct VenueRefusals {
     entries: Vec<RefusalEntry>,
@@ -37,14 +37,14 @@ struct RefusalEntry {
 }
 
 impl RefusalPause {
-    /// Describes the cause of the pause, such as `2 refusals by the venue in a row: symbol not active`.
+    /// Describes the cause of the pause, such as `2 orders declined by the venue in a row: symbol not active`.
     pub fn cause(&self) -> String {
         let (plural, row) = if self.refusals == 1 { ("", "") } else { ("s", " in a row") };
-        format!("{} refusal{plural} by the venue{row}: {}", self.refusals, self.reason)
+        format!("{} order{plural} declined by the venue{row}: {}", self.refusals, self.reason)
     }
 }
 
-/// The venue's reply to an order, reduced to the data that determines a refusal pause.
+/// The venue's reply to an order, reduced to the data that determines a pause.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderReply {
     /// Traded symbol.
@@ -53,7 +53,7 @@ pub struct OrderReply {
     pub decided: Millis,
     /// Venue time of the reply.
     pub at: Millis,
-    /// Reason for a refusal, `None` if the venue accepted the order.
+    /// Reason for declining the order, `None` if the venue accepted it.
     pub refusal: Option<RefusalReason>,
 }
 
@@ -82,7 +82,7 @@ impl VenueRefusals {
         self.entries.is_empty()
     }
 
-    /// Records a refusal. The pause does not grow if the decision to trade was made before the previous refusal.
+    /// Records a declined order. The pause does not grow if the order was decided before the previous decline.
     pub(crate) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.applies_to_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {
@@ -137,7 +137,7 @@ impl RefusalEntry {
     }
 }
 
-/// Returns the length of the pause: `first`, doubled for each refusal after the first, up to [`MAX_PAUSE`].
+/// Returns the length of the pause: `first`, doubled for each decline after the first, up to [`MAX_PAUSE`].
 fn pause_length(refusals: u32, first: Millis) -> Millis {
     let doublings = refusals.saturating_sub(1).min(32);
     let pause = first.get().saturating_mul(1_i64 << doublings);
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(refusals.paused_until(other(), MINUTE), at(62));
     }
 
-    /// Checks the rule `wait_ms` after a number of consecutive refusals. The first pause is `first_s`.
+    /// Checks the rule `wait_ms` after a number of consecutive declines. The first pause is `first_s`.
     fn ask(reason: RefusalReason, refusals: i64, (first_s, wait_ms): (u32, i64)) -> [Ruling; 2] {
         let mut situation = Situation::with(|risk| risk.refused_by_venue_pause_s = first_s);
         let last = situation.proposal.at - Millis::new(wait_ms);

@@ -1,4 +1,4 @@
-//! Updates the books when an intent is opened, refused, settled or resolved, and begins new days.
+//! Updates the books when an intent is opened, declined, settled or resolved, and begins new days.
 
 use super::Session;
 use crate::intent::{Intent, ReinstatedIntent};
@@ -141,7 +141,7 @@ impl Session {
         self.on_opened(opened, at);
     }
 
-    /// Counts a rejected order that turns out to be a trade. The trade stays excluded from the evidence.
+    /// Counts a trade whose order was first declined or not sent. The trade stays excluded from the evidence.
     pub(super) fn on_reinstated(&mut self, terms: &OrderTerms) {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());

@@ -1,4 +1,4 @@
-//! Computes the next stake of a bot: the stake of its rule within the limits, or the stake of a payout probe.
+//! Computes the next stake of a bot: its stake rule, adjusted to the limits, or the minimum for a payout probe.
 
 use super::Session;
 use crate::bot::Bot;

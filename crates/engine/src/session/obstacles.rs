@@ -13,18 +13,18 @@ use std::collections::BTreeMap;
 
 static NO_REASON: Reason = Reason::new("");
 
-/// A rule that currently refuses every signal of one or more bots.
+/// A rule that currently rejects every signal of one or more bots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     /// Affected bots, in the order of their ids.
     pub bots: Vec<BotId>,
-    /// Rule that refuses the signals.
+    /// Rule that rejects the signals.
     pub rule: Rule,
-    /// Description of the rule, with the compared values and the end of the refusal.
+    /// Description of the rule, with the compared values and the time at which it is lifted.
     pub text: String,
-    /// Venue time at which the refusal ends, `None` if only an event or an operator can end the refusal.
+    /// Venue time at which the rule is lifted, `None` if only an event or an operator can lift it.
     pub until: Option<Millis>,
-    /// Whether the refusal usually lasts only until a trade ends, a reply arrives or a candle closes.
+    /// Whether the rule usually applies only until a trade ends, a reply arrives or a candle closes.
     pub is_brief: bool,
 }
 
@@ -89,12 +89,12 @@ impl Session {
         }
     }
 
-    /// Returns the utilisation of each active limit of the run.
+    /// Returns the current use of each active limit of the run.
     pub fn limit_usage(&self, now: Millis) -> Vec<LimitUsage> {
         limit_usage(&self.limits, (&self.ledger, &self.intents, &self.state), now)
     }
 
-    /// Returns the utilisation of each active limit of a bot.
+    /// Returns the current use of each active limit of a bot.
     pub fn bot_limit_usage(&self, bot: BotId) -> Vec<LimitUsage> {
         bot_limit_usage(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
     }
@@ -232,7 +232,7 @@ impl Refusal {
                 let (left, stake) = (scale.format(left), scale.format(stake));
                 let limit = if self.rule == Rule::InsufficientBalance { "free balance" } else { label };
                 if bots > 1 {
-                    format!("every next stake ({stake} or more) exceeds the remaining {left} of the {limit}")
+                    format!("all next stakes ({stake} or more) exceed the remaining {left} of the {limit}")
                 } else {
                     format!("the next stake of {stake} exceeds the remaining {left} of the {limit}")
                 }

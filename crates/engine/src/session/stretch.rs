@@ -79,8 +79,8 @@ impl<'a> StoredCandles<'a> {
         self.shown
     }
 
-    /// Advances the reader at `place` to its next signal. If no collected signal is left, the bot reads candles
-    /// until it has enough signals or a block ends. A bot that must wait for events also stops at `until`.
+    /// Advances a bot and its reader at index `place` to the next signal. If no collected signal is left, the bot reads
+    /// candles until it has enough signals or a block ends. A bot that must wait for events also stops at `until`.
     #[inline]
     fn advance(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];

@@ -35,7 +35,7 @@ pub struct PrecomputedOutcome {
 pub struct TrialBatch {
     /// Number of candles passed to the strategy.
     pub candle_count: usize,
-    /// Number of signals that were suppressed because they would certainly be refused.
+    /// Number of signals that were suppressed because they would certainly be rejected.
     pub suppressed: u64,
     /// Result of the signal on the last candle, `None` without a signal.
     pub result: Option<Result<BookedTrade, Rule>>,
@@ -87,9 +87,9 @@ impl TrialSession {
 
     /// Handles a signal that was computed in advance, on the candle that closed at `close`.
     ///
-    /// Equivalent to [`Session::handle_candles`] up to `close`, except that the strategy sees no candles. Since the
-    /// previous call, no other signal may have occurred. If the signal passes every rule, `outcome` is called. If it
-    /// returns an outcome, the trade is booked at once, as if [`Session::handle`] had handled its reply and settlement.
+    /// Equivalent to [`Session::handle_candles`] up to `close`, except that the strategy sees no candles. Pass all
+    /// signals in order, without omissions. If the signal passes every rule, `outcome` is called. If it returns an
+    /// outcome, the trade is booked at once, as if [`Session::handle`] had handled its reply and settlement.
     /// No other event may occur before the settlement.
     #[inline]
     pub fn handle_signal(
@@ -104,8 +104,8 @@ impl TrialSession {
     }
 
     /// Passes candles to the bot up to the first signal, like [`Session::handle_candles`].
-    /// `outcome` receives the index of the signal's candle and the terms of the order. `after` holds the number of
-    /// candles until the previous trade settles, on which signals are suppressed, and the settlement of that trade.
+    /// `outcome` receives the index of the signal's candle and the terms of the order. `after` is the number of candles
+    /// before the settlement of the previous trade, and that settlement. Signals on these candles are suppressed.
     #[inline]
     pub fn show_candles(
         &mut self,
@@ -128,13 +128,13 @@ impl TrialSession {
         TrialBatch { candle_count: count, suppressed, result: Some(answer) }
     }
 
-    /// Passes candles to the bot and returns the number of signals. Call this only while all signals would be refused.
+    /// Passes candles to the bot and returns the number of signals. Call this only while all signals would be rejected.
     pub fn suppress_signals(&mut self, candles: &[Candle]) -> u64 {
         self.session.bots[BotId::FIRST.index()].on_candles_suppressed(candles)
     }
 
     /// Returns whether the maximum number of open trades is reached for the bot's symbol.
-    /// Every signal is then refused until a trade ends.
+    /// Every signal is then rejected until a trade ends.
     #[inline]
     pub fn is_at_trade_limit(&self) -> bool {
         let Session { bots, limits, intents, .. } = &self.session;

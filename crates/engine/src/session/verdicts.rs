@@ -122,7 +122,7 @@ impl Session {
     }
 }
 
-/// Returns the data whose change restarts a verdict. Excludes the stake, because returns are per unit of stake.
+/// Returns the data that restarts a verdict if it changes. Excludes the stake, because returns are per unit of stake.
 fn bot_identity(header: &Header, settings: &Value, index: usize) -> Value {
     let mut identity = settings.as_object().cloned().unwrap_or_default();
     identity.retain(|key, _| !["name", "stake"].contains(&key.as_str()));

@@ -3,7 +3,7 @@
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// Position to which a restarted ladder returns if the failed order turns out to be a trade after all.
+/// Ladder position before the restart, restored if a failed order did open a trade after all.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct GivenUpPosition<P> {
     /// First unaccepted order since the last approved signal.

@@ -1,4 +1,4 @@
-//! Pauses after refusals by the venue, across restarts and reloads. Times are hand-computed.
+//! Pauses after orders declined by the venue, across restarts and reloads. Times are hand-computed.
 
 use crate::event::{adopted, at, candle, control, not_sent, opened, refused, rejected, won};
 use crate::script::Script;
@@ -107,7 +107,7 @@ fn pause_is_reported_with_its_cause_and_end() {
         .into_iter()
         .map(|(pause, symbol)| (pause.cause(), pause.until, symbol.map(|symbol| symbol.to_string())))
         .collect();
-    let cause = "1 refusal by the venue: symbol not active".to_owned();
+    let cause = "1 order declined by the venue: symbol not active".to_owned();
     assert_eq!(shown, [(cause, at(122, won(1, 0)).at, Some("BTCUSDT".to_owned()))]);
     assert_eq!(running(122), []);
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// Age, relative to the cache file just written, above which a leftover partial file is deleted.
+/// Maximum age of a leftover partial file. Each cache write deletes older ones.
 const MAX_PARTIAL_AGE: Duration = Duration::from_hours(1);
 
 /// Folder that caches candles in their in-memory layout. If the folder is read-only, nothing is cached.

@@ -179,7 +179,7 @@ pub enum FindingKind {
     Range,
     Misaligned,
     Unsorted,
-    /// Repeated time: a row with equal values, or with an earlier, unfinished state of the candle.
+    /// Repeated row of a candle, with the same values or an earlier, unfinished state.
     Duplicate,
     Conflict,
     Gap,

@@ -29,7 +29,7 @@ pub(super) fn collect_valid_rows(
         };
         match latest {
             Some(latest) if row.time < latest => {
-                note(FindingKind::Unsorted, format!("time {} is before {latest} in a prior row", row.time));
+                note(FindingKind::Unsorted, format!("time {} is before {latest} in a row above", row.time));
             }
             _ => latest = Some(row.time),
         }

@@ -55,8 +55,8 @@ impl MarketHours {
         }
     }
 
-    /// Returns the open periods in ascending order. No period begins on a holiday. A forex holiday may be a UTC or a
-    /// New York day, so only the hours common to both, midnight UTC to 17:00 New York time, are certainly closed.
+    /// Returns the open periods in ascending order. No period begins on a holiday.
+    /// A forex holiday is a UTC day or a New York day, so only midnight UTC to 17:00 New York time is certainly closed.
     pub(super) fn open_periods(
         &self,
         within: &Range<Millis>,

@@ -154,10 +154,10 @@ impl Session {
             (payouts.was_ever_needed && has_ladders && is_rounded_otherwise)
                 .then_some("risk.stake_step has changed, so ladder levels must be recomputed from all trades")
         } else if has_ladders {
-            Some("payout probes changed (symbols or maximum age), so ladder levels must be recomputed")
+            Some("the symbols or maximum age of payout probes changed, so ladder levels must be recomputed")
         } else {
             (payouts.is_needed_now && is_under_way)
-                .then_some("payout probes changed (symbols or maximum age) while trades are pending")
+                .then_some("the symbols or maximum age of payout probes changed while trades are pending")
         };
         problem.map_or(Ok(payouts), |problem| Err(needs_fold(problem.to_owned())))
     }
