@@ -18,7 +18,7 @@ pub enum HistoryError {
     #[error("{place}: {problem}")]
     NoCandles { place: String, problem: String },
     #[error(
-        "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv; import tables of other programs with `candlewick data import FILE`"
+        "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv. For a table from another program, run `candlewick data import FILE`"
     )]
     InvalidSeriesName { text: String, problem: String },
     #[error("{}: {problem}", path.display())]

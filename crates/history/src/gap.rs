@@ -36,8 +36,8 @@ pub(crate) struct SecondInterval {
 }
 
 /// Finds the first run of distances that is too regular to result from missing candles. All distances of a run are
-/// multiples of its first, which is longer than `interval`. At most 1e-6 runs of `n` distances are expected by chance:
-/// `N * q^n`, where `N` is the total number of distances and `q` the share of multiples in up to `5 n` on each side.
+/// multiples of its first, which is longer than `interval`. For a run of `n` among `N` distances, chance would produce
+/// `N * q^n <= 1e-6` runs, where `q` is the share of multiples among up to `5 n` distances on each side.
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,

@@ -39,7 +39,7 @@ pub struct SeriesMismatch {
 pub enum MismatchKind {
     /// The finer series matches after a shift by this lag. The lag is positive if the finer series is late.
     Shifted(Millis),
-    /// The series are in step, but prices differ by this amount on average, for example bid from mid prices.
+    /// The series are in step, but prices differ by this amount on average, like bid and mid prices.
     OtherPrices(f64),
     Unrelated(f64),
 }

@@ -58,7 +58,7 @@ impl CandleFile {
         let SecondInterval { distance, count, start } = second;
         let seconds = distance.get() / 1_000;
         let seen = format!(
-            "the file mixes two intervals: {interval} in one part, and {seconds} s from candle {} on ({count} times)",
+            "the file mixes two intervals: {interval}, but {seconds} s from candle {} on ({count} times)",
             start + 1
         );
         Err(HistoryError::AmbiguousFile {

@@ -294,7 +294,7 @@ fn asks_about_ambiguous_numbers_columns_and_zones() {
             ",{name},open,high,low,close\n0,2024-01-02T22:00:00Z,1,2,1,2\n1,2024-01-02T22:01:00Z,1,2,1,2\n"
         )
     };
-    refuse_table(&counted("of_row"), "", "no time can be read; the first is \"0\"");
+    refuse_table(&counted("of_row"), "", "no time is valid; the first value is \"0\"");
     let rows = [TEN_PM, TEN_PM + MINUTE].map(|time| (time, [1.0, 2.0, 1.0, 2.0, 0.0]));
     check_table("EURUSD_1m.csv", &counted("candle_time"), "", "EURUSD 1m", &rows);
     let two_closes = "time,open,high,low,close,last\n1704232800,1,2,1,2,2\n";

@@ -108,14 +108,14 @@ fn rejects_interval_column_with_another_interval() {
 #[test]
 fn rejects_second_interval_in_every_format() {
     let mixed = || every(MINUTE, NINE, 100).chain(every(5 * MINUTE, NINE + 104 * MINUTE, 100));
-    let place = "1m in one part, and 5m between line 101 and line 201 (100 times)";
+    let place = "1m, but 5m between line 101 and line 201 (100 times)";
     check_refused("EURUSD_1m.csv", &ours(mixed()), "", place);
     let json: Vec<String> = mixed().map(|time| format!("[{time},1,2,1,2,5]")).collect();
     let json = format!("[{}]", json.join(","));
     check_refused("EURUSD-1m.json", &json, "symbol=EURUSD", "between row 100 and row 200");
     let longer = lines(every(5 * MINUTE, NINE, 12), |time, cells| format!("{time},{cells},25"));
     let with_longer = ours(every(MINUTE, NINE, 60)) + &longer;
-    check_refused("EURUSD_1m.csv", &with_longer, "", "12 timestamps occur twice, one every 5m");
+    check_refused("EURUSD_1m.csv", &with_longer, "", "12 timestamps occur twice, at least 5m apart");
 }
 
 #[test]
@@ -279,8 +279,8 @@ fn rejects_candles_of_another_midnight_with_a_hint() {
     let days = every(DAY, NINE - 11 * HOUR, 10);
     check_refused("EURUSD_1d.csv", &ours(days), "", "candles of 1d that begin at 22:00 UTC");
     let weeks = every(7 * DAY, NINE - 9 * HOUR, 5);
-    let week = "candles of 7d that begin on Monday, 2026-01-05, 00:00 UTC cannot be stored, only candles that begin \
-                every 7d from 1970-01-01 on. Import candles of 1d or less";
+    let week = "candles of 7d that begin on Monday, 2026-01-05, 00:00 UTC cannot be stored: the program supports only \
+                candles that begin every 7d from 1970-01-01 on. Import candles of 1d or less";
     check_refused("x.csv", &ours(weeks), "symbol=BTCUSDT", week);
     let months =
         [1_764_547_200_000_i64, 1_767_225_600_000, 1_769_904_000_000, 1_772_323_200_000, 1_775_001_600_000];

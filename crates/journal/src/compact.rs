@@ -60,7 +60,7 @@ impl CompactedCopy {
 }
 
 /// Verifies an idle journal, then writes a compacted copy with a new hash chain. The copy omits all snapshots.
-/// Candles, and exchanges without an intent, are omitted if they are more than `retention` older than the last line.
+/// Also omits candles, and exchanges without an intent, from more than `retention` before the last line.
 pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<CompactedCopy> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;

@@ -12,7 +12,7 @@ pub struct Holder {
     pub start_ticks: Option<u64>,
     pub host: String,
     /// Boot id of the kernel, a space, and the PID namespace; empty if unknown. Process ids are comparable only
-    /// between holders for which this text is equal.
+    /// within one scope.
     pub pid_scope: String,
 }
 
@@ -74,8 +74,8 @@ impl Default for LeaseTerms {
 }
 
 impl LeaseTerms {
-    /// Returns whether the process `claimant` may take over a lease. If the holder is on the same machine, its process
-    /// must have ended, even if its last heartbeat is old. If it is on another machine, the lease must have expired.
+    /// Returns whether the process `claimant` may take over a lease. If both share a PID namespace, the holder must
+    /// have exited, however old its last heartbeat is. Otherwise, the lease must have expired.
     pub fn may_take_over(&self, lease: &Lease, claimant: &Holder) -> bool {
         if lease.holder.has_same_pid_namespace(claimant) {
             !(self.is_alive)(&lease.holder)

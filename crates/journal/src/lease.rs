@@ -28,8 +28,8 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns whether the lease may be taken. The file lock only shows that no holder on this kernel is still running,
-    /// because network file systems may keep separate locks for each host.
+    /// Returns whether the lease may be taken. The file lock excludes only holders on the same kernel, because network
+    /// file systems may keep separate locks for each host.
     fn may_take(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_exclusive);
         let is_other_namespace = !lease.holder.has_same_pid_namespace(self.holder);

@@ -76,7 +76,7 @@ pub trait Journal: Recorder + Send {
         false
     }
 
-    /// Writes the next piece of a pending snapshot or of the tables. Best effort: errors are not returned.
+    /// Writes the next piece of a pending snapshot or table update. Best effort: errors are not returned.
     /// Call this only while nothing else waits for the journal. The future may be dropped at any time.
     async fn write_background_piece(&mut self) {}
 

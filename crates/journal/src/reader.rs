@@ -61,8 +61,8 @@ impl Reader {
         self.fetch_lines(text, &[from.get(), to.get(), i64::from(limit)]).await
     }
 
-    /// Reads the exchanges of an intent; none if the journal's schema predates exchanges. Checks the exchanges against
-    /// the seals read by the last [`Reader::walk`], and omits exchanges added after that walk.
+    /// Reads the exchanges of an intent. Returns none if the journal's schema predates exchanges.
+    /// Checks them against the seals read by the last [`Reader::walk`], and omits exchanges added after that walk.
     pub async fn exchanges_of_intent(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
         if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(Vec::new());
@@ -360,7 +360,7 @@ const LINES_PER_PAGE: u32 = 5_000;
 
 impl Reader {
     /// Reads the seals in a range of lines, and verifies each seal against the line before it.
-    /// Later reads check exchanges against these seals, and walk the whole journal if a seal is missing.
+    /// Exchanges are then checked against these seals. If a seal is missing, the whole journal is walked first.
     pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<()> {
         let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
                     AND body LIKE '{\"exchanges\":%' ORDER BY seq";

@@ -126,8 +126,8 @@ impl Store {
         self.exchanges.push(exchange.sanitized());
     }
 
-    /// Records the last line as verified. The record is then renewed every minute. Call this only after all lines of
-    /// earlier processes have been verified. `now` is a monotonic time with any origin.
+    /// Records the last line as verified. The store then renews the record every minute. Call this only after all lines
+    /// of earlier processes have been verified. `now` is a monotonic time with any origin.
     pub fn store_verified_head(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.verified_head_stored = Some(now);
@@ -305,7 +305,7 @@ impl Store {
     }
 }
 
-/// Takes the file lock. Retries if the lock's owner has no lease, because it may be taking or releasing one.
+/// Takes the file lock. Retries while there is no valid lease, because the owner may be taking or releasing it.
 async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>> {
     let url = connection.url().clone();
     let Some(path) = url.file() else { return Ok(None) };

@@ -210,7 +210,7 @@ impl Reader {
         Walk::begin_after(self, head, page).await
     }
 
-    /// Returns the last complete snapshot, if any, in the million entries that end with the last verified line.
+    /// Returns the last complete snapshot up to the last verified line. Searches at most a million entries.
     /// The last verified line is read from a file next to the journal file or, on a database server, from the lease.
     pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>> {
         let url = self.url().clone();

@@ -16,10 +16,10 @@ const MAX_REPEAT_KEYS: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryPace {
     pub queue_capacity: usize,
-    /// Maximum number of messages per window, doubled while a critical alert waits. Further alerts form a digest.
+    /// Message limit per window, doubled while a critical alert is queued. Further alerts are sent as a digest.
     pub digest_after: usize,
     pub digest_window: Duration,
-    /// Time during which an identical alert is not repeated; zero to send every alert.
+    /// Period in which repetitions of an alert are suppressed; zero to send every alert.
     pub quiet_period: Duration,
 }
 
@@ -56,7 +56,7 @@ impl Notifier {
         Self { routes, repeats: Mutex::new(RepeatFilter::new(pace.quiet_period)), workers }
     }
 
-    /// Routes an alert without blocking. Duplicates in the quiet period are counted, and only the last is sent later.
+    /// Routes an alert without blocking. Counts duplicates in the quiet period; [`Self::tick`] sends the last one.
     pub fn send(&self, alert: Alert) {
         let passed = self.lock_repeats().filter_repeat(alert, Instant::now());
         self.route(passed);
@@ -109,7 +109,7 @@ pub(crate) struct QueueState {
     pub(crate) alerts: VecDeque<Alert>,
     pub(crate) dropped: u64,
     pub(crate) is_closed: bool,
-    /// Counts of the channel. Here, `waiting` counts only the alerts in the message being delivered.
+    /// Counts of the channel, except that `waiting` covers only the message being delivered.
     pub(crate) counts: ChannelCounts,
     capacity: usize,
 }
@@ -122,7 +122,7 @@ impl Queue {
         Self { waiting: Mutex::new(waiting), changed: Notify::new() }
     }
 
-    /// Adds an alert without blocking. If the queue is full, drops the least severe alert (the oldest, if several).
+    /// Adds an alert without blocking. If the queue is full, drops the oldest of the least severe alerts.
     fn push(&self, alert: Alert) {
         self.lock().push(alert);
         self.changed.notify_one();

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
-/// Longest retry delay that a receiver may request, and longest time for which a rejected message is retried.
+/// Limit for the retry delay that a receiver requests, and for the time to retry a rejected message.
 const MAX_WAIT: Duration = Duration::from_hours(1);
 const FAILURES_PER_LOG_LINE: u64 = 20;
 

@@ -33,7 +33,7 @@ pub struct LimitReached {
 impl LimitReached {
     pub fn describe(&self) -> String {
         format!(
-            "halted by {} at {}; to continue, run `candlewick halt`, start the bot (it starts halted), and then run `candlewick resume`",
+            "halted by {} at {}; to continue, run `candlewick halt`, start the bot and run `candlewick resume`",
             escape_hidden(&self.rule),
             utc(self.at)
         )
@@ -231,7 +231,7 @@ impl JournalContents {
         complete_since(&self.lines)
     }
 
-    /// Returns the intent that a venue trade duplicates. Includes closed trades and trades that only a note mentions.
+    /// Returns the intent that a venue trade duplicates. Includes closed trades and trades recorded only in a note.
     pub fn duplicated_intent(&self, venue_id: VenueId) -> Option<IntentId> {
         let booked = |stored: &StoredLine| match parse_event_named(stored, "\"second_trade\"")? {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),

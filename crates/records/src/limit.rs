@@ -48,7 +48,7 @@ impl LimitLine {
 const fn name_and_title(rule: Rule) -> Option<(&'static str, &'static str)> {
     Some(match rule {
         Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),
-        Rule::MaxOpenTradesPerSymbol => ("max_open_trades_per_symbol", "most open trades on one symbol"),
+        Rule::MaxOpenTradesPerSymbol => ("max_open_trades_per_symbol", "open trades on the busiest symbol"),
         Rule::MaxTradesPerHour => ("max_trades_per_hour", "trades in the last hour"),
         Rule::MaxTradesPerDay | Rule::BotMaxTradesPerDay => ("max_trades_per_day", "trades today"),
         Rule::DailyLossLimit | Rule::BotDailyLossLimit => {

@@ -158,7 +158,7 @@ fn collect_files(params: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Adds the Wilson bound to Kelly stakes from older journals, which do not record the bound.
+/// Sets the bound of Kelly stakes to `wilson` if an older journal does not record it.
 fn with_kelly_bound(mut session: Value) -> Value {
     let bots = session.pointer_mut("/bots").and_then(Value::as_array_mut);
     for stake in bots.into_iter().flatten().filter_map(|bot| bot.pointer_mut("/stake")?.as_object_mut()) {
@@ -234,7 +234,7 @@ impl RecordedRuns {
         })
     }
 
-    /// Builds the data of one run, including later settlements of its trades. Uses earlier runs only for the Session.
+    /// Builds the data of one run, including later settlements of its trades. Earlier runs only restore the Session.
     fn from_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.session_without_strategies()?);
         let mut book = TradeBook::default();

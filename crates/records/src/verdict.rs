@@ -23,7 +23,7 @@ pub struct VerdictLine {
     /// Account value that rejects an edge: `1 / beta`.
     pub threshold_against: f64,
     pub since_intent: u64,
-    /// Time since which trades no longer support an edge shown earlier; `None` if no such change was detected.
+    /// Time at which an edge shown earlier stopped holding; `None` if no such change was detected.
     pub no_longer_held_since: Option<Millis>,
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
@@ -153,7 +153,7 @@ impl EdgeIntervals {
 
     pub fn win_rate_text(&self) -> Option<String> {
         self.win_rate_sequence_95
-            .map(|ends| interval_text(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
+            .map(|ends| interval_text(ends, |end| format!("{:.2} %", end * 100.0), "win rate"))
     }
 }
 
@@ -162,7 +162,7 @@ fn interval_text([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str
         format!("{} to {}", text(low), text(high))
     } else {
         format!(
-            "no single {name} fits all trades: it was above {} at one time and below {} at another",
+            "the {name} has changed: it was above {} at one time and below {} at another",
             text(low),
             text(high)
         )

@@ -4,7 +4,7 @@ use crate::page::DataTable;
 use candlewick_records::explain::shorten_condition;
 use serde::Serialize;
 
-/// Reporting threshold: overlaps of buy and sell are reported if more than one occurs per this many candles.
+/// Overlaps of buy and sell are reported if they exceed one per this number of candles.
 const CANDLES_PER_RARE_OVERLAP: u64 = 100;
 
 /// Statistics of one condition. In a report, the lines of the condition's operands follow, one level deeper.
@@ -19,13 +19,13 @@ pub struct ConditionLine {
     /// Nesting depth: 0 for the whole condition, 1 for the operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub condition: String,
-    /// Number of candles evaluated after warm-up. If `stopped` is set, only candles with a signal are counted.
+    /// Number of candles evaluated after warm-up. A filter (`stopped` is set) counts only candles with a signal.
     pub candles: u64,
     pub held: u64,
     pub unknown: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<u64>,
-    /// Number of candles on which a sell condition lost to a buy condition that was also true.
+    /// Number of candles on which a sell condition was ignored because a buy condition was also true.
     #[serde(skip_serializing_if = "is_zero")]
     pub beside_buy: u64,
 }

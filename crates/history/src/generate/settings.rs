@@ -79,7 +79,7 @@ impl GenerateSettings {
         let count = i64::from(last_days) * Millis::DAY.get() / interval.length().get();
         if count > MAX_CANDLES {
             let advice = "use fewer days or a longer interval";
-            let problem = format!("{count} candles of {interval} are more than {MAX_CANDLES}; {advice}");
+            let problem = format!("{count} candles of {interval} exceed the limit ({MAX_CANDLES}); {advice}");
             return fail("days", problem);
         }
         let Some(tick) = Tick::from_step(self.tick) else {
@@ -117,7 +117,7 @@ pub enum Regime {
         /// Mean reversion per minute, as a fraction of the distance to the first price, in `(0, 1]`.
         pull: f64,
     },
-    /// Random walk, divided into spans. A span has the direction of the previous span with probability `chance`.
+    /// Random walk, divided into spans. Each span repeats the direction of the previous span with probability `chance`.
     Edge {
         chance: f64,
         /// Span length, a whole number of minutes that divides an hour.

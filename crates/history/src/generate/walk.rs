@@ -76,7 +76,7 @@ impl Walk {
         })
     }
 
-    /// Draws the closes of the next minute's price steps. The last close equals the minute's open only in a tie.
+    /// Draws the closes of the next minute's price steps. With probability [`TIE_SHARE`], the last equals the open.
     fn draw_closes(&mut self, expected: ExpectedMove) -> [i64; STEPS_PER_MINUTE] {
         let is_tie = self.dice.uniform() < TIE_SHARE;
         let steps = STEPS_PER_MINUTE as f64;
@@ -104,7 +104,7 @@ impl Walk {
         (self.dice.normal().abs() * step_deviation * WICK_DEVIATION) as i64
     }
 
-    /// Draws a whole-number volume: an amount of quote currency for crypto, otherwise a number of price changes.
+    /// Draws a whole-number volume: quote currency for crypto, otherwise tick volume (number of price changes).
     fn draw_volume(&mut self, liveliness: f64, moved: f64) -> f64 {
         let usual = match self.asset_type {
             AssetType::Crypto => 90_000.0,

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::BufRead;
 
 const COLUMN_COUNT: usize = 6;
-/// Number of columns in raw exchange responses, which also contain close time, turnovers and trade count.
+/// Number of columns in raw exchange responses, which also contain close time, quote volume and trade count.
 const EXCHANGE_COLUMNS: usize = 12;
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 

@@ -211,7 +211,7 @@ impl Labels {
         }
         let shown = excerpt(named.text.as_bytes());
         let seen = format!("the interval column says {shown}, but the file is read as {interval}");
-        Err(Problem::ambiguous(seen, "--interval with the value of the column, or remove the column"))
+        Err(Problem::ambiguous(seen, "--interval with the column's value, or remove the column"))
     }
 }
 
@@ -288,7 +288,7 @@ fn normalize_symbol(text: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
-/// Returns whether a label such as `BINANCE:BTCUSDT`, `BTC/USDT` or `BTCUSDT.P` means `symbol`.
+/// Returns whether a label such as `BINANCE:BTCUSDT`, `BTC/USDT` or `BTCUSDT.P` refers to `symbol`.
 fn matches_symbol(label: &str, symbol: Symbol) -> bool {
     let without_suffix = |text: &str| normalize_symbol(text.split(['.', ' ']).next().unwrap_or(text));
     let (named, own) = (normalize_symbol(label), normalize_symbol(symbol.as_str()));

@@ -114,7 +114,7 @@ impl FileRows {
     }
 
     /// Reverses rows that are sorted newest first. Returns whether the rows were reversed.
-    /// Adjacent times may be out of order if `is_repeated` holds for both, because setting clocks back repeats an hour.
+    /// If `is_repeated` returns true for adjacent times, they may be out of order: clocks set back repeat an hour.
     pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);

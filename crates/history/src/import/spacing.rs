@@ -87,7 +87,7 @@ pub(super) fn check_single_interval(decoded: &FileRows, interval: Interval) -> R
     {
         let other = describe(distance);
         let seen = format!(
-            "the file mixes two intervals: {interval} in one part, and {other} between {unit} {} and \
+            "the file mixes two intervals: {interval}, but {other} between {unit} {} and \
              {unit} {} ({count} times)",
             place(start),
             place(start + count)
@@ -106,7 +106,7 @@ pub(super) fn check_single_interval(decoded: &FileRows, interval: Interval) -> R
     {
         let (count, other) = (doubled.len(), describe(other));
         let seen = format!(
-            "{count} timestamps occur twice, one every {other}: the file seems to mix {interval} and {other} candles"
+            "{count} timestamps occur twice, at least {other} apart: the file seems to mix {interval} and {other} candles"
         );
         return Err(Problem::ambiguous(seen, "one file per interval"));
     }
@@ -214,7 +214,7 @@ fn alignment_problem(what: &str, instead: &str, times: impl Iterator<Item = Mill
     });
     let (shorter, _) = shorter.get(fitting).unwrap_or(&("1m", Millis::MINUTE));
     Problem::File(format!(
-        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less to build longer candles"
+        "{what} cannot be stored: the program supports only {instead}. Import candles of {shorter} or less to build longer candles"
     ))
 }
 

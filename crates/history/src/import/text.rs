@@ -281,7 +281,7 @@ impl Pattern {
     /// Parses `text` to milliseconds since 1970-01-01 in local time.
     fn parse(self, text: &str) -> Result<Millis, String> {
         self.try_parse(text).ok_or_else(|| {
-            format!("time \"{}\" is not a date written as {}", excerpt(text.as_bytes()), self.0)
+            format!("time \"{}\" does not match the pattern {}", excerpt(text.as_bytes()), self.0)
         })
     }
 

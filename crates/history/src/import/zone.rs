@@ -19,9 +19,9 @@ pub enum ClockChange {
     /// The import fails unless each repeated local hour in the file occurs twice, one after the other.
     #[default]
     Strict,
-    /// A local hour that the clocks show twice, but the file contains once, is taken as the first of the two.
+    /// If the file contains a repeated local hour only once, its rows get the earlier UTC time.
     Earlier,
-    /// A local hour that the clocks show twice, but the file contains once, is taken as the second of the two.
+    /// If the file contains a repeated local hour only once, its rows get the later UTC time.
     Later,
     /// If rows with equal local times come in pairs, the first row of each pair gets the earlier UTC time.
     Pairs,
@@ -193,7 +193,7 @@ fn repeated_hour_problem(decoded: &FileRows, at: usize, zone: Zone, hour: Repeat
     let (place, wall) = place_and_wall_time(decoded, at);
     let (held, option) = match hour {
         RepeatedHour::Once | RepeatedHour::InOrder { .. } => {
-            ("the file holds that hour once", "earlier, later or skip")
+            ("the file holds that hour only once", "earlier, later or skip")
         }
         RepeatedHour::Pairs => (
             "the rows of the two hours alternate",
@@ -202,7 +202,7 @@ fn repeated_hour_problem(decoded: &FileRows, at: usize, zone: Zone, hour: Repeat
         RepeatedHour::Mixed => ("the order of the rows does not tell the two hours apart", "skip"),
     };
     let unit = decoded.unit.as_str();
-    let seen = format!("{unit} {place}: the clock in {zone} shows {wall} twice, and {held}");
+    let seen = format!("{unit} {place}: the clock in {zone} shows {wall} twice, but {held}");
     Problem::ambiguous(seen, format!("--clock-change {option}"))
 }
 
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn asks_about_a_repeated_hour_that_is_in_the_file_once() {
         let once = ["00:30", "01:00", "01:30", "02:00"];
-        let seen = "x.csv: line 3: the clock in America/New_York shows 2024-11-03 01:00:00 twice, and the file holds that hour once; use --clock-change earlier, later or skip";
+        let seen = "x.csv: line 3: the clock in America/New_York shows 2024-11-03 01:00:00 twice, but the file holds that hour only once; use --clock-change earlier, later or skip";
         for (rule, expected) in [
             (ClockChange::Strict, Err(seen)),
             (ClockChange::Earlier, Ok(&["04:30", "05:00", "05:30", "07:00"][..])),

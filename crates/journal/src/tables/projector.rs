@@ -30,7 +30,7 @@ pub trait IntentRows: Send + Sync {
     fn last_intent(&self) -> u64;
 
     /// Returns the run in which an intent was decided; `None` if the intent was evicted from memory.
-    /// After its eviction, only the last entry number in the intent's row can still change.
+    /// In the row of an evicted intent, only `seq` can still change.
     fn run_of_intent(&self, intent: u64) -> Option<u64>;
 
     fn parse_run_names(&self, header: &StoredLine) -> Option<RunNames>;

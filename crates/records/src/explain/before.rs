@@ -89,7 +89,7 @@ pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &Deci
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (next, is_probe) = session.next_stake(bot, decision.at)?;
     if is_probe {
-        return Some(format!("the minimum stake, to find out the payout of {}", settings.symbol));
+        return Some(format!("the minimum stake, to probe the payout of {}", settings.symbol));
     }
     let scale = session.money_scale();
     let free = scale.format(session.ledger().free_balance());

@@ -30,7 +30,7 @@ pub(super) struct RecomputeOptions<'a> {
     pub(super) command: &'a str,
 }
 
-/// Recomputes each bot's indicators right before an entry. An inner `Err` says why this is impossible for the bot.
+/// Recomputes each bot's indicators right before an entry. An inner `Err` is the reason why a bot has none.
 pub(super) async fn recompute_indicators(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -95,7 +95,7 @@ impl Replay {
         let is_needed = !options.only_conditions || replay.has_conditions();
         if is_needed && before > MAX_REPLAYED_ENTRIES && !options.is_unlimited {
             return Err(format!(
-                "a replay of {before} entries is necessary; to allow the replay, run `candlewick {} --indicators`",
+                "{before} entries must be replayed; to allow this, run `candlewick {} --indicators`",
                 options.command
             ));
         }

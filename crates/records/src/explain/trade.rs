@@ -24,7 +24,7 @@ use std::fmt::{self, Display};
 const PRIOR_CANDLES: i64 = 5;
 const DAY_MS: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Number of lines after a trade to search for hashes of its HTTP exchanges before all lines are searched.
+/// Number of lines after a trade in which its seals are searched first. If a seal is missing, all lines are searched.
 const SEAL_SEARCH_LINES: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -259,7 +259,7 @@ impl Display for Explanation {
     }
 }
 
-/// Describes a transition, such as `closed at 2026-01-05T08:14:00Z, when the BUY signal of 2026-01-05T08:13:00Z won`.
+/// Describes a gate transition, such as `closed at TIME, when the BUY signal of TIME won`.
 fn describe_transition(moved: &GateTransition) -> String {
     let what = if moved.is_open { "opened" } else { "closed" };
     let at = utc(moved.at);

@@ -25,7 +25,7 @@ pub(super) struct Decisions {
     pub not_compared: Vec<UncomparedDecisions>,
 }
 
-/// First entry of a run from which decisions are not compared, because one depends on a rule that no longer exists.
+/// Start of the uncompared decisions of a run: the first one depends on an obsolete verdict rule.
 #[derive(Debug, Serialize)]
 pub(super) struct UncomparedDecisions {
     pub seq: u64,
@@ -46,7 +46,7 @@ struct Replay {
     actions: Vec<Action>,
     unmatched: VecDeque<Value>,
     format: u32,
-    /// Whether some verdicts follow a rule that no longer exists. If so, no verdicts are compared.
+    /// Whether some verdicts follow an obsolete rule. If so, no verdicts are compared.
     has_old_verdicts: bool,
     stopped_at: Option<u64>,
     is_reload_prepared: bool,

@@ -65,7 +65,7 @@ impl Cause {
         ),
         (
             "price_source",
-            "the venue's price is within the recorded candle, but the simulation, which knows only candles, used another price",
+            "the venue's price is within the recorded candle, but differs from the simulated price",
         ),
         ("payout", "the venue's payout differs from the configured payout"),
         ("refusal", "the venue declined the order, the order was not sent, or its status is unknown"),
@@ -193,9 +193,8 @@ impl Display for ParityReport {
             };
             figures.add_row(["decisions".to_owned(), text]);
             for UncomparedDecisions { seq, run } in &decisions.not_compared {
-                let text = format!(
-                    "run {run}, from entry {seq} on: a decision depends on a verdict rule that no longer exists"
-                );
+                let text =
+                    format!("run {run}, from entry {seq} on: a decision depends on an obsolete verdict rule");
                 figures.add_row(["  not compared".to_owned(), text]);
             }
         }

@@ -15,7 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Cost of a lost ladder in first stakes, if wins recover only the losses and if they also earn the profit.
+    /// Costs of a lost ladder as multiples of its first stake: to recover only the losses, and to also earn the profit.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,
@@ -143,7 +143,7 @@ pub struct RuinSummary {
     pub payout: f64,
     pub limit: f64,
     pub stakes: Vec<RuinFigures>,
-    /// Sum of all ladders' ruin probabilities, at the worse of break-even and lower bound; `None` without a ladder.
+    /// Sum of the ladders' ruin probabilities at break-even or the lower bound, whichever is worse; `None` without one.
     pub ladders: Option<f64>,
 }
 
@@ -189,7 +189,7 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
     if let Some([losses, all]) = figures.recovery_costs {
         let _ = write!(
             text,
-            "\nA ladder of this length costs {losses:.1} times its first stake if wins recover only the losses, or {all:.1} times if wins also earn the profit."
+            "\nA lost ladder of this length costs {losses:.1} times its first stake if sized to recover only the losses, or {all:.1} times if sized to also earn the profit."
         );
     }
     let within = format!("ruin within {} trades", figures.horizon_trades);

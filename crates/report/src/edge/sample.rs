@@ -288,7 +288,7 @@ fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsErro
     }
 }
 
-/// Runs the sequential probability ratio test. Skips trades whose payout is too low for the edge at any win rate.
+/// Runs the sequential probability ratio test. Skips trades on which even a win rate of 100 % would not reach the edge.
 fn sprt(plan: EdgeTestPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'static str {
     let mut sprt = Sprt::new(plan);
     for (is_won, payout) in outcomes {

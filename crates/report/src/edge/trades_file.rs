@@ -41,7 +41,7 @@ struct Columns {
 }
 
 /// Reads trades from a CSV file. `payout` is the default for rows without a payout.
-/// If the run's `.run.json` file matches the rows, it determines their order. Otherwise they are sorted by time.
+/// The order of the trades is taken from the run's `.run.json` file if it matches the rows, otherwise from the times.
 pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, ReportError> {
     let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
         path: path.to_owned(),
@@ -61,7 +61,7 @@ fn read_facts(path: &Path) -> Result<Option<RunFacts>, ReportError> {
     match std::fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map(Some)
-            .or_else(|error| unreadable(format!("{error}; restore this file with the run's caveats"))),
+            .or_else(|error| unreadable(format!("{error}; restore this file (the run's caveats)"))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => unreadable(error.to_string()),
     }

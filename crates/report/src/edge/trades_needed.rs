@@ -45,7 +45,7 @@ pub struct EdgeRequirement {
     pub by_verdict: VerdictTrades,
 }
 
-/// Numbers of trades until the verdict shows an edge. A number is `None` if too few simulated runs show the edge.
+/// Trades needed until the verdict shows an edge. Values are `None` if too few simulated runs show the edge.
 #[derive(Debug, Serialize)]
 pub struct VerdictTrades {
     /// Number of trades after which the verdict shows the edge in half of the runs.

@@ -191,7 +191,7 @@ impl<'a> Records<'a> {
         Self { content, records: builder.from_reader(content).into_records() }
     }
 
-    /// Returns the line number of a record. If `position` points to blank lines before the record, skips them.
+    /// Returns the line number of the record at `position`, skipping blank lines before it. Returns 0 for `None`.
     fn line_number(&self, position: Option<&csv::Position>) -> u64 {
         let Some(position) = position else { return 0 };
         let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);

@@ -77,7 +77,7 @@ fn error(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
 }
 
 impl Delimiter {
-    /// Delimiters to look for. Spaces separate columns only if the first line contains none of these delimiters.
+    /// Candidates for detection. Spaces separate columns only if the first line contains none of these delimiters.
     pub(super) const CANDIDATES: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
 
     pub(super) const fn byte(self) -> u8 {

@@ -71,9 +71,9 @@ impl TimeStyle {
         let Some(first) = seen.first else {
             let text = seen.unread.as_deref().unwrap_or_default();
             let problem = format!(
-                "no time can be read; the first is \"{}\". Times must be Unix times (1990 to 2039) or dates such as 2024-01-31 17:00 \
+                "no time is valid; the first value is \"{}\". Times must be Unix times (1990 to 2039) or dates such as 2024-01-31 17:00 \
                  or 31/01/2024 17:00:00, with or without a zone (Z, +02:00). Format day numbers of a spreadsheet (45293.9) as dates and save \
-                 again. If the times are in another column, name it with --columns",
+                 again. If another column contains the times, specify it with --columns",
                 excerpt(text.as_bytes())
             );
             return Err(Problem::File(problem));

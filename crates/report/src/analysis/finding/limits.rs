@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 const MIN_UNTRADED_SHARE: f64 = 0.02;
-/// Untraded share of the run's time from which the finding is serious, because the limit then determines the result.
+/// Minimum untraded share of the run's time for a serious finding. The limit then determines the result.
 const SERIOUS_UNTRADED_SHARE: f64 = 0.5;
 
 pub(super) fn halted_early(
@@ -46,7 +46,7 @@ pub(super) fn halted_early(
     Some(FindingKind::HaltedEarly.to_finding(severity, text))
 }
 
-/// Minimum share of signals that a short-lived rule, trading hours or a blackout must reject to be reported.
+/// Minimum share of rejected signals to report a usually brief rule, trading hours or a blackout.
 const MIN_ROUTINE_RULE_SHARE: f64 = 0.90;
 const MIN_RULE_SHARE: f64 = 0.50;
 /// Minimum number of signals. With fewer signals, the finding is reported only if no signal was accepted.

@@ -73,7 +73,7 @@ pub struct RunContext {
     pub paid_payout_percent: Option<f64>,
     /// Number of candles missing between the first and last candle. Closed market hours do not count as missing.
     pub missing_candles: u64,
-    /// Number of candles of all bots after the last trade decision; `None` if the run has no candles.
+    /// Number of candles in the bots' series after the last trade decision; `None` if the run has no candles.
     pub untraded_candles: Option<u64>,
     pub revised_candles: u64,
     pub candle_tick_sizes: BTreeMap<Symbol, f64>,

@@ -36,9 +36,9 @@ const MAX_CREDIBLE_WIN_RATE: f64 = 0.75;
 const CONFIDENCE: f64 = 0.998;
 /// Lowest implausible profit factor. At a payout of 80 %, this factor requires a win rate of 83 %.
 const MIN_IMPLAUSIBLE_PROFIT_FACTOR: f64 = 4.0;
-/// Minimum number of non-overlapping trades. At a win rate of 60 %, 1 in 4,000 runs has 42 or more wins (factor 4.2).
+/// Minimum number of non-overlapping trades. At a win rate of 60 %, 1 in 4,000 runs has a factor of at least 4.2.
 const MIN_TRADES_FOR_FACTOR: u64 = 50;
-/// Minimum number of non-overlapping trades. At a win rate of 60 %, 1 of 600,000 runs has no two consecutive losses.
+/// Minimum number of non-overlapping trades. At a win rate of 60 %, 1 in 600,000 runs has no two consecutive losses.
 const MIN_TRADES_WITHOUT_STREAK: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +98,7 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
     is_few.then(|| {
         FindingKind::FewClusters.warning(format!(
             "{what} on {decided} trades, but only {non_overlapping} of the trades did not overlap. Overlapping trades \
-             share their luck. Wait for at least {MIN_CLUSTERS} non-overlapping trades."
+             tend to win or lose together. Wait for at least {MIN_CLUSTERS} non-overlapping trades."
         ))
     })
 }
@@ -128,9 +128,9 @@ fn runs_test_finding<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<
         ("alternate", "A win may predict a loss, and a loss may predict a win")
     };
     Some(FindingKind::Regimes.warning(format!(
-        "Wins and losses {what}: {} groups of equal consecutive results, while random order gives about \
-         {:.0} (p-value {:.4}). Only non-overlapping trades count. {why}. The verdict's error rate assumes \
-         that no result predicts the next result.",
+        "Wins and losses {what}: {} groups of equal results, compared with about {:.0} in random order \
+         (p-value {:.4}). Only non-overlapping trades count. {why}. The verdict's error rate assumes that no \
+         result predicts the next.",
         test.runs, test.expected_runs, test.p_value
     )))
 }

@@ -155,7 +155,7 @@ pub(super) fn check_tick_sizes(
     (missed as f64 / all > MIN_HIDDEN_DRAW_SHARE).then(|| {
         let percent = |count: usize| count as f64 / all * 100.0;
         FindingKind::NoPriceStep.warning(format!(
-            "{:.1} % of the trades were draws, but {:.1} % would be if all prices were rounded to the candles' tick size. \
+            "{:.1} % of the trades were draws. With prices rounded to the candles' tick size, {:.1} % would be draws. \
              Set this size in [simulation.ticks]; without it, some trades are won or lost by less than a tick.",
             percent(drawn),
             percent(drawn + missed)
