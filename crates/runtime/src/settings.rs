@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// Polling and timeouts of a live run. Times are venue time, in the unit at the end of the name.
+/// Polling and timeouts of a live run, in venue time. The suffix of a key is its unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RuntimeSettings {
@@ -51,16 +51,16 @@ pub struct RuntimeSettings {
     pub stop_patience_s: u32,
     /// Maximum number of seconds for which an interrupted run tracks open trades. Another interrupt ends the run.
     pub interrupt_patience_s: u32,
-    /// Seconds for which finished trades are kept in memory. The journal keeps every trade forever. The minimum is
-    /// 720, or the list lag plus 120 if that is more. If 0, or without a journal, trades are kept for the whole run.
+    /// Seconds for which finished trades are kept in memory: at least 720, or the list lag plus 120 if that is more.
+    /// If 0, or without a journal, they are kept for the whole run. The journal keeps every trade forever.
     pub remember_s: u32,
     /// Number of journal entries between snapshots. A restart continues from the last snapshot. 0 disables snapshots.
     pub snapshot_every: u32,
     /// Not a setting: warning that the rate limit is too low for these bots, shown in the run's status.
     #[serde(skip)]
     pub shortage: Option<String>,
-    /// Not a setting: seconds of venue time after which data that is read every minute is stale. `None` in real time,
-    /// where [`RunState::SILENT_AFTER`](crate::control::RunState::SILENT_AFTER) applies.
+    /// Not a setting: age at which data polled every minute counts as stale, in seconds of venue time. `None` in real
+    /// time, where [`RunState::SILENT_AFTER`](crate::control::RunState::SILENT_AFTER) applies.
     #[serde(skip)]
     pub stale_after_s: Option<NonZeroU32>,
     /// Not a setting: minimum retention of finished trades in tests of the whole program.

@@ -246,8 +246,8 @@ impl ClockSample {
         Some(Self { source: ClockSource::Open, bounds })
     }
 
-    /// Builds a sample from a price answer. The venue's clock cannot be earlier than the time of the price record.
-    /// Returns `None` if the record is later than the requested time. Ignores an implausible recording time.
+    /// Builds a sample from a price answer: the venue's clock cannot be earlier than the times in the price record.
+    /// Returns `None` if the record is later than the requested time. Ignores an implausible creation time.
     pub(crate) fn from_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
         let recorded = record.created_time.filter(|at| *at <= reply.received + MAX_RECORDING_LEAD);

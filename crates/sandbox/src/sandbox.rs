@@ -86,7 +86,7 @@ impl Sandbox {
         Ok(Self { state, stop })
     }
 
-    /// Returns the router for in-process callers. For them, a connection reset is an error in the response body.
+    /// Returns the router for in-process callers. They see a connection reset as an error while reading the body.
     pub fn router(&self) -> Router {
         router(Arc::clone(&self.state))
     }

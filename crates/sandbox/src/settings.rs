@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Settings of the sandbox. Defaults follow the contract, then the observed venue, and otherwise are strict.
+/// Settings of the sandbox. Defaults follow the contract, then the observed venue, then the strictest option.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxSettings {
@@ -42,7 +42,7 @@ pub struct SandboxSettings {
     pub missing_timestamp: MissingTimestamp,
     /// Whether candle responses include the forming (incomplete) candle.
     pub include_forming: bool,
-    /// Duration of trades opened with a short order body (shape B), which has no field for it.
+    /// Duration of trades opened with a short order body (shape B), which states no duration.
     #[schemars(with = "String")]
     pub short_close_type: CloseType,
     /// Trade durations to offer. If empty, the sandbox offers all durations that the candle intervals allow.

@@ -3,7 +3,7 @@
 use candlewick_sdk::Millis;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// Accepted Unix times (1990 to 2099) in milliseconds. In other units, the same times are outside of this range.
+/// Accepted Unix times (1990 to 2099) in milliseconds. The range is narrow enough to tell different units apart.
 const PLAUSIBLE_UNIX_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -210,7 +210,7 @@ pub fn compare_prices(price: f64, other: f64) -> Ordering {
 
 const SIGNIFICANT_PRICE_DIGITS: i32 = 8;
 
-/// Formats a price with eight significant digits or two decimals, whichever is longer. Omits trailing zeros.
+/// Formats a price with eight significant digits, but at least two decimals. Omits trailing zeros.
 ///
 /// ```
 /// # use candlewick_sdk::format_price;

@@ -81,7 +81,7 @@ pub struct GateTransition {
     pub at: Millis,
     /// `true` if the gate opened, `false` if the gate closed.
     pub is_open: bool,
-    /// Signal whose settlement opened or closed the gate. `None` if the cause was a new day or the number of signals.
+    /// Signal whose settlement opened or closed the gate. `None` if a new day or the signal count moved the gate.
     pub by: Option<SettledSignal>,
 }
 

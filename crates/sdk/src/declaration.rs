@@ -206,7 +206,7 @@ impl DeclaredSeries {
         &self.key
     }
 
-    /// Computes the numbers of the next candles and appends them to `values`, with NaN for each missing number.
+    /// Computes the numbers of the next candles and appends them to `values`. A missing number is NaN.
     pub fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>) {
         self.filler.fill(candles, values);
     }

@@ -124,9 +124,9 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// Largest relative error assumed in a factor: over ten times that of 64 multiplications (about 7e-15).
+/// Assumed relative error of a factor, over ten times the error of 64 multiplications (about 7e-15).
 const MAX_RELATIVE_ERROR: f64 = 1e-13;
-/// Maximum correction of a rounding error, in minor units. Too small to round up a real fraction, such as 0.99.
+/// Maximum correction of a rounding error, in minor units. Too small to round up a true fraction, such as 0.99.
 const MAX_ABSOLUTE_ERROR: f64 = 1e-3;
 
 impl Money {
@@ -256,7 +256,7 @@ pub struct PayoutError {
 }
 
 const PARTS_PER_PERCENT: u32 = 10_000;
-/// Largest number that is read as a fraction of the stake. Percentages this low do not occur.
+/// Largest number that is interpreted as a fraction of the stake. Payout percentages are always higher.
 const MAX_PAYOUT_FRACTION: f64 = 2.0;
 /// Maximum payout (1000 %) in units of 1/10,000 percent. Observed payouts are 60 to 92 %.
 const MAX_PAYOUT_PARTS: u32 = 1_000 * PARTS_PER_PERCENT;
@@ -284,7 +284,7 @@ impl Payout {
     /// Guesses the payout percentage from a number in another program's file.
     ///
     /// Like [`percent_from_fraction`](Self::percent_from_fraction), but also converts a percentage that includes the
-    /// stake, such as 185 to 85. `None` if the number may already be the percentage without the stake.
+    /// stake, such as 185 to 85. `None` if the number may already be a payout percentage.
     pub fn guess_percent(number: f64) -> Option<f64> {
         let profit = ((number - 100.0) * 1e6).round() / 1e6;
         Self::percent_from_fraction(number).or_else(|| (20.0..=100.0).contains(&profit).then_some(profit))

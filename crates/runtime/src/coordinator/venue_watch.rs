@@ -230,7 +230,7 @@ impl Coordinator {
         pace.into_iter().chain(probe).min().map(|pause| now + pause)
     }
 
-    /// Warns about a failed request. Ignores a rejected token, because an alarm has already reported the rejection.
+    /// Warns about a failed request, but not about a rejected token that an alarm has already reported.
     pub(super) fn warn_request_failed(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));

@@ -24,10 +24,10 @@ pub(crate) struct WalletWatch {
     named: Option<(String, Money)>,
     changed: Option<Millis>,
     is_halting: bool,
-    /// Part of the wallet difference that no trade can explain, plus any surplus that was large enough to halt the run.
+    /// Large wallet changes that count as deposits or withdrawals and are booked when the run resumes.
     from_outside: Money,
     other: Option<String>,
-    /// Deposit or withdrawal that only the last reading of the run showed. The next run books this amount.
+    /// Deposit or withdrawal found by the run's last wallet reading. The next run books this amount.
     unbooked: Money,
 }
 
@@ -493,8 +493,8 @@ impl Coordinator {
         percent > 0.0 && magnitude(change) > equity.mul_rounded_down(percent / 100.0)
     }
 
-    /// Resumes the run, and accepts the wallets that the venue lists now. Books the wallet difference if it halted the
-    /// run, or if no money is in flight and the difference has outlasted the grace period.
+    /// Resumes the run, accepts the venue's current list of wallets, and books a wallet difference that halted the run.
+    /// Also books any other difference that has outlasted the grace period, if no money is in flight.
     pub(super) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed;
         let is_compared = self.wallet.other.is_none();

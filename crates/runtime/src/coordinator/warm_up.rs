@@ -26,7 +26,7 @@ struct PendingSeries {
     count: usize,
     bars: i64,
     windows: u32,
-    /// Number of windows that contained enough candles of the series, but possibly too few of longer intervals.
+    /// Number of windows with at least `count` candles, which can still be too few for longer intervals.
     full_windows: u32,
 }
 
@@ -60,7 +60,7 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Handles past candles. `None` if gaps left too few usable ones, so that a larger window must be requested.
+    /// Handles past candles. Returns `None` if they are too few and a larger window must be requested.
     pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<WarmedSeries> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;

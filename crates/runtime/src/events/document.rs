@@ -175,7 +175,7 @@ pub enum RunEvent {
         /// Net profit.
         pnl: f64,
     },
-    /// Money entered or left the wallet without a trade that explains the change.
+    /// Money entered or left the wallet, and no trade explains the change.
     Deposit {
         /// Amount, negative for a withdrawal.
         amount: f64,

@@ -1,8 +1,7 @@
-//! Sends the events of a run as JSON lines to any number of other programs.
-//! While there are followers, the run queues its notices ([`EventObserver`]) without blocking. If the queue is
-//! full, a notice is dropped and counted. A separate task converts the notices to numbered lines ([`RunEvent`]).
-//! Each [`Follower`] reads at its own pace from one bounded buffer. A follower that is too slow learns how many
-//! events it missed.
+//! Sends the events of a run as JSON lines to any number of followers.
+//! [`EventObserver`] queues the run's notices without blocking. If the queue is full, notices are dropped and counted.
+//! A separate task converts the notices to numbered lines ([`RunEvent`]) and adds them to a bounded buffer. Each
+//! [`Follower`] reads the buffer at its own pace. A follower that is too slow learns how many events it missed.
 
 mod document;
 mod feed;

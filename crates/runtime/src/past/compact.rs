@@ -12,8 +12,8 @@ use candlewick_journal::{
 use candlewick_sdk::Millis;
 use std::path::Path;
 
-/// Copies a journal, which must not be in use. Omits candles and polls older than `keep`; see [`compact`]. Renames the
-/// copy to its final name only after checking that it restores the same state, and after updating its tables.
+/// Copies a journal without candles and polls older than `keep` (see [`compact`]). The journal must not be in use.
+/// Gives the copy its final name after checking that it restores the same state, and updating its tables.
 pub async fn compact_journal(
     url: &JournalUrl,
     to: &Path,
@@ -61,7 +61,7 @@ pub struct ProjectionResult {
     pub intents: u64,
 }
 
-/// Updates the tables of a journal up to its last entry. Takes the journal's lease, so no bot may be using it.
+/// Updates the tables of a journal up to its last entry. Takes the journal's lease, so no run may hold the lease.
 pub async fn project_journal(
     url: &JournalUrl,
     holder: &Holder,

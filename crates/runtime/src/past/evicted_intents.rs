@@ -65,9 +65,9 @@ pub(super) struct EvictionFilter {
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the snapshot part read last, and whether each was evicted. The next part may contain older states.
+    /// Whether each intent of the previously read part was evicted. The next part may repeat an intent's older state.
     last_part: BTreeMap<IntentId, bool>,
-    /// Intents that occur in several non-adjacent parts, and whether each was evicted.
+    /// Whether each intent that may occur in non-adjacent parts was evicted.
     repeated: BTreeMap<IntentId, bool>,
     kept: RetainedDetail,
     old: EvictedIntents,

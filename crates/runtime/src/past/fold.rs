@@ -61,8 +61,8 @@ impl JournalFold {
         Box::pin(Self::read_with_progress(reader, settings, every, None, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], but reports its progress. Does not load intents older than `remember` if the
-    /// snapshot and the tables contain them; see [`RecoveredState::evicted_count`].
+    /// Like [`JournalFold::read`], but reports its progress. Evicts intents older than `remember` if both the snapshot
+    /// and the tables contain them (see [`RecoveredState::evicted_count`]).
     pub async fn read_with_progress(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -169,7 +169,7 @@ impl JournalFold {
             let Some(previous) = previous else { break };
             next = reader.line_at(previous).await?;
             if next.is_none() {
-                return unusable(format!("its previous part in entry {} has changed", previous.seq));
+                return unusable(format!("the part in entry {} is missing or has changed", previous.seq));
             }
         }
         let mut fold = match pieces.restore() {
@@ -251,7 +251,7 @@ impl JournalFold {
         self.last
     }
 
-    /// Returns whether a corrected trade settled before the first folded line. If so, all lines must be folded.
+    /// Returns whether the settlement of a corrected trade was not folded. If so, the whole journal must be folded.
     pub const fn lacks_settlement(&self) -> bool {
         self.past.lacks_settlement
     }
@@ -304,8 +304,8 @@ impl JournalFold {
         self.written.build_full_snapshot(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
-    /// Rebuilds a snapshot piece from the current state. The result should equal `body`; `None` if it cannot be built.
-    /// All earlier pieces must have been rebuilt before, and the caller must check that the settings match.
+    /// Rebuilds a snapshot piece from the current state, for comparison with `body`. Returns `None` if this fails.
+    /// The caller must first rebuild all earlier pieces, and check that the settings match.
     pub(super) fn rebuild_piece(&mut self, body: &str) -> Option<String> {
         match self.written.part_end(&self.past, body) {
             Some(end) => self.written.add_part(&self.past, end).ok(),

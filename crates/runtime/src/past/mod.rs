@@ -49,7 +49,7 @@ pub struct RecoveredState {
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// Intents that were reported as not sent, although the client had tried to send them.
     pub(crate) maybe_sent: BTreeSet<IntentId>,
-    /// Time at which each intent was put in doubt. The order's request had ended by then.
+    /// Time at which each intent was put in doubt, which is the latest possible end of the order's request.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,

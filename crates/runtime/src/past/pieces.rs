@@ -73,7 +73,7 @@ impl PreviousSettings {
         last: &StoredLine,
         settings: &str,
     ) -> Result<Result<Self, Flaw>> {
-        let unknown = |why: &str| Ok(Err(format!("it was written under other settings, and {why}")));
+        let unknown = |why: &str| Ok(Err(format!("it was written with other settings, and {why}")));
         let headers = reader.run_headers().await?;
         let numbers: Vec<u64> = headers.iter().map(|line| line.seq).filter(|seq| *seq < last.seq).collect();
         let headers = match reader.lines_by_number(&numbers).await {
@@ -98,7 +98,7 @@ impl PreviousSettings {
 }
 
 impl<'a> SnapshotReader<'a> {
-    /// Creates a reader for the settings of a run. `before` is only needed if the snapshot has other settings.
+    /// Creates a reader for the settings of a run. `before` contains the snapshot's settings if they differ.
     pub(super) const fn for_settings(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
@@ -166,7 +166,7 @@ impl<'a> SnapshotReader<'a> {
             }
             (Piece::SnapshotPart(_), None) => Err("the entry is only a part of a snapshot".to_owned()),
             (Piece::Snapshot(_), Some(_)) => {
-                Err("the snapshot builds on an entry that is not a part".to_owned())
+                Err("the snapshot builds on an entry that is not a snapshot part".to_owned())
             }
         }
     }
@@ -181,12 +181,12 @@ impl<'a> SnapshotReader<'a> {
         let PreviousSettings { settings, headers } = match &self.before {
             Some(Ok(before)) => before,
             Some(Err(why)) => return Err(why.clone()),
-            None => return Err("it was written under other settings".to_owned()),
+            None => return Err("it was written with other settings".to_owned()),
         };
         let before = SnapshotOrigin { settings, headers };
         let numbers = session
             .restore_changed(self.settings, whole.session.clone(), before)
-            .map_err(|why| format!("it was written under other settings: {why}"))?;
+            .map_err(|why| format!("it was written with other settings: {why}"))?;
         let names = whole.session.names();
         if !names.has_same_ids(&session.names()) {
             (self.numbers, self.names) = (Some(numbers), Some(names));
@@ -206,7 +206,7 @@ impl<'a> SnapshotReader<'a> {
     fn update_renumbering(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
-        let numbers = names.renumbering_to(&own).ok_or("its parts refer to bots that no run had")?;
+        let numbers = names.renumbering_to(&own).ok_or("its parts refer to an unknown bot or symbol")?;
         let is_same = names.has_same_ids(&own);
         (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
         Ok(())
@@ -226,7 +226,7 @@ impl<'a> SnapshotReader<'a> {
         past.revised = written.revised_in(&whole.gain);
         whole.gain.restore_into(&mut past, &mut reasons, may_lack)?;
         if !past.book.restore_totals(whole.totals) {
-            return Err("the snapshot has refusal counts of rules unknown to this version".to_owned());
+            return Err("the snapshot counts rejections by rules that this version does not know".to_owned());
         }
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
         if next != session.next_intent().number() {

@@ -21,7 +21,7 @@ pub(super) const INTENTS_PER_PART: u64 = 250;
 /// Number of displayed lines that triggers a new part, even if there are few new intents.
 const MIN_DISPLAYED_LINES: usize = 10_000;
 
-/// Journal line of a snapshot. The line is a permanent part, or the final piece with the state.
+/// Journal line of a snapshot: a permanent part, or the final piece with the state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Piece {
@@ -31,7 +31,7 @@ pub(super) enum Piece {
     Snapshot(Box<WholeSnapshot>),
 }
 
-/// Changes since the previous part: new and revised intents, intents unfinished in that part, and appended data.
+/// Changes since the previous part: intents that are new or revised or were unfinished then, and appended data.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SnapshotDelta {
     /// Line number and hash of the previous part, `None` for the first part.

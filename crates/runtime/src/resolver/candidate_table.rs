@@ -69,7 +69,7 @@ impl<'a> CandidateTable<'a> {
         }
     }
 
-    /// Returns the only departure of an intent. `None` if it also fits another intent, or if its report omits a term.
+    /// Returns the only departure of an intent, if it fits no other intent and its report states all terms.
     pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
         let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
         let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();

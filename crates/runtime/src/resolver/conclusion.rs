@@ -19,7 +19,7 @@ pub(crate) enum Conclusion {
     Escalate(EscalationReason),
     /// The venue lists more trades than expected. The trade in this row may belong to one of these refused intents.
     Reinstate(Vec<IntentId>, usize),
-    /// Settlements of other trades are missing. If `is_late` is true, the operator is notified.
+    /// Payouts of other trades are still unknown. If `is_late` is true, the operator is notified.
     WaitForSettlements {
         is_late: bool,
     },
@@ -134,7 +134,7 @@ impl Evidence<'_> {
     }
 
     /// Returns whether the wallet balance is so low that the stake of an intent in doubt must have been deducted.
-    /// Always false while the ledger is unstable. Unknown amounts only raise the balance, so they never cause `true`.
+    /// Always false while the ledger is unstable. Unknown payments only raise the balance, which favors `false`.
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
@@ -146,7 +146,7 @@ impl Evidence<'_> {
                 .is_some_and(|view| view.surplus() - self.stakes_of_others(intent).unspent < doubt.stake)
     }
 
-    /// Returns the stakes of other intents that the ledger has reserved but that may still be in the wallet.
+    /// Returns the reserved stakes of all other intents, including those in flight.
     fn stakes_of_others(&self, intent: usize) -> ReservedStakes {
         let mut reserved = ReservedStakes::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
@@ -181,7 +181,7 @@ fn escalate_if(is_due: bool, why: EscalationReason) -> Conclusion {
     if is_due { Conclusion::Escalate(why) } else { Conclusion::Wait }
 }
 
-/// Minimum assumed travel time of a request, in case the time in the venue's answer is too early.
+/// Minimum time assumed between sending and answering a request, because the answer's time may be too early.
 const MIN_TRANSIT_TIME: Millis = Millis::from_seconds(5);
 
 /// Returns whether a trade may belong to a refused intent. Requires a reported time, so that old trades do not match.

@@ -24,7 +24,7 @@ pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
     }
 }
 
-/// Intent whose request may have been sent, but has no known answer. All times are venue times.
+/// Intent whose request may have been sent and whose answer is unknown. All times are venue times.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doubt {
     pub(crate) intent: IntentId,

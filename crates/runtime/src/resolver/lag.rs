@@ -16,12 +16,12 @@ pub(crate) struct AcceptedTrade<'a> {
     pub(crate) is_settled: bool,
 }
 
-/// Meter for the lag of the trade list, which is the longest time for which complete listings lacked an accepted trade.
+/// Meter for the lag of the trade list: the longest time for which an accepted trade was missing from the list.
 #[derive(Clone, Debug)]
 pub(crate) struct LagMeter {
     setting: Millis,
     longest: Millis,
-    /// Accepted trades that no listing has contained so far, with the start time of the last listing.
+    /// Accepted trades that were missing from the last complete listing, with the start time of that listing.
     missing: BTreeMap<String, Millis>,
 }
 

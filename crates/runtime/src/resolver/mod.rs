@@ -33,7 +33,7 @@ use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence, may_match_refused};
 use std::collections::BTreeSet;
 
-/// Period before a request in doubt. If a request in this period was duplicated, its second trade may seem to match.
+/// Period before a request in doubt. A duplicate trade of a request in this period may seem to match the intent.
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
 /// Minimum assumed clock error. Current measurements do not show how large the error was at the time of sending.
@@ -53,7 +53,7 @@ pub(crate) struct ResolverContext<'a> {
     pub(crate) answered: &'a [Doubt],
     /// Rejected or unsent requests. Such a request may have opened a trade nevertheless.
     pub(crate) refused: &'a [Doubt],
-    /// Intents without a known trade whose stakes the ledger still reserves.
+    /// Intents that still have a reserved stake, but no known trade.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
     /// Whether the venue may have paid an unknown amount. If so, the wallet proves nothing.
     pub(crate) has_unknown_payment: bool,
@@ -94,7 +94,7 @@ impl Resolver {
         }
     }
 
-    /// Returns whether `row` may be the intent's trade despite different terms, judging by the trade list and by `row`.
+    /// Returns whether `row` may be the intent's trade with different terms, according to the trade list and to `row`.
     pub(crate) fn may_have_other_terms(&self, id: IntentId, row: &TradeReport, uncertainty: Millis) -> bool {
         let is_match = |case: &Case| {
             case.departures.contains(&row.id) && candidate::is_departure(&case.doubt, row, uncertainty)
@@ -208,7 +208,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Applies the operator's decision that no trade was opened. Returns the time until which the stake stays reserved.
+    /// Applies the operator's decision that no trade was opened. Returns the end of the stake reservation.
     pub(crate) fn give_up(&mut self, intent: IntentId) -> Result<Millis, ResolutionError> {
         let list_lag = self.lag.allowance();
         let in_doubt = |case: &&mut Case| case.doubt.intent == intent && case.stage == Stage::InDoubt;

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 const JOURNAL_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Maximum time that a snapshot piece may still take when the journal is needed. After that, the piece is abandoned.
+/// Time that a snapshot piece gets to finish once the journal is needed. After that, the piece is abandoned.
 const SNAPSHOT_GRACE_PERIOD: Duration = Duration::from_millis(50);
 
 const WRITE_PAUSE: Duration = Duration::from_millis(20);
@@ -127,7 +127,7 @@ impl JournalWriter {
         };
     }
 
-    /// Starts to store a snapshot piece if one is due and the journal is idle, or several pieces if many are due.
+    /// Starts storing a snapshot piece if one is due and the journal is idle. Stores more while the tables catch up.
     /// If `waits` is true (for a virtual clock), stores only one piece and waits until it is stored.
     pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
         self.slot = match std::mem::replace(&mut self.slot, JournalSlot::Moving) {

@@ -190,7 +190,7 @@ impl Runner {
         }
     }
 
-    /// Confirms the lease after a suspension, because another process may have taken it. Until then, no trade opens.
+    /// Confirms the lease before any trade opens. Another process may have taken it while this process was suspended.
     async fn confirm_lease(&mut self, next: NextEvent) -> NextEvent {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm_lease().await;
@@ -398,7 +398,7 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Maximum gap between checks while the process runs. Must be between the renewal interval and the lease duration.
+/// Longest gap between checks that is not a suspension. Must be between the renewal interval and the lease duration.
 const MAX_CHECK_GAP: Duration = Duration::from_secs(12);
 
 pub(crate) struct SuspendWatch {

@@ -195,7 +195,7 @@ async fn read_settings(
     }
 }
 
-/// Sends an open request at most once, and not after its deadline. Without an answer in time, the outcome is unknown.
+/// Sends an order at most once, and not after its deadline. Without an answer in time, the outcome is unknown.
 async fn send_open(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = with_intent(intent.number(), broker.open(open.order(), open.send_deadline()));
@@ -226,8 +226,8 @@ impl Feeds {
         self.0.iter().map(|(_, feed)| feed.dropped_prices()).sum()
     }
 
-    /// Returns the next price of any symbol. `None` if the feed of the returned symbol has ended. The `Hold` has
-    /// stopped the clock since the price was sent. Never returns if there are no feeds. Cancel-safe.
+    /// Returns the next price of any symbol, or `None` in place of the price if the symbol's feed has ended.
+    /// The `Hold` has stopped the clock since the price was sent. Never returns if there are no feeds. Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {
             for (place, (_, feed)) in self.0.iter_mut().enumerate() {

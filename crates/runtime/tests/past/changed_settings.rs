@@ -158,7 +158,7 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
         let mut watch = |reading: FullReadProgress<'_>| reasons.extend(reading.why.map(str::to_owned));
         drop(JournalFold::read_with_progress(&mut reader, &own, 0, None, &mut watch).await);
         let why = reasons.swap_remove(0);
-        let end = format!("the whole journal is read: it was written under other settings, and {expected}");
+        let end = format!("the whole journal is read: it was written with other settings, and {expected}");
         assert!(why.ends_with(&end), "{why}");
     };
     for (from, to, expected) in [

@@ -372,7 +372,7 @@ async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     let other = other_settings();
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     let notice = fold.notice().unwrap();
-    assert!(notice.contains("written under other settings"), "{notice}");
+    assert!(notice.contains("written with other settings"), "{notice}");
     let (mut reasons, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
     let mut watch = |read: FullReadProgress<'_>| reasons.push((read.why.map(str::to_owned), read.done));

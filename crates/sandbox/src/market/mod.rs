@@ -23,7 +23,7 @@ pub(crate) fn build_price_paths(
     markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
 }
 
-/// Builds one simulator market per symbol. The shortest interval adds price detail to the next longer one, if any.
+/// Builds one simulator market per symbol. If there are several intervals, the shortest is the detail of the next.
 pub fn build_markets(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {

@@ -17,7 +17,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
-/// Maximum time to receive a request head: from the start of a connection or, if it is reused, from the first byte.
+/// Maximum time for a request head, from its first byte or, for the first request, from the connection's start.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) struct ConnectionListener {

@@ -15,7 +15,7 @@ use candlewick_sdk::{Interval, Millis};
 use std::sync::Arc;
 
 pub(super) const DEFAULT_SLOT: &str = "default";
-/// Maximum number of candles per response. A larger `limit` is reduced to it. Contract section 8 sets no maximum.
+/// Maximum number of candles per response, to which `limit` is clamped. Contract section 8 sets no maximum.
 const MAX_CANDLES: usize = 1_000;
 
 pub(super) enum PriceError {

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum number of trades per page. A larger `pageSize` is reduced to it. Contract section 8 sets no maximum.
+/// Maximum number of trades per page, to which `pageSize` is clamped. Contract section 8 sets no maximum.
 const MAX_PAGE_SIZE: u64 = 1_000;
 
 /// Returns all wallets of the authenticated user.

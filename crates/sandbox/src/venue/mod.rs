@@ -29,7 +29,7 @@ pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// Price paths for the entry prices of `NEXT_CANDLE` trades, which the simulator does not report before settlement.
+    /// Price paths for the entry prices of `NEXT_CANDLE` trades. The simulator only reports these at settlement.
     paths: PricePaths,
     trades: TradeTable,
     orders: u64,

@@ -15,7 +15,7 @@ const NEGLIGIBLE_WEIGHT: f64 = 1e-9;
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// Current means, or sums of the values during warm-up.
     means: [f64; LINES],
-    /// Number of values still needed for the first result. If greater than `period`, the next value is skipped.
+    /// Number of values still needed for the first result. Starts at `period + 1` if the first value is skipped.
     missing: usize,
     /// Weight of a new value, repeated for each series so that the compiler can vectorize.
     weights: [f64; LINES],
@@ -287,7 +287,7 @@ impl Hull {
         self.smooth.update(2.0 * half? - full?)
     }
 
-    /// Returns the number of candles until the first result: `period` plus its square root minus 1 (19 if it is 16).
+    /// Returns the number of candles until the first result: `period` + sqrt(`period`) - 1 (19 for a period of 16).
     /// A result uses only that many values.
     pub fn warmup(&self) -> usize {
         self.full.warmup() + self.smooth.warmup() - 1

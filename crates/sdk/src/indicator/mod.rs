@@ -133,9 +133,9 @@ pub enum IndicatorError {
         /// Requested maximum acceleration.
         limit: f64,
     },
-    /// The session does not start between 00:00 and 24:00, is empty, or is longer than 24 hours.
+    /// The start of the session is outside [0, 24 h), or its length is outside (0, 24 h].
     #[error(
-        "session range: start {start} ms or length {length} ms is out of range: use 0 <= start < 24 h and \
+        "session range: start {start} ms or length {length} ms is invalid: use 0 <= start < 24 h and \
          0 < length <= 24 h"
     )]
     InvalidSession {

@@ -16,7 +16,7 @@ use ta::indicators::{Maximum, Minimum};
 pub struct Rsi {
     /// Previous value, or zero before the first value.
     previous: f64,
-    /// Largest absolute value for the fast path. Negative during warm-up, which the same comparison thus detects.
+    /// Largest absolute value for the fast path. Negative during warm-up, so that no value takes the fast path.
     fast_path_limit: f64,
     movements: Smoothing<2>,
 }
@@ -162,7 +162,7 @@ impl WilliamsR {
 
 /// Lambert's scaling constant, which puts most CCI values between -100 and 100.
 const LAMBERT_CONSTANT: f64 = 0.015;
-/// Minimum distance from the mean, as a fraction of the mean. Smaller ones are rounding errors (as in TA-Lib).
+/// Minimum distance from the mean, as a fraction of the mean. Smaller distances are rounding errors (as in TA-Lib).
 const MIN_DISTANCE: f64 = 1e-14;
 
 /// Commodity channel index: the distance of the typical price from its mean, in units of the mean absolute deviation.

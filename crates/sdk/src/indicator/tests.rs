@@ -414,7 +414,7 @@ fn rejects_sessions_longer_than_a_day() {
         (Millis::HOUR, Millis::ZERO),
     ] {
         let refused = format!(
-            "session range: start {start} ms or length {length} ms is out of range: use 0 <= start < 24 h and \
+            "session range: start {start} ms or length {length} ms is invalid: use 0 <= start < 24 h and \
              0 < length <= 24 h"
         );
         check_made(SessionRange::new(start, length), Err(&refused));

@@ -101,7 +101,7 @@ impl Keltner {
     }
 }
 
-/// Line that follows a trend, a multiple of Wilder's average true range away from (high + low) / 2 (Seban 2008).
+/// Trend-following line at a multiple of Wilder's average true range from (high + low) / 2 (Seban 2008).
 /// When a close crosses the line, the trend reverses. In a rising trend, the line is below the closes and never falls.
 /// In a falling trend, the line is above the closes and never rises. The first trend is falling.
 #[derive(Clone, Debug)]
