@@ -63,7 +63,7 @@ pub(crate) fn parse_journal(text: &str) -> Result<String, String> {
 
 pub(crate) fn parse_short_duration(text: &str) -> Result<Millis, String> {
     text.parse().map(Interval::length).map_err(|_| {
-        "use a whole number and a unit s, m, h or d, such as 90s or 10m (at most 31d)".to_owned()
+        "use a whole number with a unit (s, m, h or d), such as 90s or 10m, up to 31d".to_owned()
     })
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn parse_long_duration(text: &str) -> Result<Millis, String> {
     let length = unit.zip(count.filter(|count: &i64| (0..=100_000).contains(count)));
     length
         .map(|(unit, count)| unit * count)
-        .ok_or_else(|| "use a whole number and a unit m, h, d or w, such as 90d or 12h".to_owned())
+        .ok_or_else(|| "use a whole number with a unit (m, h, d or w), such as 90d or 12h".to_owned())
 }
 
 /// Parses a date, an ISO 8601 time, or a Unix time in seconds or (for large numbers) milliseconds.
@@ -133,7 +133,7 @@ pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> Replay
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestedTime {
     Moment(Millis),
-    /// Time of day, resolved to its last occurrence up to the end of the journal.
+    /// Time of day without a date. Means its last occurrence in the journal.
     TimeOfDay(NaiveTime, String),
     WithoutYear(String),
 }

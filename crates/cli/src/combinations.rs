@@ -1,4 +1,4 @@
-//! Reports on rules and combined bots: descriptions, counts of met conditions, and replays of trade gates.
+//! Report lines about rule conditions, combined strategies and trade gates.
 
 use crate::context::Context;
 use crate::failure::Failure;

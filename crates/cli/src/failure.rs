@@ -137,8 +137,8 @@ pub(crate) fn fail_if_any(mut failures: Vec<Failure>) -> Result<(), Failure> {
 }
 
 const TRADE_COLUMNS_HINT: &str = "required columns are result (WON, LOST, DRAW, CANCELLED, or empty while open) and payout (percent, \
-                                  such as 85). Optional columns are symbol, bot, and decision_time with close_time (ms); \
-                                  without times, rows count as consecutive trades";
+                                  such as 85). Optional columns are symbol, bot, decision_time and close_time (in ms, both \
+                                  or neither). Trades without times count as consecutive";
 
 impl From<AppError> for Failure {
     fn from(error: AppError) -> Self {

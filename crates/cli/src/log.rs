@@ -38,7 +38,7 @@ pub(crate) struct LogWriter {
 pub(crate) enum LogMessage {
     Text(String),
     Warning(String),
-    /// Request to send all later lines to a view, and also to the log target unless the target is a terminal.
+    /// Start of the full-screen view, which receives all later lines. A terminal gets the last ones after `Restore`.
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
     Divert(SyncSender<String>),
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]

@@ -1,8 +1,8 @@
 //! Suppresses repeated warnings: shows a warning once and counts its repeats.
 //!
-//! Two warnings are of the same kind if they have the same subject (the text before the first colon, such as a symbol)
-//! and, ignoring numbers, the same text up to the second colon. Each kind is shown once per suppression span. Higher
-//! limits apply to all kinds whose subjects differ only in numbers, and to all kinds together. Errors are always shown.
+//! A repeat has the same subject (the text before the first colon, such as a symbol) and, ignoring numbers, the same
+//! text up to the second colon. It is shown once per suppression span. Two higher limits per span apply to warnings
+//! whose subjects differ only in numbers, and to all warnings. Errors are always shown.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -41,7 +41,7 @@ pub(crate) struct SearchArguments {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Number of sets per tpe batch; in a plan, a batch waits for all shards of the previous batch [default: 16]
+    /// Number of sets per tpe batch. With shards, all shards of a batch must finish before the next batch [default: 16]
     #[arg(long, value_name = "N")]
     batch: Option<NonZeroU64>,
     /// Objective: edge (lower 95 % bound of the return per trade, in % of the stake), expectancy (profit in % of all stakes),
@@ -51,8 +51,7 @@ pub(crate) struct SearchArguments {
     /// Minimum number of trades per parameter set (won plus lost)
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_trades: u64,
-    /// Successive halving: run all sets on the first part of the candles, then the best 1/N sets on N times as many
-    /// candles, and so on
+    /// Successive halving: each rung runs the best 1/N of the previous sets on N times as many candles
     #[arg(long, value_name = "N")]
     halving: Option<u32>,
     /// Number of rungs (stages) of successive halving
@@ -94,7 +93,7 @@ pub(crate) struct PlannedArguments {
     /// Folder of the shards and the results [default: folder of the plan]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Candle source on this machine, in the format of `sweep --data`; repeatable [default: the paths in the plan]
+    /// Candle source, in the format of `sweep --data`; repeatable [default: the paths in the plan]
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Catalog folder on this machine [default: the path in the plan]
@@ -182,7 +181,7 @@ pub(crate) fn write_shard_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     show_as(&document, || format!("shard {number} of {shards}: {count} {done}"), context.global)
 }
 
-/// Computes rows with `run` and passes them to `finish`. Discards the rows if the operator stops the command.
+/// Passes the rows of `run` to `finish`, or discards the rows if the operator has stopped the command.
 pub(crate) fn run_rows<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,

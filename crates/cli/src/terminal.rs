@@ -116,7 +116,7 @@ fn wrap_line(line: &str, columns: usize, hang: usize) -> String {
     text
 }
 
-/// Returns the column at which continuation lines start: after a `- ` mark, or after the last gap of several blanks.
+/// Returns the indent of continuation lines: after a leading `- `, or after the last gap of two or more spaces.
 fn hanging_indent(line: &str, columns: usize) -> usize {
     let words = line.trim_start_matches(' ');
     let indent = line.len() - words.len();

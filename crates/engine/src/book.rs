@@ -24,7 +24,7 @@ pub enum IntentState {
     Open,
     /// The trade is settled.
     Settled,
-    /// The venue rejected the order.
+    /// The venue declined the order.
     Rejected,
     /// The order was never sent.
     NotSent,
@@ -34,7 +34,7 @@ pub enum IntentState {
 
 impl IntentState {
     /// Returns the name of the state as shown to users.
-    /// `InFlight` and `InDoubt` share a name, because a journal does not show whether a reply is pending or lost.
+    /// `InFlight` and `InDoubt` have the same name: a journal does not show whether a reply is pending or lost.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InFlight | Self::InDoubt => "in_doubt",
@@ -47,13 +47,13 @@ impl IntentState {
     }
 }
 
-/// Sequence numbers of an intent's updates (decision, reply, exclusion, settlement), plus the payouts the venue stated.
-/// A book numbers all updates from 1 in the order in which they arrive. The number 0 means that the update is missing.
+/// Sequence numbers of the updates to an intent, and the payouts that the venue stated.
+/// A book numbers all updates in order of arrival, starting at 1. The number 0 means that there was no such update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdateNumbers {
     pub(crate) decided: u32,
     pub(crate) answered: u32,
-    /// Number of the update that excluded the intent from the evidence, such as a rejection or changed terms.
+    /// Number of the update that excluded the intent from the evidence, such as a declined order or changed terms.
     pub(crate) left_out: u32,
     pub(crate) settled: u32,
     pub(crate) answered_payout: Option<Payout>,
@@ -124,8 +124,8 @@ pub struct OriginalResult {
 /// The book stores the rarely used [reason](TradeBook::reason) and [venue id](TradeBook::venue_id) outside the row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
-    /// Terms of the order: as approved, but with the actual direction and stake if the venue opened a different trade.
-    /// [`TradeBook::original_order`] then returns the approved terms.
+    /// Terms of the order, with the direction and stake that the venue accepted.
+    /// If these differ from the approved terms, [`TradeBook::original_order`] returns the approved terms.
     pub approved: OrderTerms,
     /// State of the intent.
     pub state: IntentState,
@@ -147,7 +147,7 @@ pub struct IntentRow {
     pub profit: Money,
     /// Venue time at which the settlement became known.
     pub settled_at: Option<Millis>,
-    /// Sequence numbers that the book assigned to the updates of this intent.
+    /// Sequence numbers of the updates to this intent.
     pub sequence: UpdateNumbers,
     #[serde(skip)]
     pub(crate) reason: ReasonKey,
@@ -156,9 +156,9 @@ pub struct IntentRow {
     pub(crate) venue_id: Option<NonZeroU32>,
 }
 
-/// All intents with their results, in the order of their decisions. Also counts the refusals by rule.
+/// All intents with their results, in order of decision. Also counts rejected signals and failed orders.
 /// The book applies the same updates as the Session: only the first reply counts, and a finished intent changes only
-/// if its result is corrected or a refused order is reinstated.
+/// if its result is corrected or its order is reinstated.
 #[derive(Clone, Debug, Default)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
@@ -168,7 +168,7 @@ pub struct TradeBook {
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
     pub(crate) not_sent: u64,
-    /// First intent whose refusals are counted, `None` to count the refusals of all intents.
+    /// First intent whose failed order is counted, `None` to count those of all intents.
     pub(crate) counted_from: Option<IntentId>,
     pub(crate) original_orders: BTreeMap<IntentId, OriginalOrder>,
     pub(crate) settled_by_operator: BTreeSet<IntentId>,
@@ -197,7 +197,7 @@ impl IntentRow {
         }
     }
 
-    /// Returns whether the trade is settled, or the order was rejected or never sent.
+    /// Returns whether the trade is settled, or the order was declined or never sent.
     pub const fn is_finished(&self) -> bool {
         match self.state {
             IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::NotOpened => {
@@ -207,7 +207,7 @@ impl IntentRow {
         }
     }
 
-    /// Returns whether the venue rejected the order or the order was never sent.
+    /// Returns whether the venue declined the order, or the order was never sent.
     pub const fn is_refused(&self) -> bool {
         matches!(self.state, IntentState::Rejected | IntentState::NotSent)
     }
@@ -314,7 +314,7 @@ impl TradeBook {
         }
     }
 
-    /// Appends the intents and refusals of a later run, to compute figures over several runs.
+    /// Appends the intents and [counts](Self::refusal_counts) of a later run, to compute figures over several runs.
     /// The appended intents are renumbered to follow the last intent of this book.
     pub fn append(&mut self, later: &Self) {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
@@ -350,7 +350,7 @@ impl TradeBook {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
     }
 
-    /// Returns the number of refusals for each cause that occurred.
+    /// Returns the number of rejected signals and failed orders, by cause.
     /// A cause is the name of a [`Rule`], or `NoPrice`, `Rejected` or `NotSent` for approved orders that failed.
     pub fn refusal_counts(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
@@ -420,14 +420,14 @@ impl TradeBook {
         }
     }
 
-    /// Marks a rejected or unsent intent as in doubt. It still counts as a rejection and is excluded from the evidence.
+    /// Marks the intent of a failed order as in doubt. The order still counts as failed and not as evidence.
     fn record_reinstated(&mut self, intent: IntentId) {
         if let Some(row) = self.row_mut(intent).filter(|row| row.is_refused()) {
             (row.state, row.answered_at) = (IntentState::InDoubt, None);
         }
     }
 
-    /// Ends an intent without a trade, unless the order is already accepted. Returns whether to count the refusal.
+    /// Ends an intent without a trade if its order has no reply yet. Returns whether to count the failed order.
     fn end_without_trade(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
@@ -445,7 +445,7 @@ impl TradeBook {
         self.rows.get_mut(position)
     }
 
-    /// Returns the index of a row. The index follows from the intent number unless rows were dropped.
+    /// Computes the index of a row from the intent number. If rows were dropped, searches for the row.
     fn position(&self, intent: IntentId) -> Option<usize> {
         let first = self.rows.first()?.approved.intent().number();
         let index = usize::try_from(intent.number().checked_sub(first)?).ok()?;

@@ -55,8 +55,8 @@ impl Bot {
         }
     }
 
-    /// Returns whether the ladder restarts as soon as a stake is out of bounds.
-    /// A ladder that continues on the next candle instead restarts once that candle has closed without a trade.
+    /// Returns whether the ladder restarts immediately if its next stake is too large.
+    /// With `reentry`, the ladder restarts later, once the next candle has closed without a trade.
     pub(crate) fn restarts_ladder(&self) -> bool {
         self.if_refused == IfRefused::Reset && self.reentry.is_none()
     }
@@ -83,7 +83,7 @@ impl Bot {
         fed
     }
 
-    /// Like [`Self::on_candles`], but may continue until `answers` contains `max_answers` signals.
+    /// Like [`Self::on_candles`], but may feed past a signal, until `answers` contains `max_answers` signals.
     #[inline]
     pub(crate) fn on_candles_ahead(
         &mut self,
@@ -104,7 +104,7 @@ impl Bot {
         fed
     }
 
-    /// Feeds the strategy but drops its signals. Returns the number of signals dropped after [warm-up](Self::is_warm).
+    /// Feeds candles and drops the signals. Returns the number of dropped signals, without those of the warm-up.
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
         let mut signal = None;
@@ -119,8 +119,8 @@ impl Bot {
         suppressed + self.strategy.feed_until_signal(rest, rest.len(), &mut signal).suppressed
     }
 
-    /// Feeds `suppress` candles to the strategy and drops their signals, then feeds the settlement, then candles up to
-    /// the next signal. The warm-up must be over. Returns the numbers of candles fed and of signals dropped.
+    /// Feeds `suppress` candles and drops their signals, then feeds the settlement and candles up to the next signal.
+    /// The bot must be warm. Returns the number of candles fed and the number of signals dropped.
     #[inline]
     pub(crate) fn on_candles_after_trade(
         &mut self,
@@ -162,7 +162,7 @@ impl Bot {
     }
 
     /// Returns whether the bot has lost its edge and uses stakes that depend on the win rate.
-    /// Such stakes shrink too late: the win rate of all trades can stay above break-even long after the edge is lost.
+    /// Such stakes would shrink too late, because the total win rate can exceed break-even long after the edge is lost.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
         self.stake.depends_on_win_rate() && self.verdict.edge() == EdgeVerdict::NoLongerHeld

@@ -1,4 +1,4 @@
-//! Confidence sequences for edge and win rate, updated in the order in which trades became known.
+//! Confidence sequences for edge and win rate, updated in the order in which the Session received the updates.
 
 use crate::judge::{DEFAULT_PAYOUT_FRACTION, UpdateKind, build_timeline};
 use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
@@ -71,7 +71,7 @@ impl RunningEdge {
         running
     }
 
-    /// Adds those updates from `rows` that have an update number in `[from, before)`.
+    /// Adds the updates from `rows` whose numbers are in `[from, before)`.
     /// All updates added earlier must have smaller numbers.
     pub fn add_updates(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
         let is_in_range = |number: u32| number > 0 && from <= number && number < before;

@@ -233,7 +233,7 @@ fn build_background(
 fn describe_unbuilt_candles(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = count_text(count, "longer candle", "longer candles");
-        format!("{candles} not built because shorter candles are missing: add these or lower data.longer_share_percent")
+        format!("{candles} not built due to gaps in shorter candles: fill the gaps or lower data.longer_share_percent")
     })
 }
 

@@ -63,7 +63,7 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
         HaltOutcome::Unconfirmed { error, file } => {
             let file = file.display();
             let rest = error.help_text().map_or(String::new(), |help| format!("{help}; "));
-            let help = format!("{rest}created {file}; a bot that checks for this file halts within a second");
+            let help = format!("{rest}created {file}; a running bot should halt within a second");
             return Err(Failure::from(error).hint(help));
         }
     };
@@ -94,8 +94,8 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
         }
         ResumeOutcome::TakenBack { removed, orders } => {
             let text = format!(
-                "{}No bot is running. Pending halt commands were withdrawn. If the bot was halted while it was running, it \
-                 starts halted: run `candlewick resume` again after the start.",
+                "{}No bot is running. Pending halt commands were withdrawn. If the last run was halted when it ended, \
+                 the next run starts halted: start the bot, then run `candlewick resume` again.",
                 removal(&removed)
             );
             (json!({ "bot_runs": false, "removed": removed, "orders_taken_back": orders }), text)
@@ -106,7 +106,7 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
             if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
                 let problem =
                     format!("nothing to resume: the last run of this journal was {}", ended.describe());
-                return Err(Failure::configuration(problem).hint("the limit also applies to the next run; to reset it, run `candlewick halt`, start the bot, and then run `candlewick resume`"));
+                return Err(Failure::configuration(problem).hint("the limit still applies to the next run. To lift it, run `candlewick halt`, start the bot, then run `candlewick resume`"));
             }
             let help = "pass the bot's journal with --journal, or its configuration with --config";
             return Err(Failure::configuration(problem).hint(help));

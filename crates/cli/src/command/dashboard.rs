@@ -71,7 +71,7 @@ async fn serve(
         print_json_line(&json!({ "address": dashboard.address, "link": link.url, "journal": journal }))?;
     } else {
         print(&format!(
-            "Dashboard of {journal}. This link signs in one browser, once:\n\n  {}\n\nCtrl-C stops the dashboard. Bots continue.",
+            "Dashboard of {journal}. Open this one-time link to sign in:\n\n  {}\n\nCtrl-C stops the dashboard. Bots continue.",
             link.url
         ))?;
     }

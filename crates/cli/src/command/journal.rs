@@ -63,12 +63,12 @@ struct VerificationReport {
     entries: u64,
     head_hash: String,
     raw_exchanges: u64,
-    /// Number of requests and responses that an earlier program version stored outside the hash chain.
+    /// Number of requests and responses from earlier program versions, which the hash chain does not cover.
     raw_exchanges_outside: u64,
     snapshots: u64,
     /// Number of snapshots that this program version cannot check, by reason.
     snapshots_not_checked: BTreeMap<String, u64>,
-    /// Number of the last journal entry that the verified SQL tables include. `None` if there are no complete tables.
+    /// Last journal entry that the verified SQL tables cover. `None` if the tables are missing or incomplete.
     tables_up_to: Option<u64>,
     /// Data that a compaction has removed. `None` if the journal is complete.
     compacted: Option<Compaction>,
@@ -227,7 +227,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
     show_copy(&arguments.file, &verified, Some(compaction), context)
 }
 
-/// Returns the journal error inside a runtime error, so that a read error is not reported as a write error.
+/// Unwraps a journal error, because [`RuntimeError`] reports every journal error as a failed write.
 fn unwrap_journal_error(error: RuntimeError) -> Failure {
     match error {
         RuntimeError::Journal(error) => error.into(),

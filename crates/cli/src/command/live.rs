@@ -51,7 +51,7 @@ pub(crate) struct LiveArguments {
     /// Wait for an unreachable venue instead of ending with exit code 4; Ctrl-C ends the wait
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) wait: bool,
-    /// Trade all candles of the embedded venue, as a backtest does, and stop at the last candle
+    /// Run the embedded venue from the first to the last candle, as a backtest does
     #[arg(long, requires = "sandbox")]
     pub(crate) until_end: bool,
     /// Trade with real money; also requires CANDLEWICK_ALLOW_REAL=yes
@@ -128,7 +128,7 @@ fn describe_next_commands(
     context: &Context<'_>,
 ) -> Result<String, Failure> {
     if arguments.sandbox && arguments.journal.is_none() {
-        return Ok("this run was not recorded; add --journal run.db to record and inspect a run".to_owned());
+        return Ok("this run was not recorded; to inspect the next run, add --journal run.db".to_owned());
     }
     let url = journal_url(loaded).map_err(Problems::from)?;
     let named = live::journal_arguments(arguments.journal.as_ref().map(|_| &url), &context.global.config);
@@ -141,7 +141,7 @@ struct Venue {
     connection: Connection,
     journal: JournalSession,
     control: ControlChannel,
-    /// Candle time span and server of the embedded venue. `None` for other venues.
+    /// Time span and server of the embedded venue, `None` for other venues.
     embedded: Option<(Range<Millis>, RunningSandbox)>,
 }
 

@@ -22,7 +22,7 @@ use std::net::SocketAddr;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick sandbox\n  candlewick sandbox --listen 127.0.0.1:0 --speed 60 --faults mixed --json\n\n\
-                  At speed 1 without --start, candles are shifted by whole days so that venue time equals real time."
+                  At speed 1 without --start, venue time is real time, and candles are shifted to it by whole days."
 )]
 pub(crate) struct SandboxArguments {
     /// Listen address; port 0 picks a free port

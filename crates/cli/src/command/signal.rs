@@ -112,7 +112,7 @@ fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
 
 const MAX_LISTED_REASONS: usize = 5;
 
-/// Prints how each line is read. Fails if lines contradict, no line is a signal, or (unless `skips`) a line is invalid.
+/// Prints how each line is read. Fails without signals, on contradicting lines and, unless `skips`, on invalid lines.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList {
         lines,

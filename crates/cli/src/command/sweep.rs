@@ -398,7 +398,7 @@ fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) ->
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
-/// Verifies parameter sets chosen by a walk-forward test: the one tested on the hold-out, then the most frequent ones.
+/// Verifies the parameter set tested on the hold-out, then the sets chosen most often in the walk-forward test.
 pub(super) fn verify_chosen_sets<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],

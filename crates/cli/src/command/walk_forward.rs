@@ -85,7 +85,7 @@ enum ShardStep {
         after_help = "Example:\n  candlewick walk-forward plan --shards 40 --bot btc-rsi --param period=5..30"
     )]
     Plan {
-        /// Number of shards, rounded up to a multiple of the number of windows (with --search tpe, one per window)
+        /// Number of shards, rounded up to a multiple of the number of windows; always one per window with --search tpe
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]

@@ -225,7 +225,7 @@ fn unfinished_lines(finished: &FinishedRun, scale: MoneyScale) -> Vec<Unfinished
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Returns where unsettled stakes end up. If the candles have ended, open trades never settle and stakes are returned.
+/// Returns the state of unsettled stakes. After the last candle, trades never settle, so the stakes are returned.
 pub(super) const fn locate_stakes(finished: &FinishedRun) -> StakeState {
     if matches!(finished.stop, StopReason::DataEnds(_)) { StakeState::Returned } else { StakeState::AtVenue }
 }
@@ -236,7 +236,7 @@ fn unfinished_notices(finished: &FinishedRun, scale: MoneyScale) -> Vec<String> 
     }
     let all = summarize_unfinished(finished, scale);
     let first = match locate_stakes(finished) {
-        StakeState::Returned => format!("{all} remained when the candles ended; stakes returned"),
+        StakeState::Returned => format!("{all} not settled when the candles ended; stakes returned"),
         StakeState::AtVenue => format!("{all} at the venue:"),
     };
     let named = finished.unfinished.iter().take(MAX_LISTED_TRADES).map(|one| describe_unfinished(one, scale));

@@ -286,7 +286,7 @@ fn describe_limits(risk: &RiskSettings) -> String {
         describe_percentage(risk.max_stake_percent, "max stake"),
         (!hours.is_empty()).then(|| format!("trades {}", hours.join(" and "))),
         describe_count(spans, "blackout", "blackouts"),
-        risk.enforce_verdict.then(|| "no trades without an edge".to_owned()),
+        risk.enforce_verdict.then(|| "stop if an edge is ruled out".to_owned()),
     ];
     let bots = risk.bots.iter().filter_map(|(name, own)| describe_bot_limits(name, own));
     let all = one_by_one.into_iter().flatten().chain(pauses);
@@ -415,7 +415,7 @@ mod tests {
                       60 s pause after 17 losses in a row, pause of 600 s after 3 losses in a row by a bot, pause \
                       for the rest of the day after 1 win in a row, min payout 80.5 %, min payout 85 % on EURUSD, \
                       best payout of EURUSD, GBPUSD, max stake 18, max stake 19.5 %, trades from 08:00 to 17:00 \
-                      Europe/London mon tue, no trades without an edge, btc (20 open trades, 21 trades/day, daily loss 22, \
+                      Europe/London mon tue, stop if an edge is ruled out, btc (20 open trades, 21 trades/day, daily loss 22, \
                       daily loss 23.5 %, daily profit 24, daily profit 25.5 %, session loss 26, session loss 27.5 %, session \
                       profit 28, session profit 29.5 %, 30 losses in a row)";
         for (settings, expected) in [

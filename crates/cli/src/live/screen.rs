@@ -152,7 +152,7 @@ impl Screen {
             EventKind::NotSent { intent } => (NOTE, "not sent", released(*intent)),
             EventKind::Reinstated(terms) => {
                 let intent = terms.intent();
-                (BAD, "unknown", format!("#{intent}: the venue lists a trade that was missing before"))
+                (BAD, "unknown", format!("#{intent}: the venue lists a trade for this failed order"))
             }
             EventKind::InDoubt { intent } => {
                 (BAD, "unknown", format!("#{intent}: unknown status, symbol blocked until resolved"))

@@ -85,7 +85,7 @@ pub(super) fn print_final_document(document: &impl Serialize) -> Result<(), Fail
         || {
             let patience = LAST_LINE_TIMEOUT.as_secs();
             tracing::warn!(
-                "stdout was not read for {patience} s: the last line was skipped; the journal is complete"
+                "stdout was not read for {patience} s, so the last line is missing; the journal is complete"
             );
             Ok(())
         },

@@ -5,7 +5,7 @@ use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Number of trades up to which every trade gets a point on the edge curve. Later points are 5 % more trades apart.
+/// Number of trades up to which the edge curve has a point per trade. Later, each point needs 5 % more trades.
 const DENSE_EDGE_TRADES: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Model of a bot's journal, updated line by line. Shares code with the reports and with the startup of a bot.
+//! Model of a bot's journal, updated line by line. Folds the lines with the same code as the reports.
 
 mod bot;
 mod feed;
@@ -289,7 +289,7 @@ impl Model {
         rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
-    /// Returns the verdict on each bot. If `is_reading` is true, returns cached verdicts instead of new ones.
+    /// Returns the verdict on each bot. While the journal is loading (`is_reading`), returns the cached verdicts.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
             let latest = |bot: &BotFigures| bot.cached_verdict.as_ref().map(|(_, line)| line.clone());

@@ -168,7 +168,7 @@ struct OldTradeFigures {
     counted: u32,
     rest: Vec<TradeFigures>,
     count: usize,
-    /// Number of the first intent after the old trades, 0 if there are no old trades.
+    /// Upper bound (exclusive) of the intent numbers of the old trades, 0 if there are none.
     end: u64,
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct RetainedTrades {
     unfinished: BTreeSet<IntentId>,
     pub(crate) bot_names: BTreeSet<String>,
     pub(crate) trade_count: usize,
-    /// Intent number from which on the trade book contains every trade.
+    /// First intent of the complete part of the trade book, which contains every later trade.
     pub(crate) first_intent: u64,
     next_rows: usize,
 }
@@ -51,7 +51,7 @@ impl RetainedTrades {
         self.unfinished.insert(intent);
     }
 
-    /// Evicts finished trades. Retains the latest ones, and for the hourly limits all trades of the last hour.
+    /// Evicts finished trades, except the latest ones and, for the hourly limits, those of the last hour.
     pub(crate) fn evict_old_trades(&mut self, at: Millis) {
         let rows = self.book.rows();
         if rows.len() < self.next_rows.max(2 * MAX_RETAINED_TRADES) {

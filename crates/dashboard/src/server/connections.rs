@@ -1,4 +1,4 @@
-//! Connection limit and timeouts of the server. Connections that are not signed in are evicted first.
+//! Connection limit and timeouts of the server. At the limit, a connection without a sign-in is evicted.
 
 use axum::Router;
 use hyper::Request;
@@ -48,7 +48,7 @@ impl ConnectionSlot {
 struct ConnectionSlots(Mutex<VecDeque<Arc<ConnectionSlot>>>);
 
 impl ConnectionSlots {
-    /// Adds a connection. If full, first evicts the oldest that is not signed in. `None` if all are signed in.
+    /// Adds a connection. At the limit, evicts the oldest one without a sign-in, or returns `None` if there is none.
     fn admit(&self, limit: usize) -> Option<Arc<ConnectionSlot>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= limit {

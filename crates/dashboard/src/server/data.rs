@@ -179,7 +179,7 @@ pub(crate) async fn edge(
     read_model(&serving, bot_names, |model| model.bots.get(asked.bot).map(edge_curve))
 }
 
-/// Returns a page of trades and trade requests, newest first.
+/// Returns a page of trades and orders, newest first.
 #[utoipa::path(get, path = "/api/trades", params(TradeQuery), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn trades(
     State(serving): AppState,

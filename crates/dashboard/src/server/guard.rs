@@ -154,7 +154,7 @@ impl AllowedHosts {
         proxy.is_some_and(|name| host == name || host == format!("{name}:443"))
     }
 
-    /// Returns whether the host is an allowed IP address. Any address may be allowed: DNS rebinding needs a host name.
+    /// Returns whether the host is an allowed IP address. Addresses are safe, because DNS rebinding needs a host name.
     fn is_allowed_address(&self, host: &str) -> bool {
         let Some(port) = self.any_address else { return false };
         let address = host.parse::<SocketAddr>().map(|address| (address.ip(), address.port()));

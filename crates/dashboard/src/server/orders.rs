@@ -87,8 +87,8 @@ async fn carry_out_resume(serving: Arc<Server>) -> ApiResult<Ordered> {
     serving.shared.poll_now.notify_one();
     let text = match resumed.map_err(|error| to_failure(&error))? {
         ResumeOutcome::ByOrder { state, .. } => describe(&state),
-        ResumeOutcome::TakenBack { .. } => "No bot is running. The next bot may open trades.".to_owned(),
-        ResumeOutcome::NothingToResume => "No bot is running, and the next bot is not halted.".to_owned(),
+        ResumeOutcome::TakenBack { .. } => "No bot is running. Pending halts were withdrawn.".to_owned(),
+        ResumeOutcome::NothingToResume => "No bot is running, and no halt command is pending.".to_owned(),
     };
     Ok(Json(Ordered { text }))
 }

@@ -156,7 +156,7 @@ pub(crate) struct Problem {
     pub(crate) problem: String,
 }
 
-/// A page of trades and trade requests, newest first.
+/// A page of trades and orders, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Trades {
     /// Trades with the same keys as in `candlewick trades --json`.

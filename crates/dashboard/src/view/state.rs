@@ -37,7 +37,7 @@ pub(crate) struct State {
     halt: Option<String>,
     /// Risk rules that currently reject every signal of some bots.
     blocked: Vec<BlockedLine>,
-    /// Whether risk rules block every bot. Blocks that are `brief` do not count.
+    /// Whether risk rules block every bot, apart from `brief` blocks.
     all_blocked: bool,
     /// Process that has locked the journal.
     holder: Option<String>,
@@ -86,7 +86,7 @@ pub(crate) struct Run {
     open: Vec<TradeLine>,
     /// Trade numbers of the orders of unknown status.
     in_doubt: Vec<u64>,
-    /// Duplicate trades that the venue opened for one order.
+    /// Duplicate trades: the venue opened more than one trade for an order.
     second_trades: Vec<String>,
     bots: Vec<Bot>,
     limits: Vec<Limit>,
@@ -103,7 +103,7 @@ pub(crate) struct Run {
     reloaded: Option<SettingsReload>,
     /// Total number of settled trades.
     settled: u64,
-    /// Total number of trade requests.
+    /// Total number of orders.
     intents: usize,
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct Bot {
     /// Break-even win rate in percent, averaged over all trades. Before the first trade, based on the latest payout.
     break_even: Option<f64>,
     open: usize,
-    /// Number of trades ordered in the last hour. Orders that opened no trade do not count.
+    /// Number of orders in the last hour, except those that opened no trade.
     trades_last_hour: usize,
     /// Current drawdown of the bot's profit from its peak.
     drawdown: f64,

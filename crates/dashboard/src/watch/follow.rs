@@ -163,7 +163,7 @@ async fn update_holder(shared: &SharedState, reader: &mut Reader) -> Result<(), 
     Ok(())
 }
 
-/// Number of lines per read when looking for a run. A single line may be a manual entry, which belongs to no run.
+/// Number of lines per read in the search for a run. Single lines may be manual entries, which belong to no run.
 const SEARCH_LINES: u32 = 500;
 
 async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {

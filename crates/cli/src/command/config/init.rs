@@ -41,7 +41,7 @@ pub(crate) struct InitArguments {
     /// Strategy name, as shown by `strategy list`
     #[arg(long)]
     strategy: Option<String>,
-    /// Rule file for the `rules` strategy [default: a new example file]
+    /// Rule file for the `rules` strategy [default: create an example file]
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Trade duration, such as 05:00 (minutes:seconds)
@@ -239,11 +239,8 @@ impl Answers {
             )));
         }
         let given = arguments.rules.as_ref().map(|path| path.display().to_string());
-        let question = Question {
-            option: "rules",
-            text: "Rule file (the default creates an example rule)",
-            default: &usual,
-        };
+        let question =
+            Question { option: "rules", text: "Rule file (by default, a new example file)", default: &usual };
         let named = dialogue.prompt(question, given.as_ref(), |text| {
             if text == usual || Path::new(text).is_file() {
                 Ok(())

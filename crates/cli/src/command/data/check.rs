@@ -27,12 +27,12 @@ pub(crate) struct CheckArguments {
     /// Catalog series SYMBOL@INTERVAL, or files in any import format [default: the whole catalog]
     #[arg(value_name = "SERIES")]
     names: Vec<String>,
-    /// Trading hours: always, currencies, or a text such as "Mon-Fri 09:30-16:00 America/New_York" [default: derived
-    /// from the symbol]
+    /// Trading hours: always, currencies, or a schedule such as "Mon-Fri 09:30-16:00 America/New_York" [default:
+    /// derived from the symbol]
     #[arg(long)]
     session: Option<MarketHours>,
-    /// Day without trading, such as 2024-12-25; repeatable. A currency day ends at 17:00 New York time. In other
-    /// markets, no session begins on this day
+    /// Day without trading, such as 2024-12-25; repeatable. Currency markets reopen at 17:00 New York time. In other
+    /// markets, no session starts on this day
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
     /// Threshold for spikes and jumps, as a multiple of the typical candle range
@@ -118,8 +118,8 @@ pub(crate) struct RepairArguments {
     /// Write a repaired copy: to a folder "fixed" next to the file, or as a new version in the catalog
     #[arg(long)]
     fix: bool,
-    /// Additional problems to repair, comma-separated. closed, spike or flat: remove the rows. revised: update the
-    /// rows. conflict=first, conflict=last or conflict=larger (by volume): keep only that row
+    /// Additional problems to repair, comma-separated: closed, spike or flat (removes the rows), revised (updates the
+    /// rows), conflict=first, conflict=last or conflict=larger (keeps the first, last or largest-volume row)
     #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_extra_repair)]
     also: Vec<ExtraRepair>,
     /// Output file for the repaired candles, .csv or .parquet

@@ -113,8 +113,8 @@ pub(crate) struct ReadingArguments {
     /// Time zone of the file: UTC, an offset such as +02:00, or an IANA name such as America/New_York
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     timezone: Option<Zone>,
-    /// Handling of local times that occur twice or never when clocks change: strict (fail if unclear), earlier or later
-    /// (assume the first or second hour), pairs (assign equal times to both hours in order) or skip (omit the rows)
+    /// Handling of ambiguous or skipped local times at clock changes: strict (fail), earlier or later (assume the first
+    /// or second hour), pairs (of two rows with equal times, the first is earlier) or skip (omit the rows)
     #[arg(long, value_name = "RULE", default_value = "strict")]
     clock_change: ClockChange,
     /// Meaning of the timestamps: open or close of the candle
@@ -124,7 +124,7 @@ pub(crate) struct ReadingArguments {
     /// [default: by column names]
     #[arg(long, allow_hyphen_values = true, value_name = "NAMES")]
     columns: Option<ColumnRoles>,
-    /// Column separator of a table: comma, semicolon, tab, bar or space [default: detected]
+    /// Column separator of a table: comma, semicolon, tab, bar (|) or space [default: detected]
     #[arg(long, value_name = "NAME")]
     delimiter: Option<Delimiter>,
     /// Decimal separator of a table: point or comma [default: detected]

@@ -137,7 +137,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
                   mean-reversion[:PULL]  return to the first price by the fraction PULL per minute\n  \
                   edge:CHANCE[:SPAN]     each span (5m by default) repeats the previous direction with this probability")]
 pub(crate) struct GenerateArguments {
-    /// Symbol of the candles; like the seed, it determines the random numbers
+    /// Symbol of the candles. The prices depend on the symbol and on --seed
     #[arg(long)]
     symbol: Symbol,
     /// Asset type: crypto, forex or otc [default: derived from the symbol]
@@ -167,7 +167,7 @@ pub(crate) struct GenerateArguments {
     /// Standard deviation of one-minute moves, as a fraction of the price
     #[arg(long, value_name = "FRACTION")]
     volatility: Option<f64>,
-    /// Market regime: mixed, random-walk, trend, mean-reversion, or edge:CHANCE (moves repeat with this probability)
+    /// Market regime: mixed, random-walk, trend, mean-reversion, or edge:CHANCE (chance that a move repeats)
     #[arg(long, default_value = "mixed")]
     regime: Regime,
     /// Number of gaps to insert, each of one to ten candles

@@ -20,11 +20,11 @@ use clap::{Args, Subcommand};
 pub(crate) enum EdgeCommand {
     /// Compute the break-even win rate of a payout
     BreakEven(BreakEvenArguments),
-    /// Measure the value of a trade gate that opens after certain results of virtual trades
+    /// Measure whether a trade gate would have improved the trades of a backtest
     Gate(verdict::GateArguments),
     /// Compute the number of trades needed to show an edge
     Plan(PlanArguments),
-    /// Compute the risk of ruin for given stakes, and the balance that avoids it
+    /// Compute the risk of ruin for given stakes, and the balance needed to limit it
     Ruin(ruin::RuinArguments),
     /// Decide whether trades from a file, a journal or given counts show an edge
     Verdict(verdict::VerdictArguments),

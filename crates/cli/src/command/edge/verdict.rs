@@ -172,7 +172,7 @@ pub(crate) struct GateArguments {
     /// Payout in percent, for CSV files without payouts [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout_fraction)]
     payout: Option<f64>,
-    /// Number of random gates to compare with, and number of times to shuffle the results
+    /// Number of random gates, and of shuffled results, to compare with
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(99..=1_000_000))]
     draws: u32,
     /// Random seed

@@ -58,11 +58,11 @@ pub(crate) struct CheckArguments {
     /// Trade duration, such as 05:00 [default: duration of the configured bot, or one candle interval]
     #[arg(long = "duration", alias = "close-type", value_name = "CODE")]
     close_type: Option<CloseType>,
-    /// Seed of a random walk that the strategy cannot know; set it to repeat a failed check [default: random]
+    /// Seed of the random walk with unseen candles; set it to repeat a failed check [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Number of candles of a random walk that the strategy cannot know. More candles reveal look-ahead that affects
-    /// few signals [default: enough for a quick check]
+    /// Number of unseen candles from a random walk. More candles reveal rarer look-ahead [default: enough for a
+    /// quick check]
     #[arg(long, value_name = "N")]
     unseen: Option<usize>,
     /// Total time limit for the checks, in seconds
@@ -195,7 +195,7 @@ pub(in crate::command) fn to_check_failure(
     }
 }
 
-/// Builds the command that checks this strategy. It names the bot if it passes configuration files, else parameters.
+/// Builds the command that checks this strategy: with --bot if there are configuration files, else with --param.
 pub(in crate::command) fn build_check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],

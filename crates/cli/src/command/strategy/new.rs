@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// Files of a new crate. The placeholder `my-strategy` is its name, and `CHECKOUT` is the Candlewick folder.
+/// Files of a new crate. Placeholders: `my-strategy` for the name, `CHECKOUT` for the Candlewick folder.
 const CRATE_FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
@@ -279,7 +279,7 @@ impl Workspace {
         }
         let problem = format!("no cargo workspace found at {} or above", here.display());
         Err(Failure::configuration(problem).hint(
-            "omit --workspace: the crate becomes a workspace of its own, to which you can add further strategies",
+            "omit --workspace to create a workspace with this crate; you can add more strategies to it later",
         ))
     }
 

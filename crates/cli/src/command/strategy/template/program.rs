@@ -1,4 +1,4 @@
-//! Every command of `candlewick`, with this strategy in addition to the built-in ones.
+//! The `candlewick` program with this strategy in addition to the built-in ones.
 
 use candlewick_cli::{App, CountingAllocator};
 use std::process::ExitCode;
