@@ -221,14 +221,14 @@ mod tests {
             ConditionLine { candles: 20, stopped: Some(stopped), ..line }
         };
         let lines = [
-            of("", "vote", line(0, "a direction has the quorum, 2 of 2", 20, 0)),
+            of("", "vote", line(0, "2 of 2 votes agree on a direction", 20, 0)),
             of("dip", "part", line(0, "signals", 400, 0)),
             of("", "first_of", line(0, "a part signals", 0, 0)),
             of("hours", "filter", filter(15)),
             of("hours", "filter", line(1, "close > 1", 10_000, 0)),
         ];
         let expected = [
-            "vote: a direction has the quorum, 2 of 2|20|40000|0.05 %",
+            "vote: 2 of 2 votes agree on a direction|20|40000|0.05 %",
             "part dip: signals|400|40000|1.00 %",
             "first of: a part signals|0|40000|0.00 %",
             "filter hours: lets the signal pass, 15 blocked|5|20|25.00 %",

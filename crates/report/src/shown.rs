@@ -21,7 +21,7 @@ pub struct EdgeDetectionLine {
     pub win_rate_since: Option<f64>,
     /// Break-even win rate of the later trades; `None` if a payout is unknown.
     pub break_even_since: Option<f64>,
-    /// Whether later trades support the edge; `None` if fewer than 30 or than `after_trades` of them were won or lost.
+    /// Whether later trades support the edge; `None` until at least 30 and `after_trades` of them are won or lost.
     pub is_supported_since: Option<bool>,
 }
 

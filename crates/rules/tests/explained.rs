@@ -112,8 +112,8 @@ fn explains_a_vote_with_inversion_and_filters() {
     let expected = [
         // The second candle rises and is not above 11.
         [
-            "vote 0 a direction has the quorum, 2 of 2: false (BUY 1, SELL 0)",
-            "up part 0 signals, or did within 2 candles: true (BUY)",
+            "vote 0 2 of 2 votes agree on a direction: false (BUY 1, SELL 0)",
+            "up part 0 signaled within the last 2 candles: true (BUY)",
             "up buy 0 close > open: true [close 11, open 10]",
             "high part 0 signals: false",
             "high sell 0 close > 11: false [close 11]",
@@ -122,8 +122,8 @@ fn explains_a_vote_with_inversion_and_filters() {
         ],
         // The fourth candle falls after a rise.
         [
-            "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0)",
-            "up part 0 signals, or did within 2 candles: true (BUY, 1 candle ago)",
+            "vote 0 2 of 2 votes agree on a direction: true (BUY 2, SELL 0)",
+            "up part 0 signaled within the last 2 candles: true (BUY, 1 candle ago)",
             "up buy 0 close > open: false [close 11.5, open 12]",
             "high part 0 signals: true (BUY, inverted: the part signaled SELL)",
             "high sell 0 close > 11: true [close 11.5]",
@@ -131,8 +131,8 @@ fn explains_a_vote_with_inversion_and_filters() {
             "when filter 1 close < 13: true [close 11.5]",
         ],
         [
-            "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0)",
-            "up part 0 signals, or did within 2 candles: true (BUY)",
+            "vote 0 2 of 2 votes agree on a direction: true (BUY 2, SELL 0)",
+            "up part 0 signaled within the last 2 candles: true (BUY)",
             "up buy 0 close > open: true [close 13, open 11.5]",
             "high part 0 signals: true (BUY, inverted: the part signaled SELL)",
             "high sell 0 close > 11: true [close 13]",
@@ -144,7 +144,7 @@ fn explains_a_vote_with_inversion_and_filters() {
     let turned = self::said("combine", &vote(true), &from_closes(&CLOSES));
     assert_eq!(
         turned[3][0],
-        "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0, inverted to SELL)"
+        "vote 0 2 of 2 votes agree on a direction: true (BUY 2, SELL 0, inverted to SELL)"
     );
 }
 

@@ -169,7 +169,7 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     };
     let words = |found: &DrawdownFigures| {
         format!(
-            "{}, which is {:.2} % of the peak (reached at {} UTC). The fall to the trough took {}, and {}.",
+            "{} ({:.2} % of the peak at {} UTC). The fall to the trough took {}; {}.",
             money(found.amount, page.trades.scale),
             found.percent,
             minute(found.peak_at),
@@ -182,7 +182,7 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     };
     let mut text = format!("The max drawdown was {}", words(by_amount));
     if let Some(by_percent) = metrics.drawdown_by_percent.as_ref().filter(|found| *found != by_amount) {
-        let _ = write!(text, " Relative to the peak, the max drawdown was {}", words(by_percent));
+        let _ = write!(text, " The largest drawdown relative to its peak was {}", words(by_percent));
     }
     text
 }
@@ -227,7 +227,7 @@ pub(super) fn win_rate_section(page: &RunPage<'_>, charts: &mut Charts) -> io::R
     let words = match &needed {
         Some(_) => {
             "If independent trades win exactly at the break-even rate, 95 % of the windows are within the band. \
-             A curve that leaves the band now and then is not evidence of a different win rate."
+             A curve that occasionally leaves the band is not evidence of a different win rate."
         }
         None => "The break-even rate is unknown, because the payout of some trades is unknown.",
     };

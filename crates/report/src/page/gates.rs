@@ -50,7 +50,7 @@ impl GateLine {
         let rows = [
             ["all signals", &trades, &signed_percent(*mean_of_all), "–"],
             ["passed by the gate", &real, &of_real, &gain],
-            ["as many random signals (95 % range)", &real, &of_random, &gains],
+            ["same number of random signals (95 % range)", &real, &of_random, &gains],
         ];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec()).to_vec();
         DataTable::new(["traded", "signals", "return, % of stake", "gain"], rows)
@@ -64,10 +64,10 @@ impl GateLine {
             return format!("The payout is {payout:.0} %.");
         };
         format!(
-            "The gate passed {share} of the signals at a payout of {payout:.0} %. On shuffled results, the gate does at least \
-             as well with probability {p_shuffled:.4}; rely on this probability. As many randomly picked signals do \
-             at least as well with probability {p_random:.4}. Each probability is based on {} draws (seed {}). The \
-             best of many gates is partly luck.",
+            "The gate passed {share} of the signals at a payout of {payout:.0} %. With shuffled results, the gate \
+             does at least as well with probability {p_shuffled:.4}; judge the gate by this p-value. The same \
+             number of random signals does at least as well with probability {p_random:.4}. Each p-value is \
+             based on {} draws (seed {}). The best of many gates is partly luck.",
             self.draws, self.seed
         )
     }
@@ -86,7 +86,7 @@ impl GateLine {
         let pane = Pane { title: "Random gates".to_owned(), height: 210, decimals: 0, unit: "", layers };
         let axis = Axis::Number { title: "return of passed signals, % of stake".to_owned() };
         let label = format!(
-            "Histogram of the returns of random gates that pass as many signals; this gate returned {at:+.2} %"
+            "Returns of random gates that pass the same number of signals; this gate returned {at:+.2} %"
         );
         let chart = charts.add(&format!("gate-{number}"), &label, &Chart { axis, panes: vec![pane] });
         let row = |bin: &Bin| vec![format!("{:+.2} to {:+.2}", bin.from, bin.to), bin.count.to_string()];

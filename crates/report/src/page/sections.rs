@@ -42,11 +42,11 @@ fn no_findings_text(verdict: &str, is_withheld: bool) -> &'static str {
             "Nothing was found that casts doubt on these figures. Only later trades show whether the edge lasts."
         }
         "edge_no_longer_held" => {
-            "Nothing was found that makes these figures doubtful. They show an edge that later trades no longer \
-             support: the edge ended, or it was smaller from the start."
+            "Nothing was found that casts doubt on these figures. They show an edge that later trades no longer \
+             support: it has ended, or was smaller from the start."
         }
         "edge_rejected" => {
-            "Nothing was found that makes these figures doubtful. As the verdict says, they rule out an edge."
+            "Nothing was found that casts doubt on the verdict: these figures rule out an edge."
         }
         _ if is_withheld => {
             "Nothing was found that casts doubt on these figures, except the reasons for withholding the verdict."
@@ -156,8 +156,8 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
     let head = "<section id=\"baselines\"><h2>Baselines</h2>";
     let Some(found) = &page.analysis.baselines else {
         return format!(
-            "{head}<p class=\"none\">Nothing to compare: no trade was won or lost, or simulated stress moved the \
-             prices against every trade.</p></section>"
+            "{head}<p class=\"none\">No baselines: no trade was won or lost, or the stress settings moved prices \
+             against every trade.</p></section>"
         );
     };
     let means = [
@@ -179,7 +179,7 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
             found.runs,
             p * 100.0
         ),
-        None => "Directions cannot be tested: nearly all are equal, or no symbol has two trades.".to_owned(),
+        None => "No test of directions: nearly all are the same, or no symbol has two trades.".to_owned(),
     };
     format!(
         "{head}<p>The same entries with other directions. {luck}</p><table class=\"compared\"><thead><tr><th \
@@ -301,7 +301,7 @@ mod tests {
     fn missing_findings_do_not_praise_rejected_edge() {
         for (name, is_withheld, expected) in [
             ("edge_shown", false, "casts doubt on these figures. Only later trades show"),
-            ("edge_rejected", false, "figures doubtful. As the verdict says, they rule out an edge."),
+            ("edge_rejected", false, "casts doubt on the verdict: these figures rule out an edge."),
             ("not_enough_trades", true, "except the reasons for withholding the verdict."),
             ("not_enough_trades", false, "but they do not yet show"),
         ] {

@@ -23,7 +23,7 @@ const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";
 const OPERATOR_SETTLED: &str = "trades settled by a person left out";
 const PAST_CANDLES: &str =
-    "the sandbox replays past candles; only a backtest counts the variants that were tried on them";
+    "the sandbox replays past candles, but only backtests count the variants tried on these candles";
 const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTLED];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -214,7 +214,7 @@ impl VariantCounter {
         Ok(VariantCount::new(&noted, &notes, &self.look))
     }
 
-    /// Records variants whose code has changed: their trades differ from an earlier run on the same candles.
+    /// Records variants whose code has changed, so that their trades differ from an earlier run on the same candles.
     fn record_rewritten(
         &self,
         noted: &LedgerSummary,

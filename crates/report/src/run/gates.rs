@@ -60,7 +60,7 @@ impl GateLine {
             gate,
             format!("mean return {} per trade, {} without the gate", percent(mean), percent(*mean_of_all)),
             format!(
-                "95 % of random gates: {}; p-value (shuffled results) {}",
+                "95 % range of random gates {}; p-value (shuffled results) {}",
                 random.unwrap_or_else(|| "-".to_owned()),
                 p_value_text(*p_shuffled)
             ),

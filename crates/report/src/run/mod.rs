@@ -34,7 +34,7 @@ pub struct Run<'a> {
     pub bots: &'a [BotSettings],
     pub scale: MoneyScale,
     pub balance: Money,
-    /// Free balance at the end of the run. Includes the stakes of unsettled trades if these stakes are returned.
+    /// Free balance at the end of the run, including returned stakes of unsettled trades.
     pub final_balance: Money,
     pub unsettled_stakes: Money,
     pub stake_state: StakeState,

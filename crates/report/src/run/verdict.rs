@@ -132,7 +132,7 @@ impl EdgeLine {
     pub fn brief(&self) -> String {
         let name = match self.verdict {
             _ if !self.withheld.is_empty() && self.no_longer_held_since.is_some() => {
-                "exploratory, edge withheld and later lost".to_owned()
+                "exploratory, edge withheld and no longer held".to_owned()
             }
             _ if !self.withheld.is_empty() => "exploratory, edge withheld".to_owned(),
             "edge_rejected" => "no edge".to_owned(),

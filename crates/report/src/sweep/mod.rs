@@ -203,7 +203,7 @@ fn count_stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
 pub(crate) fn describe_planned_sets(sets: u64) -> Option<String> {
     (sets > 0).then(|| {
         let sets = count_text(sets, "set", "sets");
-        format!("the variants include {sets} planned by unfinished searches; finish these searches to count only tried sets")
+        format!("the variants include {sets} not tried yet; finish all searches for an exact count")
     })
 }
 

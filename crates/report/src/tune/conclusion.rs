@@ -111,8 +111,8 @@ impl Conclusion {
             format!("watch the bot trade on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end \
                  --journal run.db`. This replays all candles, including the hold-out, and counts as one use of these candles")
         });
-        let idea = "change the rule, not its numbers: without an edge, more parameter sets only find more luck. The \
-                    hold-out stays locked for the next rule"
+        let idea = "change the rule, not its numbers: without an edge, the best of more sets is just luck. \
+                    The hold-out stays locked for the next rule"
             .to_owned();
         let trade = runs.map(|arguments| {
             format!(

@@ -130,7 +130,7 @@ impl WalkForwardReport {
             let drop = |fall: f64| self.by.format_score(fall).trim_start_matches('+').to_owned();
             let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), drop));
             let text = format!(
-                "{} beat break-even in sample ({}); the {} of a neighbour is lower by {mean} on average, by {worst} at worst",
+                "{} beat break-even in sample ({}); a neighbour's {} is lower by {mean} on average and {worst} at worst",
                 robustness.describe(),
                 percent(share),
                 self.objective

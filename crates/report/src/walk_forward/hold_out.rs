@@ -23,7 +23,7 @@ pub struct HoldOut {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HoldOutOpening {
-    /// Time at which the hold-out was opened. It lies in the past if this run repeats an earlier opening.
+    /// Time at which the hold-out was opened. Earlier than this run if the run repeats an opening.
     pub at: String,
     pub number: usize,
     /// Number of times that these candles were opened for different hypotheses.
@@ -112,15 +112,13 @@ impl HoldOut {
         };
         let mut words = vec![("hold-out", format!("opened {}, {range}", opened.opened_at))];
         if self.openings > 1 {
-            words.push(("", format!("opening number {} for this hypothesis, not the first", self.openings)));
+            words.push(("", format!("this is opening number {} for this hypothesis", self.openings)));
         }
         if opened.opened_for_others > 0 {
             let count = times(opened.opened_for_others);
             words.push((
                 "",
-                format!(
-                    "opened {count} before for other hypotheses; the best of several looks better than it is"
-                ),
+                format!("opened {count} before for other hypotheses; the best of several is partly luck"),
             ));
         }
         words.extend(opened.looks.iter().chain(&opened.looks_unknown).map(|look| ("", look.clone())));

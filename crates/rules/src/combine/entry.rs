@@ -104,7 +104,7 @@ fn check_quorum(quorum: f64, parts: &[PartConfig]) -> Result<(), BuildError> {
         return Ok(());
     }
     Err(params_error(format!(
-        "quorum = {quorum} is outside {least} to {sum}, the smallest weight and the sum of the {} weights",
+        "quorum = {quorum} is outside {least} to {sum} (from the smallest to the sum of the {} weights)",
         parts.len()
     )))
 }

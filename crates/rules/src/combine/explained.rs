@@ -21,7 +21,7 @@ impl ConditionTexts {
             Choice::FirstOf => "a part signals".to_owned(),
             Choice::Vote { weights, quorum } => {
                 format!(
-                    "a direction has the quorum, {} of {}",
+                    "{} of {} votes agree on a direction",
                     round_weight(*quorum),
                     round_weight(weights.iter().sum())
                 )
@@ -29,7 +29,7 @@ impl ConditionTexts {
         };
         let text = |part: &Part| match choice {
             Choice::Vote { .. } if part.within > 1 => {
-                format!("signals, or did within {} candles", part.within)
+                format!("signaled within the last {} candles", part.within)
             }
             Choice::FirstOf | Choice::Vote { .. } => "signals".to_owned(),
         };
@@ -103,7 +103,7 @@ fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// Nests a condition below its filter if the direction of the filter's signal does not matter.
+/// Nests a condition below its filter if the filter's signal may have either direction.
 fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) -> Condition<'a> {
     if need != Agreement::Any || one.part != filter.name {
         return one;

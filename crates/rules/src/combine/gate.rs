@@ -122,7 +122,7 @@ impl Gate {
     }
 }
 
-/// Maximum time left in a candle for a `CANDLE_CLOSE` trade of 60 s or more to end with the next one (see `domain 3`).
+/// Time before the close in which a new `CANDLE_CLOSE` trade of 60 s or more ends a candle later (see `domain 3`).
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
@@ -212,8 +212,8 @@ pub struct ReplayedSignal {
     pub is_real: bool,
 }
 
-/// Replays candles to a combination with a gate and returns its signals. `None` for other strategies, and for
-/// combinations whose parts need settlements.
+/// Replays candles through a combination with a gate and returns its signals.
+/// `None` for other strategies, and for combinations whose parts need settlements.
 pub fn replay_gate(
     entry: &StrategyEntry,
     params: &Value,
