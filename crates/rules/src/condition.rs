@@ -10,7 +10,7 @@ pub(crate) struct ResolvedTests {
     starts: Box<[usize]>,
 }
 
-/// Test with two jump targets. A target after the last test stands for a result: which condition is true, if any.
+/// Test with two jump targets. Target `tests.len() + n` means that condition `n` is true, or none if `n` is too large.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     kind: TestKind,
@@ -120,8 +120,8 @@ impl TestKind {
 }
 
 impl ResolvedTests {
-    /// Returns a pair of slots for each condition. Unless the first holds the smaller value, the condition is not true.
-    /// `None` for more than two conditions, or if no such pair is known for a condition.
+    /// Returns two slots for each condition: it can be true only if the first slot has the smaller value.
+    /// `None` for more than two conditions, or if a condition has no such slots.
     pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {

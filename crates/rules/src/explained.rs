@@ -1,4 +1,4 @@
-//! Strategy that also reports the parts of a rule's conditions, with their numbers, at each candle.
+//! Strategy that also reports the parts of a rule's conditions, and the numbers that they read, at each candle.
 
 use crate::compile::{Compiler, Scope};
 use crate::graph::{Id, Op};
@@ -92,7 +92,7 @@ fn explain(
     Ok(CompiledPart { part, id, numbers })
 }
 
-/// Converts a number to the bot's own candles. A number of longer candles becomes its value at their last close.
+/// Converts a value to the bot's own interval. A value of a longer interval is taken from its last closed candle.
 fn last_closed_value(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
     let (candles, warm) = (node.interval_index, node.warmup_candles);

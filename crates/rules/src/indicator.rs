@@ -170,7 +170,7 @@ pub(crate) trait NumberIndicator {
     type Lines: AsRef<[f64]>;
     const LINE_COUNT: usize;
 
-    /// Updates the indicator and returns its lines. The lines are NaN before warm-up.
+    /// Updates the indicator and returns its lines. The lines are NaN during warm-up.
     fn update_lines(&mut self, of: f64) -> Self::Lines;
 
     #[inline]
@@ -183,7 +183,7 @@ pub(crate) trait CandleIndicator {
     type Lines: AsRef<[f64]>;
     const LINE_COUNT: usize;
 
-    /// Updates the indicator and returns its lines. The lines are NaN before warm-up.
+    /// Updates the indicator and returns its lines. The lines are NaN during warm-up.
     fn update_lines(&mut self, candle: &Candle) -> Self::Lines;
 }
 

@@ -246,7 +246,7 @@ fn check_price_line(condition: &Condition, part: PartId, _: Interval) -> Option<
     })
 }
 
-/// Finds calls such as `falling(ema(50)@15m, 1)`, which compare bot candles, although the value changes less often.
+/// Finds calls such as `falling(ema(50)@15m, 1)`, which compare bot candles for a value that changes less often.
 fn check_change_calls(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
     let tree = &condition.tree;
     let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };

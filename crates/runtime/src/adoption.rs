@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Requests the venue's report of a trade and checks that it matches the order to which the operator assigned it.
-/// The order was sent at `sent` and answered or given up at `ended`. A trade opened in between may have other terms.
+/// The terms may differ if the trade was requested while the order was unanswered (from `sent` to `ended`).
 pub async fn verify_adoption(
     broker: &dyn Broker,
     (order, sent, ended): (&TradeOrder, Millis, Millis),

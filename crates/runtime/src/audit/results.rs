@@ -62,7 +62,7 @@ impl BookedResults {
         self.booked.remove(&hash_id(venue_id));
     }
 
-    /// Compares a trade list with booked results. Ignores open trades whose result was booked within the last `lag`.
+    /// Compares a trade list with booked results. A trade booked within the last `lag` may still be listed as open.
     pub(crate) fn compare(
         &mut self,
         listing: &TradeListing,

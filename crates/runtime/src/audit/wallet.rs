@@ -43,7 +43,7 @@ pub(crate) struct WalletAudit {
     pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
-    /// Free balance at the last reading. The flag is true if it had not changed and all money in flight was known.
+    /// Free balance at the last reading, and whether it was unchanged with all money in flight known.
     #[serde(skip)]
     last_free: (Money, bool),
     #[serde(skip)]
@@ -195,7 +195,7 @@ impl WalletAudit {
         }
     }
 
-    /// Changes the time of the latest ledger change before `now` that equals `change` to `now`.
+    /// Moves the latest earlier ledger change by the amount `change` to the time `now`.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
@@ -204,7 +204,7 @@ impl WalletAudit {
         }
     }
 
-    /// Records the free balance after an event. Stakes that never left the wallet (`released`) form a separate change.
+    /// Records the free balance after an event. `released` stakes, which never left the wallet, are a separate change.
     #[inline]
     pub(crate) fn record_event_balance(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {
@@ -349,7 +349,7 @@ pub(crate) struct BonusWallets {
 }
 
 impl WalletAudit {
-    /// Explains the difference by a changed bonus balance; `None` if it cannot. Returns whether this suffices alone.
+    /// Explains the difference by a changed bonus balance and returns whether the match is exact; `None` if impossible.
     fn explain_by_bonus(&mut self, bonus: Option<Money>, possible: &Explanations) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);

@@ -203,7 +203,7 @@ pub struct ControlRequest {
     pub token: Option<OrderToken>,
     /// Channel for the answer. The requester may have disconnected, so a failed send is not an error.
     pub answer: oneshot::Sender<ControlAnswer>,
-    /// Stops a virtual clock until the run has received the order. Used for orders that have a fixed time.
+    /// Stops a virtual clock until the run has received the order. Used for orders that are due at a fixed time.
     pub hold: Hold,
 }
 

@@ -63,7 +63,7 @@ impl Lateness {
             still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
     }
 
-    /// Returns when the price was last read, if that reading showed no price change since the missing candle opened.
+    /// Returns the time of the last price reading if the price has not changed since the missing candle opened.
     fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
@@ -124,7 +124,7 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the last candle's delay (`true`), or the wait for a missing candle (`false`) if that has been longer.
+    /// Returns the delay of the last candle, or of a missing one if longer. The flag is true if the candle has arrived.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {

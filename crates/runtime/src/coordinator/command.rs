@@ -110,7 +110,7 @@ impl Step<'_> {
         self.commands.push(Command::Notify(Notice::Alarm(text.into())));
     }
 
-    /// Logs a warning about a change that is also sent as a notice of its own.
+    /// Logs a warning about a change that observers receive as a separate notice.
     pub(crate) fn log_warning(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: false }));
     }

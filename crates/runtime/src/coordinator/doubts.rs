@@ -76,7 +76,7 @@ impl Doubts {
         (self.claimed.young_len(), self.sent.len())
     }
 
-    /// Returns whether an unresolved request for the same symbol is within `slack` of a finished intent's lifetime.
+    /// Returns whether an order in doubt for the same symbol overlaps a finished intent in time, extended by `slack`.
     pub(crate) fn is_near_doubt(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];

@@ -157,7 +157,7 @@ impl Ending {
         meaning
     }
 
-    /// Returns the reason to stop: a limit, or the run's end time if `is_due` finds nothing pending up to that time.
+    /// Returns the reason to stop: a limit, or the run's end time if `is_due` reports no pending work up to it.
     pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<StopReason> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(StopReason::Limit).or_else(|| self.until.filter(reached).map(StopReason::DataEnds))

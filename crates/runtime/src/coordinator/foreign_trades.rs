@@ -178,8 +178,8 @@ impl Coordinator {
         self.session.journal.note(note.to_string(), step);
     }
 
-    /// Handles a trade that may be the second one of an answered request. The trade may already have been reported.
-    /// If wallet and ledger agree, a finished trade is not booked: its money is already booked as unexplained.
+    /// Handles a possible second trade of an answered order. Reports the trade only if `is_named` is true.
+    /// Does not book a finished trade if wallet and ledger agree, because its money is already booked as unexplained.
     pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,
@@ -228,7 +228,7 @@ impl Coordinator {
         }
     }
 
-    /// Halts the run if the venue lists more trades than were ordered, or a trade that may belong to a rejected order.
+    /// Halts the run if the venue lists too many trades, or a trade that may belong to a declined or unsent order.
     pub(super) fn halt_at_contested_trade(
         &mut self,
         intent: IntentId,

@@ -173,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the rank of an order's answer. In a simulation without latency, answers come last, after late signals.
+    /// Returns the rank of an order's answer, which is the last of an instant in a simulation without latency.
     pub(super) fn answer_rank(&self, intent: IntentId, at: Millis) -> EventRank {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {

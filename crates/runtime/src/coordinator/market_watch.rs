@@ -64,7 +64,7 @@ impl MarketWatch {
         self.series[id.index()].watch = Some(watch);
     }
 
-    /// Requests a series' candles. Events with the same close time wait for the answer. Returns false if unwatched.
+    /// Requests candles. Events at their close wait for the answer. Returns false if the series is not watched.
     pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
         events.gate.expect_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));

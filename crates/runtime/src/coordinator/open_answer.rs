@@ -63,7 +63,7 @@ impl RequestTimes {
 }
 
 impl Coordinator {
-    /// Returns what is wrong with the times in the venue's answer to an order. `None` if they are plausible or missing.
+    /// Finds the fault in the times of the venue's answer to an order. `None` if they are plausible or missing.
     pub(super) fn find_time_fault(
         &self,
         intent: IntentId,

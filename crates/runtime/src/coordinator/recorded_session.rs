@@ -318,7 +318,7 @@ impl Reservations {
         Self(session.reserved_intents().collect())
     }
 
-    /// Returns the total stake of reservations that have since ended without a trade. It never left the wallet.
+    /// Returns the total stake of reservations that ended without a trade. These stakes never left the wallet.
     pub(crate) fn released_stake(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;

@@ -1,4 +1,4 @@
-//! Recovers intents, resolves orders in doubt, and handles listed trades that match rejected orders.
+//! Recovers intents, resolves orders in doubt, and handles listed trades that match declined or unsent orders.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -238,7 +238,7 @@ impl Coordinator {
         }
     }
 
-    /// Puts rejected orders back in doubt if they match a listed trade, unless it also matches an accepted order.
+    /// Puts declined or unsent orders back in doubt if a listed trade matches them, but not an accepted order.
     fn on_trade_of_refused(
         &mut self,
         intents: &[IntentId],

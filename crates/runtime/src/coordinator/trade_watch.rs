@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Backoff delays between requests for a trade without a final result. The last delay repeats.
 const RETRY_DELAYS_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
-/// Maximum correction of the open time by a later record. A larger difference means the record is of another trade.
+/// Maximum correction of the open time by a later record. A larger difference indicates another trade.
 const MAX_OPEN_TIME_CORRECTION: Millis = Millis::MINUTE;
 const DETAILS_REQUEST_DELAY: Millis = Millis::SECOND;
 
@@ -152,7 +152,7 @@ impl OpenTrade {
         }
     }
 
-    /// Returns at least the trade's duration: a next-candle trade may first report its request time as its open time.
+    /// Returns at least the trade's duration. A next-candle trade may first report its request time as its open time.
     fn max_open_time_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         MAX_OPEN_TIME_CORRECTION.max(lasts)
