@@ -191,7 +191,7 @@ impl Reason {
         }
     }
 
-    /// Replaces this reason. Keeps its pointer if both templates are in the same group, to avoid reference counting.
+    /// Replaces this reason. Within a template group, only the index changes, which avoids reference counting.
     #[inline]
     pub(crate) fn set_from_template(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.wording {

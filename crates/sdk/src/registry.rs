@@ -141,9 +141,9 @@ impl StrategyEntry {
         }
     }
 
-    /// Adds a closure that derives a bot's own entry from its parameters, for example from the path of a rule file.
+    /// Adds a closure that creates a separate entry for each bot, for example from the path of a rule file.
     ///
-    /// The derived entry then [builds](Self::build) the strategy. It keeps the name of this entry, but may have another
+    /// The derived entry [builds](Self::build) the strategy. It keeps the name of this entry, but may have another
     /// version and other parameters. See [`for_params`](Self::for_params).
     #[must_use]
     pub fn with_derivation(
@@ -199,7 +199,7 @@ impl StrategyEntry {
         self.build_with_declaration(params, bot).map(|built| built.strategy)
     }
 
-    /// Like [`build`](Self::build), but also returns the declared signals, which a search uses.
+    /// Like [`build`](Self::build), but also returns the strategy's declaration, if any.
     pub fn build_with_declaration(
         &self,
         params: &Value,

@@ -44,7 +44,7 @@ pub enum CoverageRule {
     Complete,
     /// Builds a long candle if its short candles cover a minimum share of the market hours.
     ///
-    /// A long candle is never built if the market is open for less than a quarter of it, such as on Sundays.
+    /// Skips an incomplete long candle if the market opens for less than a quarter of its time, as on Sundays.
     Share {
         /// Trading hours of the market.
         week: TradingWeek,
@@ -84,7 +84,7 @@ struct PartialCandle {
     is_cut_off: bool,
 }
 
-/// Denominator of the minimum fraction of a long candle's time (1/4) during which the market must be open.
+/// Denominator of the minimum market hours of an incomplete long candle: 1/4 of its length.
 const MIN_OPEN_DENOMINATOR: i64 = 4;
 
 /// Errors in the intervals passed to [`Resampler`] or [`LongerCandles`].
@@ -109,10 +109,10 @@ pub enum ResampleError {
 }
 
 impl CoverageRule {
-    /// Default minimum share of the market hours that short candles must cover, in percent.
+    /// Default minimum share of the market hours covered by short candles, in percent.
     pub const DEFAULT_SHARE_PERCENT: f64 = 50.0;
 
-    /// Returns [`Share`](Self::Share) with the market hours, or [`Complete`](Self::Complete) if `percent` is `None`.
+    /// Returns [`Complete`](Self::Complete) if `percent` is `None`, otherwise [`Share`](Self::Share) for the symbol.
     pub fn for_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
         percent
             .map_or(Self::Complete, |percent| Self::Share { week: TradingWeek::for_symbol(symbol), percent })
@@ -169,7 +169,7 @@ impl Resampler {
         self.to
     }
 
-    /// Ends the long candle in progress if a short candle at `time` belongs to a later long candle.
+    /// Ends the long candle in progress if it closes at or before `time`, the open of the next short candle.
     /// Returns the long candle if the [`CoverageRule`] is met. Call this before [`push`](Self::push).
     #[inline]
     pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
@@ -193,8 +193,8 @@ impl Resampler {
         built
     }
 
-    /// Returns the long candle in progress if the market stays closed until that candle ends.
-    /// Call this after the last short candle.
+    /// Ends the long candle in progress. Returns it if the market is closed for the rest of the candle and the
+    /// [`CoverageRule`] is met. Call this after the last short candle.
     pub fn finish(&mut self) -> Option<Candle> {
         let (partial, end) = (self.partial.take()?, self.last_end?);
         let is_over = self.rule.is_market_closed(&(end..partial.open_time + self.to.length()));
@@ -303,7 +303,7 @@ impl LongerCandles {
         Self::with_rule(own, wanted, CoverageRule::Complete)
     }
 
-    /// Creates a builder from the interval, symbol and minimum share of market hours in `bot`.
+    /// Creates a builder with the bot's interval, market hours and [coverage](BotContext::longer_share_percent).
     pub fn for_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(bot.interval, wanted, CoverageRule::for_symbol(bot.symbol, bot.longer_share_percent))
     }
@@ -358,9 +358,9 @@ impl LongerCandles {
 
     /// Returns how many of the last `candles` a strategy needs for its warm-up. `None` if there are too few.
     ///
-    /// The result is at least `warmup`. It is larger if gaps in `candles` reduce the number of longer candles.
-    /// The history must contain `(warmup + 1) / r - 1` longer candles (integer division), where `r` is the number of
-    /// candles in a longer candle. Without gaps, any `warmup` candles contain at least this many.
+    /// The result is `warmup`, or more if gaps in `candles` reduce the number of longer candles. Without gaps, `warmup`
+    /// candles contain at least `(warmup + 1) / r - 1` longer candles of `r` candles each (integer division). With
+    /// gaps, the history is extended until it contains as many.
     pub fn required_history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.required_history(warmup, candles));
         starts

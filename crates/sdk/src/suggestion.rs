@@ -55,7 +55,7 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
 pub enum AliasContext {
     /// Configuration key.
     Setting,
-    /// Key of a strategy combination that was misplaced outside the combination's parameters.
+    /// Parameter of a strategy combination, written in the wrong place.
     Combination,
     /// Per-bot override of a global setting.
     BotSetting,

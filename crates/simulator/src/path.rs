@@ -203,7 +203,7 @@ impl Tick {
     }
 
     /// Rounds to the nearest tick; ties round up. If 1.0 is a whole number of ticks, the result is exactly the decimal
-    /// price (123,457 ticks of 0.00001 are 1.23457), so it can equal a candle's close, which makes the trade a draw.
+    /// price, such as 1.23457. An entry price can then equal a candle's close, so that the trade is a draw.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {

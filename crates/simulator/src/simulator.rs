@@ -100,7 +100,7 @@ impl Simulator {
 
     /// Uses precomputed outcomes from these tables.
     /// All tables must belong to one symbol and use this venue's settings and candles. Orders with another symbol,
-    /// expiry or decision time are still priced by the markets. Answers and settlements from a table have no prices.
+    /// expiry or decision time are priced from the candles. Answers and settlements from a table have no prices.
     #[must_use]
     pub fn with_outcome_tables(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
         debug_assert!(tables.windows(2).all(|pair| pair[0].symbol() == pair[1].symbol()));
@@ -133,7 +133,7 @@ impl Simulator {
     }
 
     /// Submits an order whose outcome is in a table. Does nothing and returns `None` for other orders.
-    /// `inline(never)` keeps the compiler from copying the outcomes of other orders in [`submit`](Self::submit).
+    /// `inline(never)`, because inlining makes [`submit`](Self::submit) copy the outcomes of other orders.
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;

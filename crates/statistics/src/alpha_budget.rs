@@ -47,7 +47,7 @@ impl AlphaBudget {
         Self { weights: names.into_iter().map(|name| (name.to_owned(), part)).collect(), whole }
     }
 
-    /// Returns each bot's weight in a first run of `bots` bots. If several, the pool of all trades has this weight too.
+    /// Returns each bot's weight in a first run. With two or more bots, the pool of all trades has the same weight.
     pub const fn first_run_share(bots: usize) -> f64 {
         if bots > 1 { 1.0 / (bots + 1) as f64 } else { 1.0 }
     }

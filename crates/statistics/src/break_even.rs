@@ -47,8 +47,8 @@ impl MeanBreakEven {
 
 /// Returns the stake-weighted break-even win rate: `sum(stake) / sum(stake (1 + b))`.
 ///
-/// At this win rate, the total money staked breaks even. To judge an actual win rate, compare it with [`MeanBreakEven`]
-/// instead, or test it with [`crate::poisson_binomial_p_value`], since each trade has its own break-even rate.
+/// At this win rate, the total payout equals the total stake. To judge an actual win rate, compare it with
+/// [`MeanBreakEven`] or test it with [`crate::poisson_binomial_p_value`], since each trade has its own break-even rate.
 pub fn mixed_break_even(trades: &[StakeWithPayout]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {
         return Err(StatisticsError::NoTrades);

@@ -1,4 +1,4 @@
-//! Test of whether trade directions earn more than the same directions shifted in time.
+//! Test of trade directions against the same directions shifted in time.
 
 use crate::StatisticsError;
 use crate::simulation::Dice;
@@ -25,8 +25,8 @@ pub struct DirectionBaseline {
     pub always_buy_mean: f64,
     pub always_sell_mean: f64,
     pub shifted_mean: f64,
-    /// Probability that shifted directions have at least the actual mean return. `None` if a shift hardly changes the
-    /// directions, because more than 95 % of trades have the same direction or no symbol has two trades.
+    /// Probability that shifted directions have at least the actual mean return. `None` if more than 95 % of trades
+    /// have the same direction or no symbol has two trades, because a shift then changes too little.
     pub p_value: Option<f64>,
 }
 

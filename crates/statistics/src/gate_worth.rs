@@ -1,4 +1,4 @@
-//! Value of a trade gate, from a comparison of its trades with all trades and with the trades of random gates.
+//! Value of a trade gate, compared with no gate and with random gates.
 
 use crate::simulation::Dice;
 use crate::statistics_error::check_numbers;
@@ -92,7 +92,7 @@ pub fn gate_worth(
 /// Step of a replay: index of a trade, and whether the step is the trade's result (`true`) or decision (`false`).
 type ReplayStep = (usize, bool);
 
-/// Sorts decisions and results by time. At equal times, results come first, but not before their own decision.
+/// Sorts decisions and results by time. At equal times, results come first. A result always follows its own decision.
 fn order_steps(trades: &[GatedTrade]) -> Vec<ReplayStep> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {

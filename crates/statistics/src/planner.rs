@@ -84,8 +84,8 @@ impl TradePlan {
     }
 
     /// Simulates the number of trades until [`crate::EdgeTest`] reaches a verdict on trades with the planned edge.
-    /// Checks the verdict after every trade, on `paths` paths of at most `most_trades` trades. The error rates and
-    /// `delta` of the test come from `plan`, not from this trade plan.
+    /// Checks the verdict after every trade, on `paths` paths of at most `most_trades` trades. The test's
+    /// error rates and `delta` come from `plan`.
     pub fn simulate_verdicts(
         &self,
         plan: EdgeTestPlan,

@@ -151,7 +151,7 @@ fn parse_table(table: &str) -> Result<Vec<Row>, String> {
         let signal = words.collect::<Vec<_>>().join(" ");
         let is_signal = matches!(signal.split(' ').next(), Some("" | "BUY" | "SELL"));
         if !is_signal || !(has_signals || signal.is_empty()) {
-            return Err(about("use BUY, SELL or nothing after the numbers; name the last column \"signal\""));
+            return Err(about("use BUY, SELL or nothing after the numbers, in a last column \"signal\""));
         }
         let value =
             |name: &str| columns.iter().position(|column| *column == name).map(|place| numbers[place]);

@@ -182,7 +182,7 @@ impl Axis {
     }
 }
 
-/// Rounds to a multiple of a power of ten that is at most a thousandth of `size`: of 0.01 if `size` is from 10 to 99.
+/// Rounds to the fourth significant digit of `size`, for example to 0.01 if `size` is 10 to 99.
 fn round_to_precision(number: f64, size: f64) -> f64 {
     let digits = DIGITS_AFTER_FIRST - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
@@ -196,7 +196,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
     (part / whole).clamp(0.0, 1.0 - f64::EPSILON)
 }
 
-/// Returns the range of the listed values, extended by half a step at each end so that the end values get a full share.
+/// Returns the range of the listed values, extended by half a step at each end to avoid a bias against the end values.
 fn extended_log_range(list: &[Setting]) -> (f64, f64) {
     let number = |setting: Option<&Setting>| setting.and_then(Setting::to_number).unwrap_or(1.0);
     let (first, last) = (number(list.first()), number(list.last()));

@@ -108,7 +108,7 @@ fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(Axi
     }
 }
 
-/// Splits `LOW..HIGH` or `LOW..=HIGH` into the two ends. An empty text gives two empty ends.
+/// Splits `LOW..HIGH` or `LOW..=HIGH` into the two ends. Both ends of an empty text are empty.
 fn split_range(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return Some(("", ""));

@@ -36,7 +36,7 @@ pub struct Figures {
     pub max_drawdown: f64,
     pub max_drawdown_percent: f64,
     pub longest_losing_streak: u64,
-    /// Rule that keeps the bot stopped when the trial ends, until an operator or a deposit lifts it.
+    /// Rule that stopped the bot for the rest of the trial: only an operator or a deposit can lift the stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<Rule>,
     #[serde(default, skip_serializing_if = "is_default")]

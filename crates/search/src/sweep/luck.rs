@@ -7,9 +7,9 @@ use candlewick_statistics::{
 };
 use serde::Serialize;
 
-/// Maximum number of cross-validation blocks. Half of 12 blocks can already be chosen in 924 ways.
+/// Maximum number of cross-validation blocks, which allows 924 splits into halves.
 const MAX_BLOCKS: usize = 12;
-/// Minimum number of cross-validation blocks. Fewer blocks would give fewer than 20 ways to choose half of them.
+/// Minimum number of cross-validation blocks, which allows 20 splits into halves.
 const MIN_BLOCKS: usize = 6;
 /// Minimum length of a bootstrap block in timeline parts: about the cube root of [`TIMELINE_PARTS`].
 const MIN_BLOCK_PARTS: usize = 5;
@@ -23,7 +23,7 @@ const BOOTSTRAP_RUNS: u32 = 1_000;
 pub struct SelectionBias {
     pub sets: usize,
     pub parts: usize,
-    /// Length of the longest trade in timeline parts. Cross-validation drops this many parts wherever its halves meet.
+    /// Length of the longest trade in timeline parts. Cross-validation drops as many at each border of its halves.
     pub purged_parts: usize,
     /// Probability that the best set looks this good if no set has an edge. It is estimated by a block bootstrap over
     /// time, from the highest ratio of mean return to standard error among all sets.

@@ -26,7 +26,7 @@ impl Halving {
             return Ok(Self { keep_one_in, rungs });
         }
         Err(SearchError::invalid_search(format!(
-            "invalid halving {keep_one_in} or rungs {rungs}: halving must be 2 to 10, rungs 2 to 8"
+            "halving {keep_one_in} with {rungs} rungs is invalid: use halving 2 to 10 and 2 to 8 rungs"
         )))
     }
 

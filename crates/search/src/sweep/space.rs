@@ -16,7 +16,7 @@ const MAX_GRID_SETS: u64 = 1_000_000;
 pub struct Space {
     axes: Vec<Axis>,
     conditions: Vec<Condition>,
-    /// Values of the parameters that are not searched. Indices in conditions count the axes, then these values.
+    /// Values of the numeric parameters that are not searched. Conditions number them after the axes.
     fixed: Vec<f64>,
     bot: BotSettings,
 }

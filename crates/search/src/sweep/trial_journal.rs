@@ -163,7 +163,7 @@ impl TryFrom<RecordLine<'_>> for Record {
         let outcome = match (written.figures, written.refused) {
             (Some(figures), None) => TrialEnd::Figures(Box::new(figures.into_owned())),
             (None, Some(problem)) => TrialEnd::Refused(problem.into_owned()),
-            _ => return Err("a trial must have either figures or a refusal"),
+            _ => return Err("a trial must have either `figures` or `refused`"),
         };
         Ok(Self { trial: written.trial, rung: written.rung, outcome })
     }
@@ -189,7 +189,7 @@ fn read_journal(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Recor
 }
 
 /// Returns the records up to the first invalid line, and the length in bytes of all valid lines.
-/// If the file is not the journal of this sweep, the inner error is its first line.
+/// If the file is not the journal of this sweep, the inner error contains the first line of the file.
 #[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
 fn read_all(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);

@@ -13,14 +13,14 @@ use std::ops::Range;
 
 /// Runs trials. Trials may share work, but the trades must be the same as in a [`Backtest`].
 pub trait TrialRunner: Sync {
-    /// Runs one set over the candles that close by `until`. Errors, such as missing candles, concern the whole sweep.
+    /// Runs one set over the candles that close by `until`. Errors affect all sets, for example missing candles.
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialResult, SearchError>;
 
     /// Returns the time range from the open of the bot's first candle to the close of its last candle.
     fn span(&self) -> Range<Millis>;
 
-    /// Announces the sets and the end time for [`measure`](Self::measure). Returns groups of set indices.
-    /// Measure the sets of a group one after the other, because they share much of their work.
+    /// Prepares to [`measure`](Self::measure) these sets up to `until`. Returns groups of set indices.
+    /// Measure each group together, because its sets share much of their work.
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
         let _ = until;
         Ok(vec![(0..candidates.len()).collect()])

@@ -113,7 +113,7 @@ impl Receipt {
         Ok(())
     }
 
-    /// Returns the ledger of each other receipt in this folder, or the path of the receipt if it names no ledger.
+    /// Returns the ledgers that the other receipts in this folder name, or the path of a receipt that names none.
     pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<OtherLedger, PathBuf>>> {
         let entries = match read_dir(self.folder()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

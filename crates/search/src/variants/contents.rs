@@ -104,7 +104,7 @@ impl<'a> LedgerContents<'a> {
             lost.get_or_insert(if found == 0 {
                 format!("the file is missing or empty, but once had {} lines", seen.lines)
             } else {
-                format!("the file has {found} lines and does not begin with the {} earlier ones", seen.lines)
+                format!("the file has {found} lines but does not begin with the {} known lines", seen.lines)
             });
         }
         Self { tried, runs, recorded_runs, is_loss_recorded, candles, chain, gap: lost, hashes }

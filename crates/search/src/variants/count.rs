@@ -83,8 +83,8 @@ type VariantsByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a KnownVaria
 
 /// Returns the latest entry of each variant.
 ///
-/// Names with the same trades on the same time range of the same candles count as one variant. A name with different
-/// trades on one time range counts several times, because its code, or a file that is not a parameter, has changed.
+/// Names with the same trades on the same time range of the same candles count as one variant. A name counts several
+/// times if its trades on one time range differ: its code, or a file that is not a parameter, has changed.
 fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     let mut names = VariantNames::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
@@ -105,7 +105,7 @@ fn distinct_variants(known: &[KnownVariant]) -> Vec<&KnownVariant> {
     by_class.into_values().flat_map(largest_variant_set).collect()
 }
 
-/// Returns the largest set of variants of one time range. Ignores those without a trades hash if others have a hash.
+/// Returns the largest group of variants on one time range. Omits those without a trades hash if any has one.
 fn largest_variant_set(mut stretches: VariantsByRange<'_>) -> Vec<&KnownVariant> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");

@@ -3,7 +3,7 @@
 //! Each line is written in one call under a file lock. If a process is killed, at most a partial last line remains,
 //! which is skipped. Each line contains a hash of the previous lines. A receipt in another folder has the line count.
 //! Removed or changed lines are therefore detected, unless the receipt is removed too. The receipts in that folder
-//! also name the project's other ledgers. Variants and missing lines of those ledgers are taken into account.
+//! also name the project's other ledgers. Their variants are counted, and their missing lines are reported.
 
 use super::chain::{Receipt, ReceiptState};
 use super::contents::{LedgerContents, NewLines, read_text};
@@ -40,7 +40,7 @@ pub struct KnownVariant {
     pub daily_sharpe: Option<f64>,
     pub trades_hash: Option<String>,
     pub candles_id: String,
-    /// Id that these candles had before later candles were added.
+    /// Id of the first recorded version of these candles, before later candles were added.
     pub root: String,
     pub span: Range<Millis>,
     pub sample: Arc<CandleSample>,
@@ -184,8 +184,8 @@ impl VariantLedger {
 
     /// Records the planned sets of a run before any of them starts.
     ///
-    /// Planned sets count as tried until the run records its results. If the process of the run is killed, they
-    /// count until a later process has recorded the sets of the run.
+    /// Planned sets count as tried until the run records its results. If the process is killed, they count until
+    /// another process resumes the run and records the results.
     pub fn record_planned(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;

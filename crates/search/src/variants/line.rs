@@ -14,9 +14,9 @@ pub(super) struct CandlesLine {
     /// Hash of all complete lines before this one.
     pub(super) chain: String,
     pub(super) candles: String,
-    /// Id that these candles had before later candles were added; equal to `candles` if none were added.
+    /// Id of the first recorded version of these candles, equal to `candles` if no later candles were added.
     pub(super) root: String,
-    /// Whether the user chose the end of the candles. Such candles are never linked to shorter or longer ones.
+    /// Whether the user set the end of the candles. Truncated candles never count as a version of others.
     #[serde(default, rename = "is_cut")]
     pub(super) is_truncated: bool,
     pub(super) sample: CandleSample,
@@ -141,7 +141,7 @@ impl KnownCandles {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// Returns the root of the longest known sample that `sample` extends. Truncated samples are excluded.
+    /// Returns the root of the longest known version that `sample` extends. Truncated samples are excluded.
     fn root_of_shorter(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();

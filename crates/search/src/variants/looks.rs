@@ -1,4 +1,4 @@
-//! A look is a run on given candles. The ledgers show earlier looks at the same candles.
+//! Earlier runs on the same candles (looks), as recorded in the ledgers.
 
 use super::contents::LedgerContents;
 use super::line::VariantsLine;
@@ -15,7 +15,7 @@ pub struct Look {
     /// Id of a repeatable run. Looks with the same id count as one look.
     pub run: Option<String>,
     pub candles: CandleSample,
-    /// Whether the user chose the end of the candles. If not, a later run may have more candles.
+    /// Whether the user set the end of the candles. Otherwise, later runs may extend the candles.
     pub is_truncated: bool,
     pub span: Range<Millis>,
     pub end: LookEnd,
@@ -31,7 +31,7 @@ pub enum LookEnd {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LookKind {
-    /// Backtest, which is also assumed if the kind is unknown.
+    /// Backtest; the default for lines without a kind.
     #[default]
     Backtest,
     Sweep,

@@ -1,7 +1,7 @@
-//! Price moves between fixed clock times. Rescaling, rounding, inverting or adding noise hardly affects a comparison.
+//! Price moves between fixed clock times. Comparisons tolerate rescaling, rounding, inversion and noise.
 //!
 //! Two series with equal intervals count as the same candles if the absolute correlation of their moves is at least
-//! 0.95. Independent prices practically never reach this value. Prices of one market at two venues reach it.
+//! 0.95. Independent prices practically never reach this value. Prices of one market at two venues do.
 
 use super::steps::{MIN_CORRELATION, MISSING_MOVE, moments, to_bytes};
 use candlewick_sdk::{Candle, CandleSeries, Millis};

@@ -78,7 +78,7 @@ impl OtherLedgerTexts {
 }
 
 impl OtherLedgers<'_> {
-    /// Returns the reasons why the variant count of a strategy may be too low. Renaming a ledger does not cause a gap.
+    /// Returns the reasons why the variant count of a strategy may be too low. A renamed ledger is not a reason.
     pub(super) fn find_gaps(&self, strategy: &str, own: &LedgerContents<'_>) -> Vec<String> {
         let is_renamed = |other: &OtherContents<'_>| {
             other.contents.chain.lines == 0 && other.seen.as_ref().is_some_and(|chain| own.had_chain(chain))
@@ -100,7 +100,7 @@ impl OtherLedgers<'_> {
         self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first_run(run))
     }
 
-    /// Returns the other runs with unrecorded sets of a strategy, each as its line with the fewest unrecorded sets.
+    /// Returns other runs with unrecorded sets. Of several lines of a run, returns the one with the fewest such sets.
     pub(super) fn unfinished_runs<'a>(
         &'a self,
         strategy: &'a str,

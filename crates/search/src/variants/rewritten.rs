@@ -49,7 +49,7 @@ fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
 
 const MAX_SPOT_CHECKS: usize = 8;
 
-/// Callback that runs the sets at these indices up to a time. Returns their trades hashes, `None` if rejected.
+/// Callback that runs the sets at these indices up to a time. Returns their trades hashes, `None` for invalid sets.
 pub type RerunFn<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
@@ -111,9 +111,9 @@ fn rerun_sets(
 impl LedgerSummary {
     /// Returns the shortest and the longest time range on which a variant ran before later candles were added.
     ///
-    /// A rerun has the same trades up to the end of such a range ([`trades_hash_of_closed`]), unless something has
-    /// changed that the variant's hash does not cover, such as the code. All versions of the code can be compared on
-    /// the shortest range. The longest range also shows changes that affect only later trades.
+    /// If a rerun has other trades up to the end of such a range ([`trades_hash_of_closed`]), something outside the
+    /// variant's hash has changed, such as the code. The shortest range is covered by all versions of the code. The
+    /// longest range also shows changes that affect only later trades.
     pub fn earlier_run_spans(&self, note: &VariantNote, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&KnownVariant| {
             let is_this =

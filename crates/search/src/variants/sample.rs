@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 const MAX_SAMPLED_CANDLES: usize = 4096;
-/// Minimum number of sampled candles in the common time range. With fewer, series of one symbol count as matching.
+/// Minimum number of sampled candles in the common time range to tell two series of one symbol apart.
 const MIN_COMPARED_POINTS: usize = 16;
 /// Minimum number of matching candles between two symbols, because prices of two markets coincide occasionally.
 const MIN_COMMON_POINTS: usize = 4;
@@ -40,7 +40,7 @@ pub(super) struct SeriesSample {
     /// Price moves; `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     moves: Option<Moves>,
-    /// Denser form of `moves`; `None` in older ledgers.
+    /// Price moves in shorter steps than `moves`; `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     steps: Option<Steps>,
     /// Close time of each point; empty if only the ledger line is available.

@@ -1,6 +1,6 @@
 //! Price moves per step of clock time. The steps are short enough to recognize a small part of a long series.
 //!
-//! A step is the candle interval, or longer for a long series: 15 minutes for a million one-minute candles.
+//! A step is one candle interval. In a long series, it is longer: 15 minutes for a million one-minute candles.
 //! Two series with any intervals are compared over a common multiple of their steps. They count as the same
 //! candles if the absolute correlation of their moves is at least 0.95 over at least 24 steps.
 

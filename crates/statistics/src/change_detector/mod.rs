@@ -1,9 +1,9 @@
-//! Detection of the end of an edge, with a guaranteed minimum for the mean number of trades to a false alarm.
+//! Detection of the end of an edge, with a guaranteed average run length (mean number of trades to a false alarm).
 
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// Bets as fractions of an account, optimal if the mean return falls below the edge by 4, 8 or 16 % of the stake.
+/// Bets as fractions of an account. Each is optimal for a mean return 4, 8 or 16 % of the stake below the edge.
 const BET_FRACTIONS: [f64; 3] = [0.04, 0.08, 0.16];
 
 type AmountPerBet = [f64; BET_FRACTIONS.len()];

@@ -198,8 +198,8 @@ fn first_false_step(holds: impl Fn(u32) -> bool) -> u32 {
 /// A trade loses at most `BET_RISK` times the bet, which is always less than the capital.
 const BET_SIZES: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// Largest possible loss of a trade, as a multiple of the bet. Open trades count as this loss for every candidate,
-/// so they do not change the ranking of the candidates by capital.
+/// Largest possible loss of a trade, as a multiple of the bet. The same loss is assumed for open trades of every
+/// candidate, so that they do not change the ranking of the candidates by capital.
 const BET_RISK: f64 = 2.0;
 
 type CapitalPerBet = [f64; BET_SIZES.len()];

@@ -18,11 +18,11 @@ pub(super) fn flat_stake_ruin(question: &RuinQuestion, stake: u64) -> Ruin {
     })
 }
 
-/// Computes the ruin curve for stakes of a fraction `f` of the balance and a payout fraction `b`. With `j` losses, `n`
-/// trades multiply the balance by `(1 + f b)^(n - j) (1 - f)^j`. Ruin means a balance below `minimum_stake / f`.
-/// Rounding a stake down reduces its fraction by at most `step / (minimum_stake / f)`. Ruin is least likely if this
-/// affects only losses, and most likely if it affects only wins. The result is computed for `f` itself and lies in
-/// between. Its error is the distance to the farther of these two bounds.
+/// Computes the ruin curve for stakes of a fraction `f` of the balance and a payout fraction `b`.
+/// With `j` losses, `n` trades multiply the balance by `(1 + f b)^(n - j) (1 - f)^j`. Ruin means a balance below
+/// `minimum_stake / f`. The result ignores that stakes are rounded down. Rounding reduces `f` by at most
+/// `step / (minimum_stake / f)`. Ruin is least likely if only losing stakes are rounded, and most likely if only
+/// winning stakes are. The error is the larger distance to these two bounds.
 pub(super) fn fractional_stake_ruin(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     if fraction == 0.0 {
         return compute_curve(question, |_| i64::MAX);

@@ -168,10 +168,10 @@ pub enum RecoveryGoal {
 
 /// Returns the cost of a fully lost ladder, as a multiple of the first stake.
 ///
-/// The first stake is 1, and the payout fraction is `b`. Each later stake is just large enough that a win recovers all
-/// losses: `s(k) = (s(1) + ... + s(k-1)) / b`. The total of `n` levels is `(1 + 1/b)^(n - 1)`. To also recover the
-/// profit of the first stake, each later stake is 1 larger. It is then `1 + 1/b` times the previous stake, and the
-/// total is `((1 + 1/b)^n - 1) b`.
+/// The first stake is 1, and the payout fraction is `b`. A win at a later level exactly recovers all losses:
+/// `s(k) = (s(1) + ... + s(k-1)) / b`. The total of `n` levels is `(1 + 1/b)^(n - 1)`.
+/// With [`RecoveryGoal::LossesAndProfit`], a win also earns `b`, the profit of the first stake. Each stake is then
+/// `1 + 1/b` times the previous stake, and the total is `((1 + 1/b)^n - 1) b`.
 pub fn recovery_cost(
     payout_fraction: f64,
     levels: u32,

@@ -7,10 +7,10 @@ use crate::StatisticsError;
 /// Approximate number of multiplications above which a coarser lattice is used.
 const MAX_EXACT_WORK: f64 = 1.6e8;
 
-/// Target number of multiplications on a coarser lattice, where a multiplication takes longer.
+/// Target number of multiplications on a coarser lattice. Each takes longer than on an exact lattice.
 const TARGET_WORK: f64 = 6e7;
 
-/// Hard limit on the number of multiplications (about 1 s on one core), used where the lattice cannot be coarser.
+/// Maximum number of multiplications (about 1 s on one core) if the lattice cannot be made coarser.
 const MAX_WORK: f64 = 2e9;
 
 /// Range of the lattice above the expected balance, in standard deviations. Higher balances are counted as error.
@@ -20,9 +20,9 @@ const LATTICE_RANGE_DEVIATIONS: f64 = 9.0;
 /// With fewer points, affordable and unaffordable cycles cannot be distinguished.
 const MIN_POINTS_PER_CYCLE: f64 = 4.0;
 
-/// Minimum number of points per standard deviation of a cycle. Not required if the balance spans at least
-/// `BALANCE_POINTS_PER_SQRT_CYCLES * sqrt(cycles)` points. Splitting a change between two points adds variance, which
-/// either condition keeps small.
+/// Minimum number of points per standard deviation of a cycle, unless the balance spans at least
+/// `BALANCE_POINTS_PER_SQRT_CYCLES * sqrt(cycles)` points. Either condition limits the variance that is added by
+/// splitting a change between two points.
 const MIN_POINTS_PER_DEVIATION: f64 = 8.0;
 const BALANCE_POINTS_PER_SQRT_CYCLES: f64 = 5.0;
 
@@ -36,7 +36,7 @@ pub(super) struct Lattice {
 #[derive(Clone, Copy)]
 pub(super) struct LatticeTop {
     pub(super) balance: f64,
-    /// Whether ruin is impossible from the top balance. If not, the balance almost never exceeds the top.
+    /// Whether the top covers the worst case, so that ruin is impossible. If not, the balance almost never exceeds it.
     pub(super) is_never_ruined: bool,
 }
 

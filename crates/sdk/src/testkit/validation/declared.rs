@@ -24,8 +24,8 @@ fn find_undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, RunError>
     Ok(undeclared.map(|answer| {
         let Expiry { close_type, expiration_type } = resolve(answer.signal.expiry);
         format!(
-            "at candle {} the signal has the expiry {close_type} {expiration_type}, which expiries() does not return: expiries() \
-             must return all possible expiries",
+            "at candle {} the signal has the expiry {close_type} {expiration_type}, which is missing from \
+             expiries(): return all possible expiries",
             answer.candle
         )
     }))
@@ -71,7 +71,7 @@ fn compare_with_signals(subject: &Subject, candles: &[Candle]) -> CheckResult {
         if declared != answered {
             return failed(format!(
                 "at candle {index} (open time {}), {} declares {}, but on_candle returns {}: declare exactly the signals of \
-                 on_candle and use no later candles, or return None from declaration()",
+                 on_candle without using later candles, or return None from declaration()",
                 candle.time(),
                 subject.entry.name,
                 describe_signal(declared),

@@ -10,11 +10,11 @@ pub enum Check {
     LookAhead,
     /// The strategy does not know the future.
     /// On an unseen random walk, it must not beat chance at the bot's own expiry or 1 to 60 candles ahead. It must not
-    /// recognize candles by their times, prices or shapes either. Shifted signals and surrogate candles test this.
+    /// recognize candles by times, prices or shapes either, which shifted signals and surrogate candles reveal.
     /// Each test rejects an honest strategy with a probability below one in a million.
     Foresight,
     /// The same candles give the same decisions.
-    /// This includes the first strategy instance in a process, and runs with getter calls between candles.
+    /// The first strategy instance of a process must not differ, and getter calls between candles have no effect.
     Determinism,
     /// Earlier and parallel strategy instances have no effect on decisions.
     /// The strategy also leaves the floating-point mode unchanged.

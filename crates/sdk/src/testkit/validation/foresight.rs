@@ -1,7 +1,7 @@
 //! Detection of strategies that know future prices.
 //!
-//! Each of three tests rejects an honest strategy with a probability below one in a million. Correct signals (hits) are
-//! counted at several horizons: the bot's own expiry and fixed numbers of candles. The horizons share this probability.
+//! Correct signals (hits) are counted at several horizons: the bot's own expiry and fixed numbers of candles. Over all
+//! horizons, each of three tests rejects an honest strategy with a probability below one in a million.
 
 use super::super::candles::{Rng, random_walk, rescale};
 use super::look_ahead::describe_overread;
@@ -13,7 +13,7 @@ use std::fmt;
 
 /// Maximum probability that one test, over all horizons, rejects an honest strategy.
 const MAX_ERROR_RATE: f64 = 1e-6;
-/// Maximum hit rate without foresight on a random walk: one half plus a margin for the bias of percentage steps.
+/// Maximum hit rate without foresight on a random walk: one half, plus a margin for its downward drift.
 const CHANCE_HIT_RATE: f64 = 0.505;
 
 /// A random walk that no strategy can have seen before.

@@ -194,8 +194,8 @@ pub(super) fn mirrored(candle: &Candle) -> Candle {
     with_ohlcv(candle, candle.time(), numbers)
 }
 
-/// Mirrored candles with other volumes and the original times, used to detect reads of later candles.
-/// One original candle at a time is placed among the decoys. A strategy that reads beyond this candle finds decoys.
+/// Mirrored candles with other volumes and the original times, to detect reads beyond the current candle.
+/// Only the current candle is replaced with the original.
 pub(super) struct Decoys(Vec<Candle>);
 
 impl Decoys {

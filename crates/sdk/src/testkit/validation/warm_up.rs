@@ -43,8 +43,8 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
     }
     if is_one_too_few {
         return noted(format!(
-            "warmup() returns {warmup}, which is one too few: the signal of candle {warmup} is traded but depends on one more \
-             candle; return {}",
+            "warmup() returns {warmup}, which is one too few: the signal of candle {warmup} is traded but needs one \
+             more candle of history; return {}",
             warmup + 1
         ));
     }

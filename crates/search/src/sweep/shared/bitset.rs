@@ -7,7 +7,7 @@ pub(crate) struct BitSet {
     words: Vec<u64>,
 }
 
-/// Declared entry, as one bit set of candles per condition. A candle in all sets gives a signal.
+/// Candles that meet each condition of a declared entry. The entry signals at the candles in all sets.
 pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 
 const WORD_BITS: usize = 64;

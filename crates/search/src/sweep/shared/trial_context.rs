@@ -38,7 +38,7 @@ pub(super) struct TrialContext<'a> {
 }
 
 impl TrialContext<'_> {
-    /// Settles an approved trade immediately. Does nothing and returns `None` if events must settle the trade.
+    /// Settles an approved trade immediately. Does nothing and returns `None` if it must be [submitted](Self::submit).
     #[allow(clippy::inline_always, reason = "keeps its arguments in registers: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_immediately(
@@ -181,7 +181,7 @@ impl TrialTotals {
         self.rejected += 1;
     }
 
-    /// Counts a trade that was decided at the time `decided` and whose settlement became known at the time `at`.
+    /// Counts a settled trade: `decided` is the time of its decision, `at` the time when its settlement became known.
     #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
     pub(crate) fn count_settled(
