@@ -201,7 +201,7 @@ impl TradeGate {
         Ok(Self { rule, is_open, day, openings, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
-    /// Sets the number of the current day, unique to that day. Call this before the first decision of a day.
+    /// Sets the current day. Days may have any distinct numbers. Call this before the first decision of a day.
     pub fn set_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
@@ -362,7 +362,7 @@ impl fmt::Display for GateState {
     }
 }
 
-/// Describes the closing conditions of a gate. A passed signal counts even if a risk limit rejects it.
+/// Describes the closing conditions. They count signals that pass the gate, even if a risk limit rejects them.
 fn describe_closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a passed signal" } else { "of passed signals" };
     [

@@ -24,7 +24,7 @@ impl ObjectUrl {
         let whole = |path: &str| {
             let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
             if parts.iter().any(|part| matches!(*part, "." | "..")) {
-                return Err(invalid("the path must not contain . or .. as a part"));
+                return Err(invalid("the path must not contain . or .. as a segment"));
             }
             if path.chars().any(char::is_control) {
                 return Err(invalid("the path must not contain control characters"));

@@ -189,7 +189,7 @@ fn large_window_shows_bots_limits_and_rejections() {
     let rows = draw_rows(&view, &Ui::default(), LARGE);
     // 1 of 2 is 50 %; at payout 80 break-even is 1 / 1.8.
     shows(&rows, &["2 trades: 1 won, 1 lost, -2.00", "win rate 50.0 %, break-even 55.6 %"]);
-    shows(&rows, &["(about 1200 more)", "edge evidence 0.98 of 20 needed, against 1.01 of 20"]);
+    shows(&rows, &["(about 1200 more)", "evidence 0.98 of 20 for an edge, 1.01 of 20 against"]);
     has_row(&rows, &["open-trade limit", "1 of 3"]);
     has_row(&rows, &["daily loss limit", "20.00 of 100.00"]);
     shows(&rows, &["total open-trade limit 12, NoPrice 1", "1.3 of 5 a second"]);
@@ -207,7 +207,7 @@ fn trades_and_verdicts_fit_80_columns() {
         let mut ui = Ui::default();
         ui.on_key(key(KeyCode::Char('3')), &view);
         let bots = if width < 144 { draw_rows(&view, &ui, (width, 40)) } else { rows };
-        has_row(&bots, &["edge evidence 0.98 of 20 needed, against 1.01 of 20"]);
+        has_row(&bots, &["evidence 0.98 of 20 for an edge, 1.01 of 20 against"]);
     }
 }
 
@@ -257,8 +257,7 @@ fn winning_trades_are_green_in_both_directions() {
 #[test]
 fn digits_and_tab_switch_panes() {
     let (view, mut ui) = (view_of_overview(|_| {}), Ui::default());
-    for (digit, part) in [('2', "01-05 12:01:05"), ('3', "edge evidence"), ('4', "1.3 of 5"), ('5', " Log ")]
-    {
+    for (digit, part) in [('2', "01-05 12:01:05"), ('3', "for an edge"), ('4', "1.3 of 5"), ('5', " Log ")] {
         ui.on_key(key(KeyCode::Char(digit)), &view);
         shows(&draw_rows(&view, &ui, SMALL), &[part]);
     }

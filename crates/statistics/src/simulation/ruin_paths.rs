@@ -92,7 +92,7 @@ struct Wallet {
     first: u64,
     balance: u64,
     peak: u64,
-    /// Balance at the start of the current day.
+    /// Balance at the start of the current day or session.
     day: u64,
     losses: u32,
 }
@@ -154,7 +154,7 @@ impl RuinTrials {
     }
 }
 
-/// Simulates ruin trade by trade, in whole units of money. Independently checks the exact [`crate::ruin()`].
+/// Simulates ruin trade by trade, in whole units of money. An independent check of the exact [`crate::ruin()`].
 pub fn simulate_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -164,11 +164,11 @@ pub fn simulate_ruin(
     simulate_limited_ruin(question, plan, &WalletLimits::default(), (seed, paths))
 }
 
-/// Simulates ruin under wallet limits. A path ends at the horizon, or earlier by ruin, success or a permanent stop.
+/// Simulates ruin under wallet limits.
 ///
-/// A path succeeds when it reaches a profit target of the run. A day or session lasts until one of its limits rejects a
-/// stake, which is then retried in the next day or session. If the stake is rejected again, or if a limit of the whole
-/// run rejects a stake, the path stops permanently without ruin.
+/// A path ends at the horizon, at ruin, at a profit target of the run, or when a limit of the run rejects a stake.
+/// If a limit per day or session rejects a stake, the next day or session begins and the stake is retried. A path also
+/// ends if the retry is rejected.
 pub fn simulate_limited_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,

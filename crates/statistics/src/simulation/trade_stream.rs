@@ -15,8 +15,8 @@ pub enum StreamDependence {
     Overlapping(usize),
 }
 
-/// Generator of trades with a known edge: a win rate that is a given number of percentage points above the break-even
-/// rate of each payout. All payouts are equally likely.
+/// Generator of trades with a known edge, in percentage points of win rate above break-even. Each trade has one of
+/// several payouts, which are equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
     dependence: StreamDependence,
@@ -97,8 +97,8 @@ impl TradeStream {
         ControlFlow::Continue(())
     }
 
-    /// Plays overlapping trades on one random walk. A trade wins if the sum of its `steps` normal numbers exceeds its
-    /// threshold. All these numbers are drawn after the open, so nothing known at the open changes its win probability.
+    /// Plays overlapping trades on one random walk. A trade wins if the walk rises enough in the next `steps` steps.
+    /// These steps are drawn after the open, so nothing known at the open affects the win probability.
     fn play_overlapping(
         &self,
         dice: &mut Dice,

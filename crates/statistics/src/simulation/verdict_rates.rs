@@ -51,7 +51,7 @@ impl VerdictRates {
         self.trades_at_share(&self.shown_after, share)
     }
 
-    /// Returns [`Self::trades_until_shown`] for `share` minus and plus one standard error.
+    /// Returns [`Self::trades_until_shown`] at both ends of `share` ± one standard error.
     pub fn trades_until_shown_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_until_shown(share - error), self.trades_until_shown(share + error))

@@ -179,7 +179,7 @@ impl EdgeTest {
     }
 
     /// Records an open at `payout_fraction` (0.85 for 85 %) and places the stakes of both accounts.
-    /// An invalid payout has no effect. After a final verdict, nothing is staked.
+    /// Stakes nothing after a final verdict. Changes nothing if it returns an error (invalid payout).
     #[inline]
     pub fn on_open(&mut self, payout_fraction: f64) -> Result<NotionalStake, StatisticsError> {
         let b = check_payout(payout_fraction)?;

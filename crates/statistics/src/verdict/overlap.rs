@@ -51,8 +51,8 @@ impl Overlap {
         1.0 + 2.0 * self.sum_of_pairs.max(0.0) / (self.sum_of_squares + PRIOR_TRADES)
     }
 
-    /// Returns the factor by which the next stake is multiplied to account for overlap: 1 / variance inflation.
-    /// It is smaller until many trades have settled, because open trades are assumed to be identical to the next trade.
+    /// Returns the factor by which overlap reduces the next stake: 1 / variance inflation, or less.
+    /// Open trades reduce it further, most while few trades have settled, because they may be copies of the next trade.
     #[inline]
     pub(super) fn stake_factor(&self) -> f64 {
         let alone = self.sum_of_squares + PRIOR_TRADES;

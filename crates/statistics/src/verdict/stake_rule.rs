@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Edges on which the parts of the edge account bet, as multiples of `delta`. Multiples and initial values are chosen
-/// so that at edges of 1 to 6 `delta`, the median number of trades is close to what a bettor who knows the edge needs.
+/// Edges on which the parts of the edge account bet, as multiples of `delta`. With these multiples and initial values,
+/// the median number of trades to *shown* is close to the optimum for a known edge of 1 to 6 `delta`.
 const EDGE_MULTIPLES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const INITIAL_EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
@@ -114,7 +114,7 @@ impl MirrorParts {
     }
 }
 
-/// Returns the maximum payout that the mirror account assumes. A win at this payout costs the account its whole stake.
+/// Returns the payout (at least 1) at which a win costs the mirror account its whole stake.
 pub(super) const fn max_mirror_payout(payout_fraction: f64) -> f64 {
     payout_fraction.max(1.0)
 }

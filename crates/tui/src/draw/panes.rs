@@ -1,4 +1,4 @@
-//! Header and panes of the view: trades, bots and verdicts, limits and refusals, equity, and log.
+//! Header and panes of the view: trades, bots and verdicts, limits and rejections, equity, and log.
 
 use super::{Scene, bordered_block};
 use crate::keys::Pane;
@@ -255,7 +255,7 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
         EdgeVerdict::NoLongerHeld => (palette.bad(), "edge no longer held".to_owned()),
     };
     let evidence = format!(
-        "   edge evidence {:.2} of {} needed, against {:.2} of {}",
+        "   evidence {:.2} of {} for an edge, {:.2} of {} against",
         bot.evidence,
         threshold_text(bot.needed_evidence),
         bot.evidence_against,
