@@ -107,7 +107,7 @@ pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
-/// Waits for the command to end. An exception in `progress` or from an OS signal stops the command and is returned.
+/// Waits for the command to end. Stops it if `progress` or a signal handler raises, and returns that exception.
 fn wait(
     py: Python<'_>,
     mut receiver: Receiver<ThreadResult>,

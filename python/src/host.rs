@@ -50,7 +50,7 @@ impl PyHost {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Records the exception of a strategy. Then stops a command that trades, or unwinds the thread of any other.
+    /// Handles the exception of a strategy: stops a trading command, or unwinds the thread of any other command.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
         let kind = *lock_unpoisoned(&self.kind);

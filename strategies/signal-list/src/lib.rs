@@ -20,7 +20,7 @@ parameters! {
 }
 
 /// Strategy that trades a list of signals. Each row has a direction and the close time (ms) of the signal's candle.
-/// Rows for other symbols are skipped. A row's `close_type` overrides the bot's; the expiration type stays the bot's.
+/// Rows for other symbols are skipped. A row can override the bot's `close_type`, but not its expiration type.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,

@@ -1,6 +1,6 @@
 //! Buys pullbacks in a rising longer-term trend, and sells rallies in a falling one.
 //!
-//! Example of a strategy with several intervals: longer candles show the trend, and the bot's own candles the entry.
+//! Example of a strategy with several intervals: longer candles define the trend, bot candles trigger the entry.
 
 use candlewick_sdk::indicator::{Ema, Rsi};
 use candlewick_sdk::{
@@ -37,8 +37,8 @@ pub struct TrendFilter {
 }
 
 impl Strategy for TrendFilter {
-    /// Returns the number of candles until both indicators are stable. Adds one longer candle, because the first may be
-    /// incomplete and each longer candle takes effect only at the bot's next candle.
+    /// Returns the number of candles until both indicators are stable. Includes one extra longer candle: the first may
+    /// be incomplete, and the bot sees a longer candle only at its own next candle.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_candles_per_longer)
     }

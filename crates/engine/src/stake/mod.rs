@@ -50,7 +50,7 @@ pub enum StakeSettings {
         #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
-    /// A stake that grows by the profit of each win, up to a number of consecutive wins, and then restarts.
+    /// First stake plus the profits of up to `wins` consecutive wins. A loss or one more win restarts the ladder.
     Soros {
         /// First stake in the wallet's currency, such as `5.0`.
         #[schemars(with = "f64")]

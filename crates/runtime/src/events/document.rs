@@ -224,7 +224,7 @@ pub enum RunEvent {
     Resumed,
     /// Reloaded settings are in effect.
     Reloaded,
-    /// An API of the venue is silent: requests to this API fail.
+    /// An API of the venue no longer answers: requests to this API fail.
     VenueSilent {
         /// Time of the last answer.
         #[schemars(with = "Option<i64>")]
