@@ -10,7 +10,7 @@ use candlewick_rules::indicator_names;
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{
     AliasContext, BuildError, CandleSeries, CloseType, Counterpart, GateSnapshot, Payout, Registry, Strategy,
-    StrategyEntry, Symbol, TradingWeek, counterparts, nearest_name, suggest,
+    StrategyEntry, TradingWeek, counterparts, nearest_name, suggest,
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
@@ -50,15 +50,6 @@ fn blackout_symbol_problems(loaded: &LoadedConfig, traded: &TradedSymbols) -> Ve
         problem.with_kind(ProblemKind::Data)
     };
     unknown.take(MAX_REPORTED_BLACKOUTS).map(problem).collect()
-}
-
-pub(crate) fn untraded_simulation_symbols(loaded: &LoadedConfig) -> Vec<(String, String)> {
-    let simulation = &loaded.config.simulation;
-    let payouts = simulation.payout_percent_by_symbol.keys().map(|name| ("payout_percent_by_symbol", name));
-    let named = payouts.chain(simulation.ticks.keys().map(|symbol| ("ticks", symbol)));
-    let is_traded = |symbol: &Symbol| loaded.config.bots.iter().any(|bot| bot.symbol == *symbol);
-    let foreign = named.filter(|(_, symbol)| !is_traded(symbol));
-    foreign.map(|(key, symbol)| (symbol.to_string(), format!("simulation.{key}.{symbol}"))).collect()
 }
 
 impl BotSet {

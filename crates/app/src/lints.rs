@@ -1,22 +1,22 @@
 //! Lints of valid configurations: settings likely to lose money, and bots that can never trade.
 
-mod limits;
-mod setup;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use setup::{idle_blackouts, unusual_spelling};
-
-use crate::bots::session_settings;
-use crate::configuration::LoadedConfig;
+use crate::bots::{build_strategy, declared_durations, minimum_payouts, session_settings};
+use crate::configuration::{Config, LoadedConfig};
 use crate::inspection::assumed_records;
+use crate::signals::{describe_bypassed_bot_settings, rejected_entries_notice};
+use crate::warm_up::WarmUp;
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{
-    BotLimitSettings, BotSettings, DayStart, Hours, RiskSettings, SessionSettings, TradingWindow,
-    check_first_stakes, excessive_stake_notices, payout_probe_notices, unprofitable_level_notices,
+    Blackouts, BotSettings, Hours, RiskSettings, SessionSettings, TradingWindow, check_first_stakes,
+    excessive_stake_notices, misleading_zone_note, unprofitable_level_notices,
 };
-use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, CandleSeries, Millis, Registry};
+use candlewick_rules::lint_conditions;
+use candlewick_sdk::{CandleSeries, CloseType, Millis, Registry, Symbol};
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -33,44 +33,6 @@ pub struct LintInput<'a> {
     registry: &'a Registry,
     /// Candles that the command reads; `None` if it reads none.
     candles: Option<&'a [CandleSeries]>,
-    now: Millis,
-}
-
-impl<'a> LintInput<'a> {
-    pub fn new(loaded: &'a LoadedConfig, registry: &'a Registry) -> Self {
-        Self { loaded, registry, candles: None, now: SystemClock::new().now() }
-    }
-
-    #[must_use]
-    pub const fn with_candles(self, candles: &'a [CandleSeries]) -> Self {
-        Self { candles: Some(candles), ..self }
-    }
-
-    fn bots(&self) -> &'a [BotSettings] {
-        &self.loaded.config.bots
-    }
-
-    fn settings(&self) -> SessionSettings {
-        session_settings(self.loaded)
-    }
-
-    fn check_bots<F: IntoIterator<Item = String>>(&self, check: impl Fn(&BotSettings) -> F) -> Vec<String> {
-        let check = |bot: &'a BotSettings| {
-            check(bot).into_iter().map(move |text| format!("bot \"{}\": {text}", bot.name))
-        };
-        self.bots().iter().flat_map(check).collect()
-    }
-
-    fn check_bots_with_candles(
-        &self,
-        check: impl Fn(&BotSettings, &[Candle]) -> Option<String>,
-    ) -> Vec<String> {
-        let candles = self.candles.unwrap_or_default();
-        self.check_bots(|bot| {
-            let own = candles.iter().find(|series| series.series() == bot.series())?;
-            check(bot, own.candles())
-        })
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,13 +50,11 @@ pub const OUTGROWN_STAKE: &str = "outgrown_stake";
 const RUN_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest];
 const STRATEGY_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search];
 
-const LINTS: [Lint; 28] = [
+const LINTS: [Lint; 15] = [
     Lint("losing_level", &[Stage::Doctor], |input| {
         unprofitable_level_notices(&input.settings(), &assumed_records(input.loaded)).unwrap_or_default()
     }),
-    Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
-    Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
-    Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| payout_probe_notices(&input.settings())),
+    Lint("ungated_ladder", &[Stage::Doctor], ungated_ladders),
     // A stake that no possible balance can pay is rejected elsewhere.
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
         check_first_stakes(&input.settings()).unwrap_or_default()
@@ -102,36 +62,19 @@ const LINTS: [Lint; 28] = [
     Lint(OUTGROWN_STAKE, RUN_STAGES, |input| {
         excessive_stake_notices(&input.settings(), &assumed_records(input.loaded)).unwrap_or_default()
     }),
-    Lint("small_percentage", &[Stage::Doctor], limits::small_percentages),
-    Lint("default_loss_limit", &[Stage::Doctor, Stage::Start, Stage::Backtest], |input| {
-        limits::default_loss_limit(input).into_iter().collect()
-    }),
-    Lint("unlimited_trades", &[], limits::unlimited_trades),
-    Lint("payout_above_stake", &[], limits::payouts_above_stake),
-    Lint("payout_below_minimum", &[], limits::payouts_below_minimum),
-    Lint("unequal_minimum_payouts", &[], |input| {
-        limits::unequal_minimum_payouts(input).into_iter().collect()
-    }),
-    Lint("gate_payout", &[], limits::gate_payouts),
-    Lint("split_hours", &[Stage::Start], hours_across_day_start),
+    Lint("mistaken_percentage", &[Stage::Doctor], mistaken_percentages),
+    Lint("doubtful_payout", &[], doubtful_payouts),
+    Lint("doubtful_expiry", &[], doubtful_expiries),
+    Lint("doubtful_time_zone", STRATEGY_STAGES, doubtful_time_zones),
     Lint("disjoint_hours", RUN_STAGES, disjoint_hours),
-    Lint("idle_blackout", &[], |input| idle_blackouts(input.loaded, input.now)),
-    Lint("doubtful_condition", STRATEGY_STAGES, setup::lint_conditions),
-    Lint("volatility_share", &[], setup::volatility_shares),
-    Lint("flat_volume", STRATEGY_STAGES, setup::flat_volumes),
-    Lint("long_warm_up", RUN_STAGES, setup::long_warm_ups),
-    Lint("doubtful_time_zone", STRATEGY_STAGES, setup::doubtful_time_zones),
-    Lint("doubtful_expiry", &[], setup::doubtful_expiries),
-    Lint("doubtful_symbol", &[], setup::doubtful_symbols),
-    Lint("untraded_symbol", &[], setup::untraded_symbols),
-    Lint("missing_candles", &[], |input| crate::candles::describe_bots_without_candles(input.loaded)),
-    Lint("silent_bot", &[], setup::silent_bots),
-    Lint("refused_entries", &[], |input| {
-        crate::signals::rejected_entries_notice(input.loaded).into_iter().collect()
+    Lint("idle_blackout", &[], |input| {
+        idle_blackout_notice(input.loaded, SystemClock::new().now()).into_iter().collect()
     }),
-    Lint("unbound_signal", &[Stage::Start], |input| {
-        crate::signals::describe_bypassed_bot_settings(input.loaded)
-    }),
+    Lint("doubtful_condition", STRATEGY_STAGES, doubtful_conditions),
+    Lint("long_warm_up", RUN_STAGES, long_warm_ups),
+    Lint("silent_bot", &[], silent_bots),
+    Lint("refused_entries", &[], |input| rejected_entries_notice(input.loaded).into_iter().collect()),
+    Lint("unbound_signal", &[Stage::Start], |input| describe_bypassed_bot_settings(input.loaded)),
 ];
 
 pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {
@@ -145,72 +88,182 @@ pub fn collect_texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 
+impl<'a> LintInput<'a> {
+    pub const fn new(loaded: &'a LoadedConfig, registry: &'a Registry) -> Self {
+        Self { loaded, registry, candles: None }
+    }
+
+    #[must_use]
+    pub const fn with_candles(self, candles: &'a [CandleSeries]) -> Self {
+        Self { candles: Some(candles), ..self }
+    }
+
+    fn settings(&self) -> SessionSettings {
+        session_settings(self.loaded)
+    }
+
+    fn check_bots<F: IntoIterator<Item = String>>(&self, check: impl Fn(&BotSettings) -> F) -> Vec<String> {
+        let check = |bot: &'a BotSettings| {
+            check(bot).into_iter().map(move |text| format!("bot \"{}\": {text}", bot.name))
+        };
+        self.loaded.config.bots.iter().flat_map(check).collect()
+    }
+
+    /// Checks each number and text of the configuration. `check` gets the full key, such as `risk.hours[0].timezone`.
+    fn check_values(&self, check: impl Fn(&str, &Value) -> Option<String>) -> Vec<String> {
+        let mut found = Vec::new();
+        let config = serde_json::to_value(&self.loaded.config).unwrap_or_default();
+        visit_values(&config, "", &mut |key, value| found.extend(check(key, value)));
+        found
+    }
+}
+
+fn visit_values(value: &Value, key: &str, visit: &mut dyn FnMut(&str, &Value)) {
+    match value {
+        Value::Object(values) => {
+            for (name, value) in values {
+                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                visit_values(value, &key, visit);
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                visit_values(value, &format!("{key}[{index}]"), visit);
+            }
+        }
+        _ => visit(key, value),
+    }
+}
+
+fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
+    input.check_bots(|bot| {
+        let strategy = build_strategy(bot, input.registry).filter(|_| bot.stake.enters_without_signal());
+        strategy?.gate()?;
+        let text = "the ladder with entry = \"next_candle\" keeps staking money while the gate is closed; use \
+                    entry = \"next_signal\" to wait for the gate";
+        Some(text.to_owned())
+    })
+}
+
+/// Minimum plausible percentage. A smaller value was probably meant as a fraction.
+const MIN_PERCENT: f64 = 1.0;
+/// Minimum plausible percentage of a per-bot limit, for which values such as 0.5 % are common.
+const MIN_BOT_PERCENT: f64 = 0.1;
+/// Maximum plausible bound of a volatility filter. A larger value was probably meant as a percentage.
+const MAX_VOLATILITY: f64 = 0.05;
+
+/// Finds fractions in place of percentages and vice versa. The bot stops after one loss or win, or never trades.
+fn mistaken_percentages(input: &LintInput<'_>) -> Vec<String> {
+    input.check_values(|key, value| {
+        let round = |number: f64| (number * 1e8).round() / 1e8;
+        let number = value.as_f64().filter(|number| *number > 0.0)?;
+        let is_limit = key.starts_with("risk.") && key.ends_with("_percent");
+        let least = if key.starts_with("risk.bots.") { MIN_BOT_PERCENT } else { MIN_PERCENT };
+        let (meaning, meant) = if (is_limit || key.ends_with("].stake.percent")) && number < least {
+            (format!("{number} %, which is unusually small"), number * 100.0)
+        } else if key.ends_with("].volatility.min") && number >= MAX_VOLATILITY {
+            (format!("{} % of the price within one candle", round(number * 100.0)), number / 100.0)
+        } else {
+            return None;
+        };
+        Some(format!("{key} = {number} means {meaning}; did you mean {}?", round(meant)))
+    })
+}
+
+fn doubtful_payouts(input: &LintInput<'_>) -> Vec<String> {
+    let Config { risk, simulation, bots, .. } = &input.loaded.config;
+    let pays = |symbol: Symbol| simulation.payout_of(symbol).to_percent();
+    let break_even = |payout_percent: f64| 100.0 / (1.0 + payout_percent / 100.0);
+    let symbols: BTreeSet<Symbol> = bots.iter().map(|bot| bot.symbol).collect();
+    let payouts = symbols.into_iter().map(|symbol| (format!("payout of {symbol}"), pays(symbol)));
+    let high = payouts.chain(minimum_payouts(risk)).filter(|(_, percent)| *percent > 100.0);
+    let describe = |(key, percent): (String, f64)| {
+        format!(
+            "{key}: {percent} % breaks even at a win rate of {:.2} %, but few venues pay over 100 %; a payout does not \
+             include the stake",
+            break_even(percent)
+        )
+    };
+    let mut found: Vec<String> = high.map(describe).collect();
+    found.extend(input.check_bots(|bot| {
+        let (symbol, pays) = (bot.symbol, pays(bot.symbol));
+        let own = risk.min_payout_percent_by_symbol.get(symbol.as_str());
+        let least = *own.unwrap_or(&risk.min_payout_percent);
+        let assumed = bot.params.get("gate").and_then(|gate| gate.get("payout")?.as_f64());
+        let low = (pays < least).then(|| {
+            format!(
+                "{symbol} pays {pays} % in [simulation], less than its minimum of {least} %; backtests and the sandbox \
+                 only open trades of the smallest stake, to probe the payout"
+            )
+        });
+        let gate = assumed.filter(|assumed| *assumed > pays).map(|assumed| {
+            format!(
+                "the gate assumes a payout of {assumed} % (break-even win rate {:.2} %), but {symbol} pays {pays} % in \
+                 [simulation] (break-even {:.2} %), so trades may lose money while the gate is open",
+                break_even(assumed),
+                break_even(pays)
+            )
+        });
+        low.into_iter().chain(gate)
+    }));
+    found
+}
+
+/// Maximum plausible expiry, in candles. A longer expiry suggests a wrong unit.
+const MAX_EXPIRY_CANDLES: i64 = 60;
+
+fn doubtful_expiries(input: &LintInput<'_>) -> Vec<String> {
+    input.check_bots(|bot| {
+        let entry = input.registry.find(&bot.strategy);
+        let own = entry.map(|entry| declared_durations(bot, entry)).filter(|own| !own.is_empty());
+        let own = own.unwrap_or_else(|| vec![bot.close_type]);
+        own.into_iter().filter_map(|expiry| describe_doubtful_expiry(bot, expiry)).collect::<Vec<_>>()
+    })
+}
+
+fn describe_doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
+    let (length, candle) = (expiry.duration(), bot.interval.length());
+    if length < candle {
+        let minutes = CloseType::new(length * 60).ok().filter(|_| length < Millis::MINUTE);
+        let hint = minutes.map_or_else(String::new, |minutes| format!("; did you mean {minutes}?"));
+        let seconds = length.get() / 1_000;
+        return Some(format!(
+            "an expiry of {expiry} ({seconds} s) is shorter than a {} candle{hint}",
+            bot.interval
+        ));
+    }
+    (length >= Millis::HOUR && length > candle * MAX_EXPIRY_CANDLES).then(|| {
+        let (minutes, candles) = (length.get() / Millis::MINUTE.get(), length.get() / candle.get());
+        format!("an expiry of {expiry} ({minutes} min) spans {candles} candles, which is unusually long")
+    })
+}
+
+fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
+    input.check_values(|key, value| {
+        let zone = value.as_str().filter(|_| key.ends_with("timezone"))?;
+        Some(format!("{key}: {}", misleading_zone_note(zone)?))
+    })
+}
+
 /// Start of 2026. Hours are checked over a full year, which includes the DST changes of every time zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
-struct OpenHours {
-    place: String,
-    hours: Hours,
-    window: TradingWindow,
-}
-
-/// Trading hours of one setting, as alternative windows. Trading requires that at least one window is open.
-type AlternativeHours = Vec<OpenHours>;
-
-fn hours_across_day_start(input: &LintInput<'_>) -> Vec<String> {
-    let risk = &input.loaded.config.risk;
-    let Ok(day) = DayStart::new(&risk.day_start, &risk.day_timezone, "risk") else { return Vec::new() };
-    let has_any = has_day_limit(risk) || risk.bots.values().any(has_own_day_limit);
-    let is_limited =
-        |bot: &&BotSettings| has_day_limit(risk) || risk.bots.get(&bot.name).is_some_and(has_own_day_limit);
-    let of_all = has_any.then(|| vec![risk_hours(risk)]);
-    let of_bots = input.bots().iter().filter(is_limited).map(|bot| bot_hours(bot, risk));
-    let mut notes: Vec<String> = Vec::new();
-    for group in of_all.into_iter().chain(of_bots) {
-        for own in group.iter().flatten() {
-            let note = format!(
-                "{}: daily limits reset at {} {}, within the trading hours {}; choose another risk.day_start",
-                own.place,
-                risk.day_start,
-                risk.day_timezone,
-                own.describe()
-            );
-            let is_whole_day = own.hours.from == own.hours.to;
-            if !is_whole_day && contains_day_start(&own.window, day, &group) && !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-    }
-    notes
-}
+/// Trading hours of one setting: a description, and windows of which at least one must be open.
+type TradingHours = (String, Vec<TradingWindow>);
 
 fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
     input.check_bots(|bot| {
-        let all = bot_hours(bot, &input.loaded.config.risk);
+        let all = trading_hours(bot, &input.loaded.config.risk);
+        let is_open = |at| all.iter().all(|(_, windows)| windows.iter().any(|window| window.contains(at)));
         // If windows overlap, the overlap begins at the start of one of them, so only starts are tested.
-        let mut starts = all.iter().flatten().flat_map(|own| window_starts(&own.window));
-        if all.len() < 2 || starts.any(|at| is_open(&all, at)) {
+        let mut starts = all.iter().flat_map(|(_, windows)| windows).flat_map(window_starts);
+        if all.is_empty() || starts.any(is_open) {
             return None;
         }
-        let describe = |choice: &AlternativeHours| {
-            let hours: Vec<String> = choice.iter().map(OpenHours::describe).collect();
-            format!("{} ({})", choice[0].place, hours.join(", "))
-        };
-        let places: Vec<String> = all.iter().map(describe).collect();
-        Some(format!("the bot can never trade its own signals, as {} do not overlap", places.join(" and ")))
+        let texts: Vec<&str> = all.iter().map(|(text, _)| text.as_str()).collect();
+        Some(format!("the bot can never trade its own signals, as {} do not overlap", texts.join(" and ")))
     })
-}
-
-impl OpenHours {
-    fn new(place: &str, hours: Hours) -> Option<Self> {
-        let window = TradingWindow::new(&hours, place).ok()?;
-        Some(Self { place: place.to_owned(), hours, window })
-    }
-
-    fn describe(&self) -> String {
-        format!("{} to {} {}", self.hours.from, self.hours.to, self.hours.timezone)
-    }
 }
 
 fn window_starts(window: &TradingWindow) -> impl Iterator<Item = Millis> {
@@ -219,52 +272,57 @@ fn window_starts(window: &TradingWindow) -> impl Iterator<Item = Millis> {
     std::iter::successors(window.next_start(YEAR_START), next).take_while(move |at| *at < end)
 }
 
-fn is_open(all: &[AlternativeHours], at: Millis) -> bool {
-    all.iter().all(|choice| choice.iter().any(|own| own.window.contains(at)))
+/// Returns the trading hours of the run and of each filter of a combined bot. Trades must be within all of them.
+fn trading_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<TradingHours> {
+    let parse = |place: &str, hours: &[Hours]| {
+        let windows = hours.iter().map(|hours| TradingWindow::new(hours, place));
+        let windows: Vec<TradingWindow> = windows.collect::<Result<_, _>>().ok()?;
+        let texts: Vec<String> = hours.iter().map(ToString::to_string).collect();
+        (!windows.is_empty()).then(|| (format!("{place} ({})", texts.join(", ")), windows))
+    };
+    let filters = bot.params.get("filters").and_then(Value::as_array);
+    let filters = filters.into_iter().flatten().enumerate().filter_map(|(index, filter)| {
+        let [from, to] = filter.get("hours")?.as_array()?.as_slice() else { return None };
+        let timezone = filter.get("timezone").and_then(Value::as_str).unwrap_or("UTC").to_owned();
+        let (from, to) = (from.as_str()?.to_owned(), to.as_str()?.to_owned());
+        parse(&format!("filters[{index}]"), &[Hours { days: Vec::new(), from, to, timezone }])
+    });
+    parse("risk.hours", &risk.hours).into_iter().chain(filters).collect()
 }
 
-fn contains_day_start(window: &TradingWindow, day: DayStart, group: &[AlternativeHours]) -> bool {
-    window_starts(window).any(|start| {
-        let (_, end) = day.day_of(start);
-        let is_inside = |at: Millis| window.contains(at) && is_open(group, at);
-        end - start < Millis::DAY && is_inside(end - Millis::new(1)) && is_inside(end)
+pub(crate) fn idle_blackout_notice(loaded: &LoadedConfig, now: Millis) -> Option<String> {
+    let Blackouts { file, spans, .. } = &loaded.config.risk.blackouts;
+    let is_idle = !file.is_empty() && spans.iter().all(|span| span.to <= now);
+    is_idle
+        .then(|| format!("risk.blackouts: {file} has no current or future time span, so no trade is blocked"))
+}
+
+fn doubtful_conditions(input: &LintInput<'_>) -> Vec<String> {
+    input.check_bots(|bot| {
+        let strategy = (bot.strategy.as_str(), &bot.params);
+        lint_conditions(input.registry, strategy, bot.interval).unwrap_or_default()
     })
 }
 
-fn has_day_limit(risk: &RiskSettings) -> bool {
-    // The default trade limit is too high to be reached. A pause without a duration lasts until the day ends.
-    let default = RiskSettings::default().max_trades_per_day;
-    let amounts = [risk.daily_loss_limit, risk.daily_profit_target];
-    let percentages = [risk.daily_loss_limit_percent, risk.daily_profit_target_percent];
-    ![0, default].contains(&risk.max_trades_per_day)
-        || risk.pauses.iter().any(|pause| pause.for_s == 0)
-        || is_any_set(amounts, percentages)
+fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
+    input.check_bots(|bot| {
+        let warm_up = WarmUp::from_bot(bot, input.registry)?;
+        let Some(candles) = input.candles else { return warm_up.describe_long_warm_up() };
+        let own = candles.iter().find(|series| series.series() == bot.series())?;
+        warm_up.describe_warm_up_share(own.candles().len(), "")
+    })
 }
 
-fn has_own_day_limit(own: &BotLimitSettings) -> bool {
-    let amounts = [own.daily_loss_limit, own.daily_profit_target];
-    let percentages = [own.daily_loss_limit_percent, own.daily_profit_target_percent];
-    own.max_trades_per_day > 0 || is_any_set(amounts, percentages)
-}
-
-fn is_any_set(amounts: [Decimal; 2], percentages: [f64; 2]) -> bool {
-    amounts.iter().any(|amount| !amount.is_zero()) || percentages.iter().any(|percent| *percent > 0.0)
-}
-
-fn risk_hours(risk: &RiskSettings) -> AlternativeHours {
-    risk.hours.iter().filter_map(|hours| OpenHours::new("risk.hours", hours.clone())).collect()
-}
-
-/// Returns the trading hours of the run and of each filter of a combined bot. Trades must be within all of them.
-fn bot_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<AlternativeHours> {
-    let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
-    let filters = filters.into_iter().flatten().filter_map(|filter| {
-        let [from, to] = filter.get("hours")?.as_array()?.as_slice() else { return None };
-        let timezone = filter.get("timezone").and_then(|zone| zone.as_str()).unwrap_or("UTC").to_owned();
-        let (from, to) = (from.as_str()?.to_owned(), to.as_str()?.to_owned());
-        let hours = Hours { days: Vec::new(), from, to, timezone };
-        Some(vec![OpenHours::new(&format!("the filter of bot \"{}\"", bot.name), hours)?])
-    });
-    let run = Some(risk_hours(risk)).filter(|own| !own.is_empty());
-    run.into_iter().chain(filters).collect()
+fn silent_bots(input: &LintInput<'_>) -> Vec<String> {
+    let signals = &input.loaded.config.signals;
+    let has_source = signals.list.is_some() || signals.listen.is_some() || signals.stdin;
+    input.check_bots(|bot| {
+        (bot.strategy == "none" && !has_source).then(|| {
+            format!(
+                "strategy \"none\" never signals and no signal source is enabled, so the bot only trades on `candlewick \
+                 signal {}`; set signals.list, signals.listen or signals.stdin",
+                bot.name
+            )
+        })
+    })
 }

@@ -68,7 +68,5 @@ pub use session::{
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::{IfRefused, KellyBound, LadderEntry, StakeSettings};
-pub use stake_checks::{DailyLadderLimit, LadderNotice, check_first_stakes, check_stakes};
-pub use stake_notices::{
-    excessive_stake_notices, payout_probe_count_notices, payout_probe_notices, unprofitable_level_notices,
-};
+pub use stake_checks::{LadderNotice, check_first_stakes, check_stakes};
+pub use stake_notices::{excessive_stake_notices, payout_probe_count_notices, unprofitable_level_notices};

@@ -3,7 +3,7 @@
 //! The cost of all ladders that may run at once must be within the limits. A Kelly stake requires a limit on the number
 //! of open trades. A run that could never trade does not start.
 
-use crate::risk::{AmountOrPercent, Limits, RiskSettings};
+use crate::risk::Limits;
 use crate::stake::{LadderCost, Stake, StakeContext};
 use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
@@ -19,22 +19,6 @@ pub struct LadderNotice {
     pub largest: String,
     /// Full text of the notice.
     pub text: String,
-    /// Daily loss limit that may interrupt the ladder, `None` if there is no such limit.
-    pub daily_limit: Option<DailyLadderLimit>,
-}
-
-/// A daily loss limit that may interrupt a ladder.
-/// A full ladder would exceed the limit if the loss of the day exceeds `max_earlier_loss` when the ladder starts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DailyLadderLimit {
-    /// Setting and amount of the limit.
-    pub limit: String,
-    /// Sum of the stakes of a full ladder, formatted with the decimals of the wallet's currency.
-    pub cost: String,
-    /// Maximum loss of the day before the ladder starts: the limit minus the cost.
-    pub max_earlier_loss: String,
-    /// Whether the limit only counts losses of the same bot.
-    pub is_own: bool,
 }
 
 /// Checks the stakes of all bots against the limits, at startup and on reload.
@@ -59,7 +43,6 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         check_bot_limits(&bot.name, cost.total, balance, (&limits, scale))?;
         total += cost.total;
         total_at_once += whole;
-        let day = daily_limit_notice(bot, cost.total, balance, (&limits, settings));
         let (bot, of_one) = (bot.name.clone(), scale.format(cost.total));
         let (cost, largest) = (scale.format(whole), scale.format(cost.largest));
         let costs = if at_once == 1 {
@@ -72,7 +55,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             )
         };
         let text = format!("bot \"{bot}\": if every level loses, {costs}");
-        notices.push(LadderNotice { bot, cost, largest, text, daily_limit: day });
+        notices.push(LadderNotice { bot, cost, largest, text });
     }
     let bounds = [
         ("account.initial_balance", Some(balance)),
@@ -152,45 +135,6 @@ fn check_largest_stake(
         scale.format(cost.largest)
     );
     Err(EngineError::setting(key, problem))
-}
-
-fn daily_limit_notice(
-    bot: &BotSettings,
-    cost: Money,
-    balance: Money,
-    (limits, settings): (&Limits, &SessionSettings),
-) -> Option<DailyLadderLimit> {
-    let (risk, scale) = (&settings.risk, settings.money_scale);
-    let of_all = &limits.daily_loss_limit;
-    let percent = risk.daily_loss_limit_percent;
-    let name = &bot.name;
-    let own = limits.bot_daily_loss_limit(name);
-    let own_percent = risk.bots.get(name).map_or(0.0, |own| own.daily_loss_limit_percent);
-    let found = [
-        ("risk.daily_loss_limit".to_owned(), of_all.amount(), false),
-        (
-            format!("risk.daily_loss_limit_percent = {percent} of account.initial_balance"),
-            of_all.share_of(balance),
-            false,
-        ),
-        (format!("risk.bots.{name}.daily_loss_limit"), own.and_then(AmountOrPercent::amount), true),
-        (
-            format!("risk.bots.{name}.daily_loss_limit_percent = {own_percent} of account.initial_balance"),
-            own.and_then(|own| own.share_of(balance)),
-            true,
-        ),
-    ];
-    let set = found.into_iter().filter_map(|(key, most, is_own)| Some((key, most?, is_own)));
-    let (key, most, is_own) = set.min_by_key(|one| one.1)?;
-    let is_usual = key == "risk.daily_loss_limit"
-        && risk.daily_loss_limit == RiskSettings::default().daily_loss_limit
-        && cost.times(2) <= most;
-    (!is_usual).then(|| DailyLadderLimit {
-        limit: format!("{key} ({})", scale.format(most)),
-        cost: scale.format(cost),
-        max_earlier_loss: scale.format(most - cost),
-        is_own,
-    })
 }
 
 fn check_bot_limits(
@@ -310,7 +254,7 @@ fn violated_bot_limit(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
+    use crate::{RiskSettings, testing};
     use candlewick_sdk::rust_decimal::Decimal;
     use serde_json::{Value, json};
 

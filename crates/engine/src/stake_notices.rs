@@ -7,37 +7,7 @@ use crate::{
     BotSettings, EngineError, IfRefused, RiskSettings, SessionSettings, StakeSettings, TrackRecord, TradeBook,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Money, MoneyScale, Payout, group_thousands};
-
-/// Returns a notice for each bot that probes unknown payouts at the minimum stake.
-/// A bot probes payouts only if its limits depend on the payout.
-pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
-    let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
-    let notice = |bot: &BotSettings| {
-        // A ladder that starts at the minimum stake has larger levels, and a share depends on the balance.
-        let stakes_more = match bot.stake {
-            StakeSettings::Martingale { levels, factor, .. } => levels > 1 && factor > 1.0,
-            StakeSettings::Soros { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => true,
-            StakeSettings::Fixed { .. } => false,
-        };
-        if !needs_payout(bot, &settings.risk) || !(stakes_more || lowest_stake(bot, &settings.risk).is_some())
-        {
-            return None;
-        }
-        let (name, symbol) = (&bot.name, bot.symbol);
-        let least = format_amount(settings, min_stake);
-        let until = if payout_max_age_s == 0 {
-            String::new()
-        } else {
-            format!(" or older than payout_max_age_s ({payout_max_age_s} s)")
-        };
-        Some(format!(
-            "bot \"{name}\": while the payout of {symbol} is unknown{until}, one trade at the minimum stake of {least} \
-             probes the payout. A probe does not change the level of a ladder"
-        ))
-    };
-    settings.bots.iter().filter_map(notice).collect()
-}
+use candlewick_sdk::{Money, MoneyScale, Payout};
 
 /// Returns a notice for each bot that made payout probes in a run, with the number of probes.
 pub fn payout_probe_count_notices(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
@@ -85,10 +55,6 @@ fn needs_payout(bot: &BotSettings, risk: &RiskSettings) -> bool {
     let own = risk.min_payout_percent_by_symbol.get(symbol).copied();
     own.unwrap_or(risk.min_payout_percent) > 0.0
         || risk.best_payout_of.iter().any(|one| one.as_str() == symbol)
-}
-
-fn format_amount(settings: &SessionSettings, amount: Decimal) -> String {
-    group_thousands(&format!("{amount:.*}", settings.money_scale.decimals() as usize))
 }
 
 /// Returns a notice for each bot whose stake may grow above `max_stake`.
@@ -219,31 +185,23 @@ fn describe_levels(short: &[(usize, Money)], scale: MoneyScale) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{KellyBound, LadderEntry, testing};
+    use crate::{LadderEntry, testing};
     use serde_json::json;
 
     #[test]
-    fn names_bots_that_would_probe_payouts_at_a_smaller_stake() {
-        let bound = KellyBound::default();
-        let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound };
+    fn probes_are_below_the_lowest_stake_only_if_a_limit_needs_the_payout() {
         let own = |symbol: &str| json!({ "min_payout_percent_by_symbol": { symbol: 80.0 } });
-        let (fixed, share) =
-            (StakeSettings::Fixed { amount: Decimal::TWO }, StakeSettings::Share { percent: 1.0 });
-        for (stake, is_fixed) in [(fixed, true), (share, false), (kelly, false)] {
-            for (keys, is_named) in [
-                (json!({ "min_payout_percent": 80.0 }), true),
-                (own("BTCUSDT"), true),
-                (json!({ "best_payout_of": ["BTCUSDT", "ETHUSDT"] }), true),
-                (own("ETHUSDT"), false),
-                (json!({}), false),
-                (json!({ "min_payout_percent": 80.0, "min_stake": 2 }), !is_fixed),
-            ] {
-                let bots = vec![testing::bot("a", stake.clone())];
-                let notes = payout_probe_notices(&testing::settings(1_000, testing::with_keys(&keys), bots));
-                assert_eq!(notes.len(), usize::from(is_named), "{stake:?} {keys}");
-                let least = if keys["min_stake"].is_null() { "1.00" } else { "2.00" };
-                assert!(notes.iter().all(|note| note.contains(least)), "{notes:?}");
-            }
+        let bot = testing::bot("a", StakeSettings::Fixed { amount: Decimal::TWO });
+        for (keys, expected) in [
+            (json!({ "min_payout_percent": 80.0 }), Some(Decimal::TWO)),
+            (own("BTCUSDT"), Some(Decimal::TWO)),
+            (json!({ "best_payout_of": ["BTCUSDT", "ETHUSDT"] }), Some(Decimal::TWO)),
+            (own("ETHUSDT"), None),
+            (json!({}), None),
+            (json!({ "min_payout_percent": 80.0, "min_stake": 2 }), None),
+        ] {
+            let settings = testing::settings(1_000, testing::with_keys(&keys), vec![bot.clone()]);
+            assert_eq!(lowest_stake(&bot, &settings.risk), expected, "{keys}");
         }
     }
 

@@ -33,12 +33,6 @@ pub(crate) fn nested_conditions(
     Ok(conditions)
 }
 
-pub fn uses_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool, BuildError> {
-    let conditions = nested_conditions(registry, strategy)?;
-    let mut forms = conditions.iter().flat_map(|one| one.tree.forms());
-    Ok(forms.any(|form| matches!(form, Form::Name(name) if name == "volume")))
-}
-
 /// Counts everything in a bot's rules that can be fitted to past prices: numbers, texts and used parameters.
 pub fn count_fitted_values(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
     let is_number = |form: &Form, parameters: &BTreeMap<String, f64>| match form {
@@ -55,17 +49,6 @@ pub fn count_fitted_values(registry: &Registry, strategy: (&str, &Value)) -> Res
         }
     }
     Ok(count)
-}
-
-pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec<String>, BuildError> {
-    let mut texts = Vec::new();
-    for condition in nested_conditions(registry, strategy)? {
-        texts.extend(condition.tree.forms().filter_map(|form| match form {
-            Form::Text(text) => Some(text.clone()),
-            _ => None,
-        }));
-    }
-    Ok(texts)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

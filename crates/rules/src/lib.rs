@@ -60,7 +60,7 @@ pub use catalog::indicator_names;
 pub use entry::{NAME, VERSION, entry};
 pub use error::RuleError;
 pub use held::{ConditionCount, count_conditions};
-pub use inside::{LongestWarmupPart, count_fitted_values, longest_warmup_part, quoted_texts, uses_volume};
+pub use inside::{LongestWarmupPart, count_fitted_values, longest_warmup_part};
 pub use lints::lint_conditions;
 pub use rule::{Rule, Side};
 pub use strategy::RuleStrategy;

@@ -9,14 +9,16 @@ use crate::syntax::{Form, Operator, PartId};
 use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
 
+/// Largest absolute value of a trend, which is 1 or -1.
 const MAX_TREND_VALUE: f64 = 1.0;
 const CHANGE_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
-/// Functions that may lack a value even after warm-up.
-const FUNCTIONS_WITH_GAPS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
+const CANDLE_PRICES: [&str; 6] = ["open", "high", "low", "close", "median", "typical"];
+/// Parts of a value that may be missing even after warm-up.
+const PARTS_WITH_GAPS: [&str; 6] = ["since(", "session_range(", "pivots(", "cci(", "z_score(", "/"];
 
 type Check = fn(&Condition, PartId, Interval) -> Option<String>;
 
-const CHECKS: [Check; 4] = [check_change_calls, check_crossing, check_price_line, check_channel];
+const CHECKS: [Check; 3] = [check_change_calls, check_price_line, check_channel];
 
 pub fn lint_conditions(
     registry: &Registry,
@@ -29,7 +31,7 @@ pub fn lint_conditions(
         let of_parts = CHECKS
             .iter()
             .flat_map(|check| (0..condition.tree.len()).filter_map(move |part| check(condition, part, own)));
-        let of_groups = condition.tree.and_groups().flat_map(|group| check_conjunction(condition, group));
+        let of_groups = condition.tree.and_groups().flat_map(|group| check_ranges(condition, group));
         for text in of_parts.chain(of_groups) {
             if !found.contains(&text) {
                 found.push(text);
@@ -55,61 +57,6 @@ struct Comparison {
     higher: PartId,
 }
 
-struct NumberComparison {
-    relation: Relation,
-    value: PartId,
-    number: f64,
-    is_upper: bool,
-}
-
-/// Bound of a range: a number and an offset. The offsets -1 and 1 mean just below and just above the number.
-type Bound = (f64, i8);
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Range {
-    least: Bound,
-    most: Bound,
-}
-
-impl Range {
-    const UNBOUNDED: Self = Self { least: (f64::NEG_INFINITY, 0), most: (f64::INFINITY, 0) };
-
-    const fn new(least: f64, most: f64) -> Self {
-        Self { least: (least, 0), most: (most, 0) }
-    }
-
-    /// Returns the range of a function's or candle field's values. `None` if the range is unknown.
-    fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "rsi" | "adx" | "stochastic" => Self::new(0.0, 100.0),
-            "williams_r" => Self::new(-100.0, 0.0),
-            "hour" => Self::new(0.0, 23.0),
-            "minute" => Self::new(0.0, 59.0),
-            "weekday" => Self::new(1.0, 7.0),
-            "body" | "range" | "upper_wick" | "lower_wick" | "atr" | "abs" | "volume" => {
-                Self::new(0.0, f64::INFINITY)
-            }
-            _ => return None,
-        })
-    }
-
-    fn intersect(self, other: Self) -> Self {
-        Self {
-            least: if self.least > other.least { self.least } else { other.least },
-            most: if self.most < other.most { self.most } else { other.most },
-        }
-    }
-
-    fn is_empty(self) -> bool {
-        self.least > self.most
-    }
-
-    fn describe(self) -> String {
-        let (least, most) = (self.least.0, self.most.0);
-        if most.is_finite() { format!("between {least} and {most}") } else { format!("{least} or above") }
-    }
-}
-
 impl Comparison {
     fn from_part(condition: &Condition, part: PartId) -> Option<Self> {
         let (relation, lower, higher) = match &condition.tree.part(part).form {
@@ -132,7 +79,16 @@ impl Comparison {
     }
 }
 
-impl NumberComparison {
+/// A comparison of a value with a number.
+struct Bound {
+    value: PartId,
+    number: f64,
+    /// Values for which the comparison is true.
+    accepted: Range,
+    is_crossing: bool,
+}
+
+impl Bound {
     fn from_part(condition: &Condition, part: PartId) -> Option<Self> {
         let Comparison { relation, lower, higher } = Comparison::from_part(condition, part)?;
         let (value, number, is_upper) = match [lower, higher].map(|side| condition.number(side)) {
@@ -140,17 +96,51 @@ impl NumberComparison {
             [Some(number), None] => (higher, number, false),
             _ => return None,
         };
-        Some(Self { relation, value, number, is_upper })
+        let accepted = match (relation, is_upper) {
+            (Relation::Equal, _) => Range { least: number, most: number },
+            (Relation::AtMost, true) => Range { most: number, ..Range::UNBOUNDED },
+            (Relation::AtMost, false) => Range { least: number, ..Range::UNBOUNDED },
+            (_, true) => Range { most: number.next_down(), ..Range::UNBOUNDED },
+            (_, false) => Range { least: number.next_up(), ..Range::UNBOUNDED },
+        };
+        Some(Self { value, number, accepted, is_crossing: relation == Relation::Crossing })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    least: f64,
+    most: f64,
+}
+
+impl Range {
+    const UNBOUNDED: Self = Self { least: f64::NEG_INFINITY, most: f64::INFINITY };
+
+    /// Returns the range of a function's or candle field's values. `None` if the range is unknown.
+    fn from_name(name: &str) -> Option<Self> {
+        let (least, most) = match name {
+            "rsi" | "adx" | "stochastic" => (0.0, 100.0),
+            "williams_r" => (-100.0, 0.0),
+            "hour" => (0.0, 23.0),
+            "minute" => (0.0, 59.0),
+            "weekday" => (1.0, 7.0),
+            "body" | "range" | "upper_wick" | "lower_wick" | "atr" | "abs" | "volume" => (0.0, f64::INFINITY),
+            _ => return None,
+        };
+        Some(Self { least, most })
     }
 
-    fn accepted_range(&self) -> Option<Range> {
-        let (number, is_strict) = (self.number, i8::from(self.relation == Relation::Below));
-        match self.relation {
-            Relation::Crossing => None,
-            Relation::Equal => Some(Range::new(number, number)),
-            _ if self.is_upper => Some(Range { most: (number, -is_strict), ..Range::UNBOUNDED }),
-            _ => Some(Range { least: (number, is_strict), ..Range::UNBOUNDED }),
-        }
+    fn intersect(self, other: Self) -> Self {
+        Self { least: self.least.max(other.least), most: self.most.min(other.most) }
+    }
+
+    fn is_empty(self) -> bool {
+        self.least > self.most
+    }
+
+    fn describe(self) -> String {
+        let Self { least, most } = self;
+        if most.is_finite() { format!("between {least} and {most}") } else { format!("{least} or above") }
     }
 }
 
@@ -171,7 +161,7 @@ impl Condition {
         match &self.tree.part(part).form {
             Form::Call { name, arguments, .. } if ["count", "since"].contains(&name.as_str()) => {
                 let most = arguments.get(1).and_then(|most| self.number(*most));
-                Some(Range::new(0.0, most.unwrap_or(f64::INFINITY)))
+                Some(Range { least: 0.0, most: most.unwrap_or(f64::INFINITY) })
             }
             Form::Call { name, .. } => Range::from_name(name),
             Form::Name(name) if name == "volume" => Range::from_name(name),
@@ -180,32 +170,23 @@ impl Condition {
             _ => None,
         }
     }
-
-    fn may_be_missing(&self, part: PartId) -> bool {
-        let whole = &self.tree.part(part).span;
-        let parts = (0..=part).map(|part| self.tree.part(part));
-        let mut inner = parts.filter(|part| whole.start <= part.span.start && part.span.end <= whole.end);
-        inner.any(|part| match &part.form {
-            Form::Call { name, .. } => FUNCTIONS_WITH_GAPS.contains(&name.as_str()),
-            Form::Binary { operator, .. } => *operator == Operator::Divide,
-            _ => false,
-        })
-    }
 }
 
-fn check_conjunction(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
+/// Finds comparisons with numbers that are always or never true, alone or together with others of an `and` group.
+fn check_ranges(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
     let mut found = Vec::new();
     let mut earlier: Vec<(String, String, Range)> = Vec::new();
     for part in group {
-        let Some(comparison) = NumberComparison::from_part(condition, part) else { continue };
-        let Some(accepted) = comparison.accepted_range() else { continue };
-        let (text, value) =
-            (condition.part_text(part), condition.part_text(comparison.value).replace(' ', ""));
-        let known = condition.value_range(comparison.value).unwrap_or(Range::UNBOUNDED);
+        let Some(Bound { value, accepted, is_crossing, .. }) = Bound::from_part(condition, part) else {
+            continue;
+        };
+        let known = condition.value_range(value).unwrap_or(Range::UNBOUNDED);
+        let (text, value) = (condition.part_text(part), condition.part_text(value).replace(' ', ""));
         let common = accepted.intersect(known);
-        let is_always = common == known && !condition.may_be_missing(comparison.value);
-        if common.is_empty() || is_always {
-            let holds = if is_always { "always" } else { "never" };
+        // A value that is always beyond a number never crosses it.
+        let is_never = common.is_empty() || (is_crossing && common == known);
+        if is_never || (common == known && !PARTS_WITH_GAPS.iter().any(|gap| value.contains(gap))) {
+            let holds = if is_never { "never" } else { "always" };
             found.push(format!("`{text}` {holds} holds: the compared value is {}", known.describe()));
         } else {
             let excludes = |other: &Range| accepted.intersect(*other).is_empty();
@@ -219,21 +200,9 @@ fn check_conjunction(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
     found
 }
 
-fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
-    let NumberComparison { relation, value, number, is_upper } =
-        NumberComparison::from_part(condition, part)?;
-    let known = condition.value_range(value).filter(|_| relation == Relation::Crossing)?;
-    // Before a crossing, the value is on the other side of the bound or equal to it.
-    let (least, most) = (known.least.0, known.most.0);
-    let can_cross =
-        if is_upper { least < number && number <= most } else { least <= number && number < most };
-    let text = condition.part_text(part);
-    (!can_cross).then(|| format!("`{text}` never holds: the compared value is {}", known.describe()))
-}
-
 /// Finds comparisons of an indicator's price line where its trend was probably meant, as in `supertrend(10, 3) > 0`.
 fn check_price_line(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
-    let NumberComparison { value, number, .. } = NumberComparison::from_part(condition, part)?;
+    let Bound { value, number, .. } = Bound::from_part(condition, part)?;
     let line = match &condition.tree.part(value).form {
         Form::Line { of, name, .. } if ["line", "stop"].contains(&name.as_str()) => *of,
         _ => value,
@@ -271,79 +240,27 @@ fn check_change_calls(condition: &Condition, part: PartId, own: Interval) -> Opt
     ))
 }
 
-const CANDLE_PRICES: [&str; 6] = ["open", "high", "low", "close", "median", "typical"];
-
-struct PastValue<'c> {
-    part: PartId,
-    back: f64,
-    longer: Option<&'c str>,
-}
-
-impl<'c> PastValue<'c> {
-    fn from_part(condition: &'c Condition, part: PartId) -> Option<Self> {
-        let (part, longer) = match &condition.tree.part(part).form {
-            Form::At { of, interval, .. } => (*of, Some(interval.as_str())),
-            _ => (part, None),
-        };
-        let (part, back) = match condition.tree.part(part).form {
-            Form::Back { of, by } => (of, condition.number(by)?),
-            _ => (part, 0.0),
-        };
-        let is_shifted = matches!(condition.tree.part(part).form, Form::Back { .. } | Form::At { .. });
-        (!is_shifted).then_some(Self { part, back, longer })
-    }
-}
-
-/// Returns `(is_upper, period)` for the upper or lower line of a Donchian channel, `None` for other values.
-/// A period set by a parameter is unknown here and counts as 1, the shortest possible period.
-fn channel_edge(condition: &Condition, value: &PastValue<'_>) -> Option<(bool, f64)> {
-    let Form::Line { of, name: line, .. } = &condition.tree.part(value.part).form else { return None };
-    let Form::Call { name, arguments, .. } = &condition.tree.part(*of).form else { return None };
-    let is_edge = name == "donchian" && ["upper", "lower"].contains(&line.as_str());
-    let period = arguments.first().and_then(|period| condition.number(*period));
-    is_edge.then_some((line == "upper", period.unwrap_or(1.0)))
-}
-
+/// Finds comparisons of a price with a channel that includes the price, as in `close > donchian(20).upper`.
 fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
-    let comparison = Comparison::from_part(condition, part)?;
-    let (lower, higher) = difference_operands(condition, &comparison);
-    let (lower, higher) = (PastValue::from_part(condition, lower)?, PastValue::from_part(condition, higher)?);
-    let edges = [&lower, &higher].map(|side| channel_edge(condition, side));
-    let (edge, price, candles, is_outside) = match edges {
-        [Some((is_upper, candles)), None] => (&lower, &higher, candles, is_upper),
-        [None, Some((is_upper, candles))] => (&higher, &lower, candles, !is_upper),
-        _ => return None,
+    let Comparison { relation, lower, higher } = Comparison::from_part(condition, part)?;
+    let form = |part: PartId| &condition.tree.part(part).form;
+    let is_channel_below = matches!(form(lower), Form::Line { .. });
+    let (channel, price) = if is_channel_below { (lower, higher) } else { (higher, lower) };
+    let (Form::Line { of, name: line, .. }, Form::Name(price)) = (form(channel), form(price)) else {
+        return None;
     };
-    let Form::Name(name) = &condition.tree.part(price.part).form else { return None };
-    let is_candle = CANDLE_PRICES.contains(&name.as_str()) && edge.longer == price.longer;
-    if !is_candle || !(edge.back..edge.back + candles).contains(&price.back) {
+    let Form::Call { name, .. } = form(*of) else { return None };
+    if name != "donchian" || line == "middle" || !CANDLE_PRICES.contains(&price.as_str()) {
         return None;
     }
-    let holds = match (is_outside, comparison.relation) {
-        (true, Relation::Below | Relation::Crossing) => "never",
-        (false, Relation::AtMost) => "always",
+    let is_outside = is_channel_below == (line == "upper");
+    let holds = match relation {
+        Relation::Below | Relation::Crossing if is_outside => "never",
+        Relation::AtMost if !is_outside => "always",
         _ => return None,
     };
-    let (text, channel) = (condition.part_text(part), condition.part_text(edge.part));
-    let longer = edge.longer.map_or_else(String::new, |interval| format!("@{interval}"));
+    let (text, channel) = (condition.part_text(part), condition.part_text(channel));
     Some(format!(
-        "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[{}]{longer}`, the previous channel?",
-        price.back + 1.0
+        "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[1]`, the previous channel?"
     ))
-}
-
-/// Returns the operands of a comparison. `a - b > 0` is treated like `a > b`.
-fn difference_operands(condition: &Condition, comparison: &Comparison) -> (PartId, PartId) {
-    let Comparison { lower, higher, .. } = *comparison;
-    let is_zero = |part: PartId| condition.number(part).is_some_and(|number| number.abs() < f64::EPSILON);
-    let difference = |part: PartId| match condition.tree.part(part).form {
-        Form::Binary { operator: Operator::Subtract, left, right } => Some((left, right)),
-        _ => None,
-    };
-    let sides = match (is_zero(lower), is_zero(higher)) {
-        (true, false) => difference(higher).map(|(from, taken)| (taken, from)),
-        (false, true) => difference(lower),
-        _ => None,
-    };
-    sides.unwrap_or((lower, higher))
 }

@@ -1,7 +1,7 @@
 //! Assigns candle series to bots and markets, explains missing candles, and derives tick sizes from prices.
 
-use super::load::{format_series, has_candles_for, stored_series_for};
-use super::name::{DataName, divides, parse_data_names};
+use super::load::format_series;
+use super::name::divides;
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
 use crate::shell::{quote_for_shell, suggest_nearby_files};
@@ -75,12 +75,12 @@ pub(super) fn missing_in_catalog_error(bot: &BotSettings, there: &[Series], plac
     ))
 }
 
-pub(super) fn describe_missing_candles(bot: &BotSettings, there: &[Series], place: &str) -> String {
+fn describe_missing_candles(bot: &BotSettings, there: &[Series], place: &str) -> String {
     let (series, name, available) = (bot.series(), &bot.name, format_series(there));
     format!("no candles of {series} for bot \"{name}\" in {place}; available: {available}")
 }
 
-pub(super) fn suggest_series(wanted: Series, there: &[Series]) -> Option<String> {
+fn suggest_series(wanted: Series, there: &[Series]) -> Option<String> {
     if let Some(other) = there.iter().find(|one| one.symbol == wanted.symbol) {
         return Some(format!("did you mean interval = \"{}\"?", other.interval));
     }
@@ -126,32 +126,6 @@ fn describe_catalog_series(catalog: &Catalog, series: Series) -> String {
     }
     let numbers: Vec<String> = versions.iter().map(|version| version.number.to_string()).collect();
     format!("{symbol}@{interval} in versions {}", numbers.join(", "))
-}
-
-pub(crate) fn describe_bots_without_candles(loaded: &LoadedConfig) -> Vec<String> {
-    // Wrong names and broken catalogs are reported elsewhere.
-    let names = parse_data_names(&loaded.config.sandbox.data).unwrap_or_default();
-    let (names, there, place) = if names.is_empty() {
-        let folder = &loaded.config.data.catalog;
-        let catalog = Catalog::new(folder);
-        let all: Vec<Series> = catalog.series().unwrap_or_default();
-        if all.is_empty() || loaded.has_built_in_bots() {
-            return Vec::new();
-        }
-        let stored = stored_series_for(&catalog, &loaded.config.bots).unwrap_or_default();
-        (stored, all, format!("the catalog {}", folder.display()))
-    } else {
-        let there = names.iter().map(DataName::series).collect();
-        (names, there, "sandbox.data".to_owned())
-    };
-    let without = loaded.config.bots.iter().filter(|bot| !has_candles_for(&names, bot));
-    let describe = |bot: &BotSettings| {
-        let missing = describe_missing_candles(bot, &there, &place);
-        let meant = suggest_series(bot.series(), &there);
-        let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!("; {meant}"));
-        format!("{missing}{meant} `backtest` and `live --sandbox` do not start without these candles")
-    };
-    without.map(describe).collect()
 }
 
 pub fn help_for_history_error(error: &HistoryError) -> Option<String> {

@@ -14,7 +14,7 @@ pub use load::{ALL_TIME, candle_store, collect_candles, load, stored_series_for,
 pub(crate) use load::{
     check_series_match, check_stored_series, differs_only_in_interval, has_candles_for, read_other_intervals,
 };
-pub(crate) use market::{built_in_steps, describe_bots_without_candles, suggest_catalog_series};
+pub(crate) use market::{built_in_steps, suggest_catalog_series};
 pub use market::{
     format_price_step, has_float_noise, help_for_history_error, markets_for, missing_price_steps, price_step,
     select_series,

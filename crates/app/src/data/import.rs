@@ -8,7 +8,6 @@ use crate::candles::{
 use crate::configuration::toml_key;
 use crate::error::{AppError, Result};
 use crate::fetch::SourceMixing;
-use crate::lints::unusual_spelling;
 use crate::progress::Progress;
 use crate::shell::quote_for_shell;
 use crate::storage;
@@ -315,9 +314,6 @@ impl ImportedFile {
                  closed removes them",
                 closed as f64 * 100.0 / candles.candles().len() as f64
             )?;
-        }
-        if let Some(note) = unusual_spelling(candles.symbol()) {
-            write!(f, "\n  {note}")?;
         }
         for notice in self.read.notices.iter().cloned().chain(self.read.longer.text()) {
             write!(f, "\n  {notice}")?;

@@ -21,7 +21,7 @@ pub use start_checks::record_seen_candles;
 use crate::bots::{BotSet, session_settings, without_unused_longer_share};
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
-use crate::lints::idle_blackouts;
+use crate::lints::idle_blackout_notice;
 use crate::notify::Alerts;
 use crate::progress::Progress;
 use crate::signals::PreparedSources;
@@ -223,7 +223,7 @@ async fn assemble_and_run(
 }
 
 fn warn_about_blackouts(loaded: &LoadedConfig, now: Millis) {
-    for warning in idle_blackouts(loaded, now) {
+    if let Some(warning) = idle_blackout_notice(loaded, now) {
         tracing::warn!("{warning}");
     }
 }

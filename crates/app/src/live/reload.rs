@@ -5,7 +5,7 @@ use super::start_checks::check_ladders;
 use crate::bots::session_settings;
 use crate::configuration::{Config, LoadedConfig, check_reload};
 use crate::error::{AppError, Result};
-use crate::lints::idle_blackouts;
+use crate::lints::idle_blackout_notice;
 use crate::search::hash_bot_files;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{SessionSettings, check_stakes};
@@ -88,7 +88,7 @@ impl ReloadContext {
             runtime.shortage = demand.describe_shortage(self.requests_per_second);
         }
         let mut kept = self.describe_changed_files()?;
-        kept.extend(idle_blackouts(loaded, self.clock.now()));
+        kept.extend(idle_blackout_notice(loaded, self.clock.now()));
         Ok(NewSettings { risk, runtime, unreloaded_inputs: kept })
     }
 

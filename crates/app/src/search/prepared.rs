@@ -134,8 +134,7 @@ impl SearchOptions {
         let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries((&entry, &space), &candles, &loaded, self)?);
         candles.notices.extend(close_types_problem((&entry, &space), &loaded.config.bots));
-        let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
-        candles.notices.extend(lints::collect_texts(&lint_input, Stage::Search));
+        candles.notices.extend(lints::collect_texts(&LintInput::new(&loaded, registry), Stage::Search));
         let settings = BacktestSettings {
             session: session_settings(&loaded),
             simulation: loaded.config.simulation.clone(),

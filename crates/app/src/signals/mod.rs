@@ -28,7 +28,6 @@ use chrono_tz::Tz;
 use list::{LineOutcome, ListEntry, ListOptions, ParsedLine};
 use refusals::ListRefusals;
 use sink::SignalSink;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -74,14 +73,6 @@ fn collect_entries(lines: &[ParsedLine]) -> Vec<(ListEntry, Tz)> {
         _ => None,
     };
     lines.iter().filter_map(entry).collect()
-}
-
-pub fn count_list_zones(loaded: &LoadedConfig) -> BTreeMap<String, u64> {
-    let mut zones = BTreeMap::new();
-    for (_, zone) in listed_entries(loaded) {
-        *zones.entry(zone.name().to_owned()).or_default() += 1;
-    }
-    zones
 }
 
 pub(crate) fn warn_about_unused_list(loaded: &LoadedConfig) {

@@ -144,10 +144,6 @@ impl Limits {
         self.min_payout(symbol).is_some() || self.best_payout_ids.contains(&symbol)
     }
 
-    pub(crate) fn bot_daily_loss_limit(&self, bot: &str) -> Option<&AmountOrPercent> {
-        Some(&self.named_bots.get(bot)?.daily_loss_limit)
-    }
-
     pub(crate) fn max_daily_loss(&self, bot: &str, equity: Money) -> Option<Money> {
         self.named_bots.get(bot)?.daily_loss_limit.amount_at(equity)
     }

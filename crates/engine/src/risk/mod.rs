@@ -43,7 +43,6 @@ pub use zone_help::{
 pub(crate) use freshness::send_deadline;
 pub(crate) use limit_use::{bot_limit_usage, limit_usage};
 pub(crate) use limits::Limits;
-pub(crate) use money_limits::AmountOrPercent;
 pub(crate) use payouts::PayoutProbe;
 pub(crate) use refusal::{Refusal, describe_refusal, refusals, refused_until, stopping_rule};
 pub(crate) use state::RiskState;
