@@ -62,7 +62,7 @@ pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
         .filter(|_| FOREIGN_MODULES.contains(&module));
     let unknown = || {
         let is_known = FOREIGN_MODULES.contains(&module);
-        is_known.then(|| format!("omit `{module}.`; docs/rules.md lists the functions"))
+        is_known.then(|| format!("omit `{module}.`; docs/rule-language.md lists the functions"))
     };
     let hint = whole.next().or_else(|| own.next()).or_else(unknown)?;
     Some(format!("unknown name `{dotted}`: {hint}"))
@@ -114,10 +114,10 @@ mod tests {
             .is_ok_and(|rule| rule.build(&BTreeMap::new(), Interval::MINUTE, None).is_ok())
     }
 
-    /// Compares the table in docs/rules.md with the hints and with the language.
+    /// Compares the table in docs/rule-language.md with the hints and with the language.
     #[test]
     fn counterparts_of_tradingview_are_sound_rules() {
-        let page = include_str!("../../../docs/rules.md");
+        let page = include_str!("../../../docs/rule-language.md");
         let rows = page.lines().filter_map(|line| line.strip_prefix("| `ta.")?.strip_suffix("` |"));
         let rows: Vec<(&str, &str)> = rows.filter_map(|row| row.split_once("` | `")).collect();
         assert!(rows.len() >= 25, "{rows:?}");

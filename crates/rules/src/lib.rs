@@ -2,7 +2,7 @@
 //!
 //! A rule has a condition to buy, a condition to sell, or both. The language has named parameters, the indicators of
 //! [`candlewick_sdk::indicator`], longer candles (`sma(50)@1h`), earlier values (`rsi(14)[1]`), times of day and candle
-//! patterns. `docs/rules.md` is the reference. The module [`combine`] combines several strategies.
+//! patterns. `docs/rule-language.md` is the reference. The module [`combine`] combines several strategies.
 //!
 //! ```
 //! use candlewick_rules::Rule;
